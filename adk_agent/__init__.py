@@ -1,0 +1,1 @@
+"""The assessor: the only package that knows ADK, and the composition root."""

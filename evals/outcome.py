@@ -1,0 +1,78 @@
+"""Scored, unscored with a reason, or failed with a reason: the only three ways a result can end.
+
+Nothing here turns a missing number into 0. `produced_by` says who made a result.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Fault = Literal["agent", "user", "infrastructure", "harness"]
+"""On whose side something broke: the agent under test, our simulated user, the machinery
+between (network, keys, services), or the assessor's own code and data."""
+
+ComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
+"""The components of a τ²-bench reward, by their official names."""
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Scored(_Result):
+    """A value was computed."""
+
+    status: Literal["scored"] = "scored"
+    value: float
+    produced_by: str
+    """Who made it: `rules`, `llm:<model>`, `recorded`."""
+
+
+class Unscored(_Result):
+    """The value is undefined here, or something needed for it is missing."""
+
+    status: Literal["unscored"] = "unscored"
+    reason: str
+
+
+class Failed(_Result):
+    """Computing the value broke. Never to be read as a low value."""
+
+    status: Literal["failed"] = "failed"
+    reason: str
+    fault: Fault
+
+
+Outcome = Annotated[Scored | Unscored | Failed, Field(discriminator="status")]
+
+
+class Check(_Result):
+    """One statement that a component looked at, for example one gold action."""
+
+    description: str
+    met: bool | None
+    """None: could not be decided."""
+    reason: str | None = None
+
+
+class Component(_Result):
+    """One component of a task's reward: its outcome (0.0 or 1.0) and what it looked at."""
+
+    name: ComponentName
+    outcome: Outcome
+    checks: tuple[Check, ...] = ()
+
+
+class TaskResult(_Result):
+    """All components of one played task, and which of them the reward multiplies.
+
+    Every component is kept, whether the basis names it or not, also for conversations that
+    were cut off.
+    """
+
+    basis: tuple[ComponentName, ...]
+    components: tuple[Component, ...]
+    premature_end: str | None = None
+    """The termination reason where the conversation was cut off; the reward is then 0."""

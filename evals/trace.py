@@ -1,0 +1,100 @@
+"""InteractionStep and Trace: the data model that everything else reads.
+
+The fields follow the Step of the A2A Traceability Extension
+(https://github.com/a2aproject/a2a-samples/extensions/traceability/v1). Added to it are the two
+ends of the call (`caller`, `callee`), who saw it (`provenance`) and the text that was exchanged.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+
+class CallType(StrEnum):
+    """What kind of callee answered a call."""
+
+    AGENT = "AGENT"
+    """Another agent, over A2A."""
+    TOOL = "TOOL"
+    """A tool or a language model."""
+    HOST = "HOST"
+    """A computation of the assessor itself."""
+
+
+class Provenance(StrEnum):
+    """How the assessor came to know of a step."""
+
+    OBSERVED = "observed"
+    """The assessor made the call, or saw it pass."""
+    REPORTED = "reported"
+    """A participant told of it; nobody else saw it."""
+
+
+class InteractionStep(BaseModel):
+    """One call from `caller` to `callee`, also when it failed.
+
+    `latency_ms` is measured with a monotonic clock where the assessor made the call, so it may
+    differ slightly from `end_time - start_time`; None where a reporter did not say.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    step_id: str
+    trace_id: str
+    parent_step_id: str | None = None
+    call_type: CallType
+    name: str | None = None
+    """The tool's name or the operation; None for a plain message."""
+    caller: str
+    callee: str
+    start_time: AwareDatetime
+    end_time: AwareDatetime
+    latency_ms: Annotated[float, Field(ge=0)] | None = None
+    error: str | None = None
+    cost: float | None = None
+    """In US dollars; None where unknown."""
+    total_tokens: int | None = None
+    provenance: Provenance = Provenance.OBSERVED
+    request_text: str | None = None
+    response_text: str | None = None
+    additional_attributes: dict[str, str] = Field(default_factory=dict)
+
+
+class Trace(BaseModel):
+    """The steps of one trial, in the order in which they began."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trace_id: str
+    steps: tuple[InteractionStep, ...] = ()
+
+    @model_validator(mode="after")
+    def _steps_belong_to_this_trace(self) -> Self:
+        for step in self.steps:
+            if step.trace_id != self.trace_id:
+                msg = f"step {step.step_id!r} is of trace {step.trace_id!r}, not {self.trace_id!r}"
+                raise ValueError(msg)
+        return self
+
+    def to_json(self) -> str:
+        """The trace as one line of JSON; fields that are None are left out."""
+        return _TRACE.dump_json(self, exclude_none=True).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Trace:
+        """The trace that `to_json` wrote.
+
+        Raises:
+            pydantic.ValidationError: `text` is not such a trace.
+        """
+        return _TRACE.validate_json(text)
+
+    def of_type(self, call_type: CallType) -> tuple[InteractionStep, ...]:
+        """The steps of one call type, in order."""
+        return tuple(step for step in self.steps if step.call_type is call_type)
+
+
+_TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)

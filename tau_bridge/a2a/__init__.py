@@ -1,0 +1,1 @@
+"""Everything that knows the A2A protocol from the client's side."""

@@ -1,0 +1,59 @@
+"""Time and identifiers, injected, so that a test can fix both."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Wall-clock time for records, monotonic time for latencies."""
+
+    def now(self) -> datetime:
+        """The current time, aware, in UTC."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Seconds from an arbitrary start, never going back."""
+        ...
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic_s(self) -> float:
+        """Seconds of the machine's monotonic clock."""
+        return time.monotonic()
+
+
+class IdSource(Protocol):
+    """Makes identifiers that are unique within a run."""
+
+    def __call__(self) -> str:
+        """A new identifier."""
+        ...
+
+
+def random_id() -> str:
+    """A random UUID as text."""
+    return str(uuid.uuid4())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """What varies between a real run and a test: time and identifiers."""
+
+    clock: Clock
+    new_id: IdSource
+
+    @classmethod
+    def system(cls) -> Runtime:
+        """The machine's clocks and random identifiers."""
+        return cls(clock=SystemClock(), new_id=random_id)

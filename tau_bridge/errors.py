@@ -1,0 +1,126 @@
+"""The errors of this package.
+
+BridgeError
+├── DataError                   task data cannot be used
+│   ├── UnknownDomainError
+│   ├── UnknownTaskError
+│   └── DataFolderError
+├── HarnessError                our own code or the task's data broke (never the agent's score)
+├── UserModelError              our simulated user's model failed
+└── AgentError                  a call to a participant did not give a reply
+    ├── AgentUnreachableError   no connection, DNS, TLS, refused
+    ├── AgentTimeoutError       no reply within the time allowed
+    ├── AgentProtocolError      not A2A, an invalid card, or a JSON-RPC error (with its code)
+    ├── AgentReplyTooLargeError more bytes than allowed
+    ├── AgentAuthRequiredError  the agent wants credentials
+    └── AgentTaskError          the agent ended its own task
+        ├── AgentFailedError
+        ├── AgentRejectedError
+        └── AgentCanceledError
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BridgeError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+
+class DataError(BridgeError):
+    """Task data cannot be used."""
+
+
+class DataFolderError(DataError):
+    """A data folder is missing, or is not in the official layout."""
+
+
+def _did_you_mean(value: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
+    if near:
+        return f"did you mean {', '.join(repr(name) for name in near)}?"
+    shown = ", ".join(repr(name) for name in names[:10])
+    return f"known: {shown}{' ...' if len(names) > 10 else ''}"
+
+
+class UnknownDomainError(DataError):
+    """No such domain."""
+
+    def __init__(self, domain: str, known: Iterable[str]) -> None:
+        self.domain = domain
+        super().__init__(f"unknown domain {domain!r}: {_did_you_mean(domain, known)}")
+
+
+class UnknownTaskError(DataError):
+    """No such task in a domain."""
+
+    def __init__(self, domain: str, task_id: str, known: Iterable[str]) -> None:
+        self.domain = domain
+        self.task_id = task_id
+        super().__init__(
+            f"unknown task {task_id!r} in domain {domain!r}: {_did_you_mean(task_id, known)}"
+        )
+
+
+class HarnessError(BridgeError):
+    """The assessor's own code, or the task's data, broke."""
+
+
+class UserModelError(BridgeError):
+    """The language model behind the simulated user failed."""
+
+
+class AgentError(BridgeError):
+    """A call to a participant did not give a reply.
+
+    Args:
+        url: The participant's address.
+        message: What happened, with the value and what to do.
+    """
+
+    def __init__(self, url: str, message: str) -> None:
+        self.url = url
+        super().__init__(message)
+
+
+class AgentUnreachableError(AgentError):
+    """No connection could be made, or it broke."""
+
+
+class AgentTimeoutError(AgentError):
+    """No reply within the time allowed."""
+
+
+class AgentProtocolError(AgentError):
+    """The participant answered, but not as A2A says. `code` is the JSON-RPC code, if any."""
+
+    def __init__(self, url: str, message: str, *, code: int | None = None) -> None:
+        self.code = code
+        super().__init__(url, message)
+
+
+class AgentReplyTooLargeError(AgentError):
+    """The participant sent more bytes than allowed."""
+
+
+class AgentAuthRequiredError(AgentError):
+    """The participant wants credentials that we do not have."""
+
+
+class AgentTaskError(AgentError):
+    """The participant ended its own A2A task without an answer."""
+
+
+class AgentFailedError(AgentTaskError):
+    """The participant's task ended as failed."""
+
+
+class AgentRejectedError(AgentTaskError):
+    """The participant rejected the task."""
+
+
+class AgentCanceledError(AgentTaskError):
+    """The participant canceled the task."""

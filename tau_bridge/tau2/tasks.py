@@ -1,0 +1,110 @@
+"""Task: one τ²-bench task as the official files describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from evals.outcome import ComponentName
+from tau_bridge.tau2.messages import Requestor
+
+DEFAULT_BASIS: tuple[ComponentName, ...] = ("DB", "COMMUNICATE")
+"""The reward basis of a task that names none."""
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class EnvCall(_Lenient):
+    """A function to run on one side of the world."""
+
+    env_type: Requestor
+    func_name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class EnvAssertion(EnvCall):
+    """A function that answers whether the world is as it should be."""
+
+    assert_value: bool = True
+    message: str | None = None
+
+
+class GoldAction(_Lenient):
+    """One action of the gold path."""
+
+    action_id: str = ""
+    requestor: Requestor = "assistant"
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    compare_args: tuple[str, ...] | None = None
+    """The arguments that must be equal. None: those that the *call* gives; empty: none."""
+
+
+class EvaluationCriteria(_Lenient):
+    """What a conversation is judged by."""
+
+    actions: tuple[GoldAction, ...] | None = None
+    env_assertions: tuple[EnvAssertion, ...] | None = None
+    communicate_info: tuple[str, ...] | None = None
+    nl_assertions: tuple[str, ...] | None = None
+    reward_basis: tuple[ComponentName, ...] = DEFAULT_BASIS
+
+
+class InitializationData(_Lenient):
+    """Values merged into the databases before a conversation begins."""
+
+    agent_data: dict[str, Any] | None = None
+    user_data: dict[str, Any] | None = None
+
+
+class InitialState(_Lenient):
+    """How a world differs from the domain's default when the conversation begins."""
+
+    initialization_data: InitializationData | None = None
+    initialization_actions: tuple[EnvCall, ...] | None = None
+    message_history: tuple[dict[str, Any], ...] | None = None
+    """Earlier messages as recorded; read with `parse_messages`."""
+
+
+class Instructions(_Lenient):
+    """What the user knows and wants."""
+
+    task_instructions: str = ""
+    reason_for_call: str = ""
+    known_info: str | None = None
+    unknown_info: str | None = None
+
+
+class UserScenario(_Lenient):
+    """Who the user is, and what they want: structured, or one text."""
+
+    persona: str | None = None
+    instructions: Instructions | str
+
+
+class Task(_Lenient):
+    """One task. `evaluation_criteria` is None where nothing is judged (the reward is then 1)."""
+
+    id: str
+    user_scenario: UserScenario
+    ticket: str | None = None
+    initial_state: InitialState | None = None
+    evaluation_criteria: EvaluationCriteria | None = None
+
+
+def parse_task(record: Mapping[str, Any]) -> Task:
+    """The task of one record of `tasks.json`.
+
+    Raises:
+        pydantic.ValidationError: the record is not a τ² task.
+    """
+    return Task.model_validate(record)
+
+
+def parse_tasks(records: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
+    """The tasks of a file, in its order."""
+    return tuple(parse_task(record) for record in records)
