@@ -1,0 +1,34 @@
+"""The errors of this package, and the exit code that each one means.
+
+GreenroomError
+├── RequestError        the request, a flag or a setting cannot be used      (exit 2)
+├── PreflightError      a participant or a model cannot be reached           (exit 3)
+├── StorageError        the run directory cannot be written or read          (exit 3)
+└── ModelError          a language model that was configured failed          (exit 3)
+"""
+
+from __future__ import annotations
+
+
+class GreenroomError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+    exit_code = 3
+
+
+class RequestError(GreenroomError):
+    """The request cannot be turned into a plan. The message says what to change."""
+
+    exit_code = 2
+
+
+class PreflightError(GreenroomError):
+    """Something that the run needs is not there; nothing was scored."""
+
+
+class StorageError(GreenroomError):
+    """The run directory cannot be written or read."""
+
+
+class ModelError(GreenroomError):
+    """A language model that was configured could not be called."""
