@@ -1,0 +1,120 @@
+"""BaseEvaluator and what it is given: the seam for everything that judges a trace.
+
+An evaluator is one object with a unique `name`, a `tier`, a `version`, and one async method:
+
+    class TurnCount(BaseEvaluator):
+        name = "turn_count"
+        tier = Tier.TEXT
+        version = "1"
+
+        async def evaluate(self, context: EvaluationContext) -> Evaluation:
+            calls = context.trace.of_type(CallType.AGENT)
+            return self.scored({"calls": float(len(calls))})
+
+`evals.driver.EvaluatorRegistry` checks it when it is registered, and runs it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from evals.outcome import TaskResult
+from evals.trace import Trace
+
+
+class Tier(IntEnum):
+    """The order in which evaluators run."""
+
+    GRAPH = 1
+    """How the agents coordinate, from the graph of their calls."""
+    JUDGE = 2
+    """A judgement in words, and latencies."""
+    TEXT = 3
+    """Plugins over the text exchanged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationContext:
+    """What every evaluator sees: the trace, and what the task came to where there was one."""
+
+    trace: Trace
+    result: TaskResult | None = None
+    roster: tuple[str, ...] | None = None
+    """All agents that took part, also those that nobody called; None where unknown."""
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class Evaluation(BaseModel):
+    """What one evaluator made of one trace.
+
+    `values` holds numbers by name; a name that could not be computed is absent from it and
+    stands in `skipped` with the reason.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    evaluator: str
+    version: str
+    tier: int
+    status: Literal["scored", "unscored", "failed"]
+    reason: str | None = None
+    """Why there is no result; None when scored."""
+    values: dict[str, float] = {}
+    skipped: dict[str, str] = {}
+    details: dict[str, JsonValue] = {}
+    warnings: tuple[str, ...] = ()
+    produced_by: str = "rules"
+
+
+class BaseEvaluator(ABC):
+    """One way to judge a trace. Subclasses set the three class variables."""
+
+    name: ClassVar[str]
+    tier: ClassVar[Tier]
+    version: ClassVar[str]
+
+    @abstractmethod
+    async def evaluate(self, context: EvaluationContext) -> Evaluation:
+        """The evaluation of one trace.
+
+        Return `self.unscored(reason)` where there is nothing to measure. What is raised is
+        recorded by the driver as *failed* and stops no other evaluator.
+        """
+
+    def scored(
+        self,
+        values: Mapping[str, float],
+        *,
+        skipped: Mapping[str, str] | None = None,
+        details: Mapping[str, JsonValue] | None = None,
+        warnings: tuple[str, ...] = (),
+        produced_by: str = "rules",
+    ) -> Evaluation:
+        """A finished evaluation."""
+        return Evaluation(
+            evaluator=self.name,
+            version=self.version,
+            tier=int(self.tier),
+            status="scored",
+            values=dict(values),
+            skipped=dict(skipped or {}),
+            details=dict(details or {}),
+            warnings=warnings,
+            produced_by=produced_by,
+        )
+
+    def unscored(self, reason: str) -> Evaluation:
+        """Nothing to measure, and why."""
+        return Evaluation(
+            evaluator=self.name,
+            version=self.version,
+            tier=int(self.tier),
+            status="unscored",
+            reason=reason,
+        )

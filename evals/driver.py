@@ -1,0 +1,122 @@
+"""EvaluatorRegistry: checks evaluators when they are registered, runs them tier by tier."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Iterable
+
+from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_TIMEOUT_S = 30.0
+
+
+class EvaluatorError(ValueError):
+    """An evaluator cannot be registered, or a name is not known. The message names it."""
+
+
+def _check(evaluator: object) -> BaseEvaluator:
+    label = repr(getattr(evaluator, "name", None) or type(evaluator).__name__)
+    if not isinstance(evaluator, BaseEvaluator):
+        msg = f"evaluator {label} is a {type(evaluator).__name__}, not a BaseEvaluator"
+        raise EvaluatorError(msg)
+    for attribute in ("name", "version"):
+        value = getattr(evaluator, attribute, None)
+        if not isinstance(value, str) or not value:
+            msg = f"evaluator {label} needs a class variable {attribute!r}: a non-empty string"
+            raise EvaluatorError(msg)
+    if not isinstance(getattr(evaluator, "tier", None), Tier):
+        msg = f"evaluator {label} needs a class variable 'tier' of type evals.base.Tier"
+        raise EvaluatorError(msg)
+    if not inspect.iscoroutinefunction(evaluator.evaluate):
+        msg = f"evaluator {label}: evaluate must be 'async def evaluate(self, context)'"
+        raise EvaluatorError(msg)
+    if len(inspect.signature(evaluator.evaluate).parameters) != 1:
+        msg = f"evaluator {label}: evaluate must take exactly one argument, the context"
+        raise EvaluatorError(msg)
+    return evaluator
+
+
+class EvaluatorRegistry:
+    """Evaluators by unique name, enabled and disabled by name.
+
+    Args:
+        evaluators: Registered at once, in this order.
+        timeout_s: How long one evaluator may take over one trace, in seconds.
+    """
+
+    def __init__(
+        self, evaluators: Iterable[BaseEvaluator] = (), *, timeout_s: float = DEFAULT_TIMEOUT_S
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._evaluators: dict[str, BaseEvaluator] = {}
+        self._disabled: set[str] = set()
+        for evaluator in evaluators:
+            self.register(evaluator)
+
+    def register(self, evaluator: object) -> None:
+        """Add an evaluator.
+
+        Raises:
+            EvaluatorError: its name is taken, or it lacks what an evaluator needs.
+        """
+        checked = _check(evaluator)
+        if checked.name in self._evaluators:
+            msg = f"an evaluator named {checked.name!r} is registered already"
+            raise EvaluatorError(msg)
+        self._evaluators[checked.name] = checked
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All registered names, in the order in which they run."""
+        return tuple(evaluator.name for evaluator in self._in_order())
+
+    def enable(self, name: str, *, enabled: bool = True) -> None:
+        """Switch one evaluator on or off.
+
+        Raises:
+            EvaluatorError: there is none of that name.
+        """
+        if name not in self._evaluators:
+            msg = f"no evaluator named {name!r}; there are: {', '.join(self.names) or 'none'}"
+            raise EvaluatorError(msg)
+        (self._disabled.discard if enabled else self._disabled.add)(name)
+
+    async def run(self, context: EvaluationContext) -> tuple[Evaluation, ...]:
+        """The evaluations of every enabled evaluator, by tier and then by registration."""
+        return tuple(
+            [
+                await self._run_one(evaluator, context)
+                for evaluator in self._in_order()
+                if evaluator.name not in self._disabled
+            ]
+        )
+
+    def _in_order(self) -> list[BaseEvaluator]:
+        return sorted(self._evaluators.values(), key=lambda evaluator: evaluator.tier)
+
+    async def _run_one(self, evaluator: BaseEvaluator, context: EvaluationContext) -> Evaluation:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                evaluation: object = await evaluator.evaluate(context)
+        except TimeoutError:
+            return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")
+        except Exception as error:
+            logger.warning("evaluator %r failed", evaluator.name, exc_info=True)
+            return self._failed(evaluator, f"{type(error).__name__}: {error}")
+        if not isinstance(evaluation, Evaluation):
+            kind = type(evaluation).__name__
+            return self._failed(evaluator, f"returned a {kind}, not an Evaluation")
+        return evaluation
+
+    def _failed(self, evaluator: BaseEvaluator, reason: str) -> Evaluation:
+        return Evaluation(
+            evaluator=evaluator.name,
+            version=evaluator.version,
+            tier=int(evaluator.tier),
+            status="failed",
+            reason=reason,
+        )

@@ -1,0 +1,76 @@
+"""LatencyEvaluator: how long the agents took to answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
+from evals.trace import CallType, InteractionStep
+
+WARNING = "latencies are only comparable within one system and run"
+
+
+def percentiles(latencies_ms: Iterable[float]) -> dict[str, float]:
+    """Mean, median, 95th and 99th percentile and maximum, in milliseconds.
+
+    Percentiles interpolate linearly between the closest ranks (method 7 of Hyndman and Fan,
+    "Sample quantiles in statistical packages", 1996), so none lies outside the data.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    values = np.asarray(list(latencies_ms), dtype=float)
+    if values.size == 0:
+        msg = "no latencies to summarise"
+        raise ValueError(msg)
+    p50, p95, p99 = np.percentile(values, [50, 95, 99])
+    return {
+        "avg_ms": round(float(values.mean()), 3),
+        "p50_ms": round(float(p50), 3),
+        "p95_ms": round(float(p95), 3),
+        "p99_ms": round(float(p99), 3),
+        "max_ms": round(float(values.max()), 3),
+    }
+
+
+class LatencyEvaluator(BaseEvaluator):
+    """Percentiles over the successful calls to agents, and the slowest agent by mean latency.
+
+    Calls that failed are left out and counted: how long an error took says nothing of the
+    agent's speed.
+    """
+
+    name = "latency"
+    tier = Tier.JUDGE
+    version = "1"
+
+    async def evaluate(self, context: EvaluationContext) -> Evaluation:
+        """Percentiles in ms under `values`; per-agent figures under `details`."""
+        calls = context.trace.of_type(CallType.AGENT)
+        timed = [step for step in calls if step.error is None and step.latency_ms is not None]
+        if not timed:
+            return self.unscored(f"no successful agent call with a latency among {len(calls)}")
+        by_agent: dict[str, list[float]] = defaultdict(list)
+        for step in timed:
+            by_agent[step.callee].append(_latency_ms(step))
+        means = {url: sum(values) / len(values) for url, values in sorted(by_agent.items())}
+        slowest = max(means, key=lambda url: means[url])
+        return self.scored(
+            {**percentiles(map(_latency_ms, timed)), "calls": float(len(timed))},
+            details={
+                "slowest_agent": slowest,
+                "slowest_agent_avg_ms": round(means[slowest], 3),
+                "calls_left_out": len(calls) - len(timed),
+            },
+            warnings=(WARNING,),
+        )
+
+
+def _latency_ms(step: InteractionStep) -> float:
+    if step.latency_ms is None:
+        msg = f"step {step.step_id!r} has no latency"
+        raise ValueError(msg)
+    return step.latency_ms
