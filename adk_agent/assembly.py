@@ -1,0 +1,133 @@
+"""The composition root: chooses every default, and puts the parts together."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from tau_bridge.tau2.data import DataSource, open_source
+
+from adk_agent.catalogue import SourceCatalogue
+from adk_agent.evaluation import EvaluationDeps
+from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
+from adk_agent.markdown import render_markdown
+from adk_agent.models import ModelSpec, default_spec
+from adk_agent.offline import OfflineModel
+from adk_agent.runs import load_report, rewrite_markdown
+from adk_agent.selector import SelectorDeps, offline_selector_model
+from adk_agent.settings import Settings
+from adk_agent.workflow import WorkflowDeps, build_root_agent
+from evals.driver import EvaluatorRegistry
+from evals.latency import LatencyEvaluator
+from tau_bridge.a2a.messenger import Messenger, MessengerLimits
+from tau_bridge.clock import Clock, Runtime
+
+if TYPE_CHECKING:
+    from google.adk.agents import SequentialAgent
+    from google.adk.models.base_llm import BaseLlm
+
+_NAMED_VERSIONS = ("greenroom", "a2a-sdk", "google-adk", "inspect-evals", "litellm")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assembly:
+    """What a program chooses; everything has a default that suits a real run.
+
+    Args:
+        settings: From the environment.
+        timeout_s: How long an agent may take over one reply.
+        tokens: Bearer tokens by agent address.
+        runtime: Clock and identifiers.
+        source: Task data; opened from the settings where none is given.
+    """
+
+    settings: Settings
+    timeout_s: float = 300.0
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    runtime: Runtime = field(default_factory=Runtime.system)
+    source: DataSource | None = None
+
+    def open_source(self) -> DataSource:
+        """The task data.
+
+        Raises:
+            DataFolderError: there is none, or TAU2_DATA_DIR does not name a data folder.
+        """
+        return self.source or open_source(self.settings.tau2_data_dir)
+
+    def evaluation_deps(self, source: DataSource | None = None) -> EvaluationDeps:
+        """What `evaluate` needs."""
+        limits = MessengerLimits(timeout_s=self.timeout_s)
+        return EvaluationDeps(
+            settings=self.settings,
+            source=source or self.open_source(),
+            runtime=self.runtime,
+            new_run_id=lambda: new_run_id(self.runtime.clock),
+            evaluators=EvaluatorRegistry([LatencyEvaluator()]),
+            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens),
+            versions=versions(),
+            results_dir=self.settings.results_dir,
+        )
+
+    def root_agent(self) -> SequentialAgent:
+        """A new workflow agent."""
+        source = self.open_source()
+        results_dir = self.settings.results_dir
+        return build_root_agent(
+            WorkflowDeps(
+                selector=SelectorDeps(
+                    catalogue=lambda: SourceCatalogue(source),
+                    model=agent_model(self.settings, offline_selector_model()),
+                ),
+                evaluation=self.evaluation_deps(source),
+                interpreter=InterpreterDeps(
+                    model=agent_model(self.settings, offline_interpreter_model()),
+                    save=lambda run_id, prose: rewrite_markdown(
+                        results_dir,
+                        run_id,
+                        render_markdown(load_report(results_dir, run_id), interpretation=prose),
+                    ),
+                ),
+            )
+        )
+
+
+def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
+    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline."""
+    if settings.offline:
+        return offline
+    if settings.agent_model is not None:
+        if "/" not in settings.agent_model:
+            return settings.agent_model  # a bare Gemini name, which ADK serves itself
+        return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
+    spec = default_spec(settings)
+    return offline if spec is None else _lite_llm(spec)
+
+
+def _lite_llm(spec: ModelSpec) -> BaseLlm:
+    from google.adk.models.lite_llm import LiteLlm
+
+    arguments = {} if spec.base_url is None else {"api_base": spec.base_url}
+    if spec.base_url is not None or spec.api_key is not None:
+        arguments["api_key"] = spec.api_key.get_secret_value() if spec.api_key else "none"
+    return LiteLlm(model=spec.litellm_name, timeout=120, num_retries=2, **arguments)
+
+
+def new_run_id(clock: Clock) -> str:
+    """A run id that sorts by time: `20261121-074500-1f2e3d`."""
+    return f"{clock.now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result depends on, by distribution name."""
+    found = {"python": platform.python_version()}
+    for name in _NAMED_VERSIONS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -1,0 +1,132 @@
+"""BundledAgents: runs the reference agents that a request names, in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from adk_agent.errors import PreflightError
+from tau_bridge.tau2.tasks import Task
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 5.0
+NEEDS_GOLD = "oracle"
+"""The bundled agent that is told the gold actions."""
+
+
+class BundledAgents:
+    """Bundled agents on free loopback ports, stopped when the context ends.
+
+    Args:
+        names: Which agents, by name; none starts no process.
+        gold: The oracle's script, see `gold_script`; handed over on standard input, so that it
+            stands neither in a file nor on a command line.
+    """
+
+    def __init__(self, names: Sequence[str], *, gold: Mapping[str, Any]) -> None:
+        self._names = tuple(dict.fromkeys(names))
+        self._gold = gold
+        self._process: asyncio.subprocess.Process | None = None
+        self._urls: dict[str, str] = {}
+        # A file, because a pipe that nobody reads would stop an agent that logs a lot.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
+
+    def url(self, name: str) -> str:
+        """The address of a started agent."""
+        return self._urls[name]
+
+    async def __aenter__(self) -> Self:
+        """Start the process and wait until its agents answer.
+
+        Raises:
+            PreflightError: they did not come up.
+        """
+        if self._names:
+            self._process = await asyncio.create_subprocess_exec(
+                *[sys.executable, "-m", "purple_agent", *self._names, *self._arguments()],
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,  # Ctrl-C is for the assessor, which then stops them
+            )
+            try:
+                async with asyncio.timeout(START_TIMEOUT_S):
+                    self._urls = await self._announcement(self._process)
+            except BaseException:
+                await self.aclose()
+                raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop the process."""
+        await self.aclose()
+
+    def _arguments(self) -> list[str]:
+        gold = ["--gold", "-"] if NEEDS_GOLD in self._names else []
+        return ["--host", "127.0.0.1", "--port", "0", "--announce", *gold]
+
+    async def _announcement(self, process: asyncio.subprocess.Process) -> dict[str, str]:
+        if process.stdin is None or process.stdout is None:
+            msg = "the bundled agents' process has no pipes"
+            raise RuntimeError(msg)
+        if NEEDS_GOLD in self._names:
+            # An agent that died at once has closed the pipe; its message is read below.
+            with contextlib.suppress(ConnectionError):
+                process.stdin.write(json.dumps(self._gold).encode() + b"\n")
+                await process.stdin.drain()
+        line = await process.stdout.readline()
+        if not line:
+            await process.wait()
+            self._stderr.seek(0)
+            complaint = self._stderr.read().decode(errors="replace").strip()
+            names = ", ".join(self._names)
+            msg = f"the bundled agents {names} did not start: {complaint[-500:] or 'no message'}"
+            raise PreflightError(msg)
+        agents: dict[str, str] = json.loads(line)["agents"]
+        return agents
+
+    async def aclose(self) -> None:
+        """Stop the process; kill it if it does not stop in time. May be called twice."""
+        process, self._process = self._process, None
+        self._stderr.close()
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await process.communicate()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def gold_script(tasks: Iterable[tuple[str, Task]]) -> dict[str, Any]:
+    """What the oracle is told of each (domain, task): opening, gold actions, what to say."""
+    return {f"{domain}/{task.id}": _gold_entry(task) for domain, task in tasks}
+
+
+def _gold_entry(task: Task) -> dict[str, Any]:
+    criteria = task.evaluation_criteria
+    instructions = task.user_scenario.instructions
+    opening = instructions if isinstance(instructions, str) else instructions.reason_for_call
+    return {
+        "opening": opening or None,
+        "actions": [
+            {"requestor": gold.requestor, "name": gold.name, "arguments": gold.arguments}
+            for gold in (criteria.actions or () if criteria else ())
+        ],
+        "communicate": list(criteria.communicate_info or ()) if criteria else [],
+    }

@@ -1,0 +1,26 @@
+"""SourceCatalogue: what can be asked for, from the task data that is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tau_bridge.tau2.data import DataSource
+
+
+@dataclass(frozen=True)
+class SourceCatalogue:
+    """The domains and task ids of a data source. An `adk_agent.planning.Catalogue`."""
+
+    source: DataSource
+
+    def domains(self) -> tuple[str, ...]:
+        """All domains."""
+        return self.source.domains()
+
+    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
+        """The task ids of a split, in order."""
+        return self.source.task_ids(domain, split)
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        """Every task id of a domain, whatever its split."""
+        return tuple(self.source.tasks(domain))

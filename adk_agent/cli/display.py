@@ -1,0 +1,111 @@
+"""Display: progress and results on a terminal, or as plain lines elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import (
+    Progress as Bar,
+)
+from rich.table import Table
+
+from adk_agent.markdown import score_table
+from adk_agent.progress import Progress
+from adk_agent.report import EvaluationReport
+
+PLAIN_WIDTH = 110
+
+
+class Display:
+    """Shows one run. `folder` is where it is kept, once that is known.
+
+    Args:
+        quiet: Show no progress.
+        to_stderr: Keep stdout free for something else.
+    """
+
+    def __init__(self, *, quiet: bool, to_stderr: bool) -> None:
+        self.folder: Path | None = None
+        self._quiet = quiet
+        console = Console(stderr=to_stderr, highlight=False)
+        if not console.is_terminal:
+            console = Console(stderr=to_stderr, highlight=False, width=PLAIN_WIDTH)
+        self._console = console
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._results_dir: Path | None = None
+
+    def start(self, results_dir: Path) -> None:
+        """Begin to show progress."""
+        self._results_dir = results_dir
+        if self._quiet or not self._console.is_terminal:
+            return
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("preparing", total=None, counts="")
+
+    async def show(self, progress: Progress) -> None:
+        """Show where the run stands."""
+        if progress.stage != "preparing" and self._results_dir is not None:
+            self.folder = self._results_dir / progress.run_id
+        if self._quiet:
+            return
+        if self._bar is not None and self._task is not None:
+            counts = (
+                f"{progress.passed} passed, {progress.scored - progress.passed} not, "
+                f"{progress.unscored} unscored, {progress.failed} failed"
+            )
+            self._bar.update(
+                self._task,
+                description=progress.stage,
+                completed=progress.done,
+                total=progress.total,
+                counts=counts,
+            )
+            return
+        counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
+        self._console.print(escape(f"{counter}{progress.message}"), soft_wrap=True)
+
+    def close(self) -> None:
+        """Stop the moving display. May be called twice."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def result(self, report: EvaluationReport) -> None:
+        """Show the table of scores, the warnings and the folder."""
+        header, rows = score_table(report.summary)
+        table = Table(title=f"Run {report.run_id}: {report.status}", title_justify="left")
+        for index, name in enumerate(header):
+            table.add_column(name, justify="left" if index < 2 else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        self._console.print(table)
+        origins = {row.domain: row.data for row in report.summary}
+        for domain, origin in origins.items():
+            self._line(f"data of {domain}: {origin.source}, {origin.revision}")
+        for warning in report.warnings:
+            self._line(f"warning: {warning}", style="yellow")
+        self._line(f"report: {self.folder}")
+
+    def _line(self, text: str, *, style: str | None = None) -> None:
+        self._console.print(escape(text), style=style, soft_wrap=True)

@@ -1,0 +1,148 @@
+"""The `greenroom` command: arguments only. Each command is imported when it is run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+EPILOG = """\
+exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be used,
+3 infrastructure was missing or the evaluation is incomplete, 130 interrupted
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parsed = build_parser().parse_args(arguments)
+    module = importlib.import_module(f"adk_agent.cli.{parsed.module}")
+    runner = importlib.import_module("adk_agent.cli.edge")
+    code: int = runner.run_command(module.execute, parsed)
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="greenroom",
+        description="Evaluates AI agents by talking to them over A2A.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    _add_run(commands)
+    _add_list(commands)
+    _add_regrade(commands)
+    _add_serve(commands)
+    _add_agent(commands)
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return value
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return value
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = commands.add_parser(
+        "run",
+        help="evaluate agents, from a sentence or from AgentBeats JSON",
+        description="Evaluate agents. A flag beats what the request says.",
+        epilog='example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five '
+        'airline tasks, two trials each"',
+    )
+    run.set_defaults(module="run")
+    run.add_argument("request", help="a sentence, or AgentBeats JSON; - reads standard input")
+    run.add_argument("--num-trials", type=_positive, metavar="K", help="trials of each task")
+    run.add_argument(
+        "--max-concurrency", type=_positive, metavar="N", help="conversations at once (default 4)"
+    )
+    run.add_argument("--seed", type=_natural, metavar="S", help="seed of the trials (default 300)")
+    run.add_argument(
+        "--max-steps", type=_positive, metavar="N", help="steps of a conversation (default 200)"
+    )
+    run.add_argument(
+        "--limit", type=_positive, metavar="N", help="at most this many tasks of each domain"
+    )
+    run.add_argument("--results-dir", metavar="DIR", help="where runs are kept (default results)")
+    run.add_argument(
+        "--timeout",
+        type=float,
+        default=300.0,
+        metavar="S",
+        help="seconds that an agent may take over one reply (default 300)",
+    )
+    run.add_argument(
+        "--token",
+        metavar="TOKEN",
+        help="bearer token for the agents of the request; @FILE reads it from a file",
+    )
+    run.add_argument("--offline", action="store_true", help="use no language model")
+    run.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the plan and the explicit command; contact nobody",
+    )
+    run.add_argument(
+        "--json", action="store_true", help="the report on stdout, everything else on stderr"
+    )
+    run.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = commands.add_parser("list", help="list domains, tasks or bundled agents")
+    listing.set_defaults(module="listing")
+    listing.add_argument("what", choices=["domains", "tasks", "agents"])
+    listing.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
+    listing.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_regrade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    regrade = commands.add_parser(
+        "regrade",
+        help="score recorded τ² conversations again",
+        description="Score the conversations of an official results file again and compare "
+        "with the recorded rewards. Recorded verdicts on natural-language statements are reused.",
+    )
+    regrade.set_defaults(module="regrade")
+    regrade.add_argument("results", help="an official results.json, gzip too")
+    regrade.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    serve = commands.add_parser("serve", help="serve the green agent over A2A")
+    serve.set_defaults(module="serve")
+    add_server_arguments(serve)
+
+
+def add_server_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the A2A server, the same for `python -m adk_agent`."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=_natural, default=None, help="default: $PORT, else 8000")
+    parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
+
+
+def _add_agent(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    agent = commands.add_parser(
+        "agent", help="serve a bundled purple agent", description="Serve a bundled purple agent."
+    )
+    agent.set_defaults(module="agent")
+    agent.add_argument("name", help="see: greenroom list agents")
+    agent.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    agent.add_argument("--port", type=_natural, default=9010, help="default 9010; 0: a free one")
+    agent.add_argument("--card-url", metavar="URL", help="the address that the card names")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""`greenroom regrade`: recorded conversations scored again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from tau_bridge.tau2.data import open_source
+
+from adk_agent.cli.edge import GATE_FAILED, OK
+from adk_agent.regrade import Regraded, regrade
+from adk_agent.settings import Settings
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Print every simulation whose reward differs; exit 1 if there is any."""
+    outcome = regrade(Path(parsed.results), open_source(Settings.load().tau2_data_dir))
+    if parsed.json:
+        print(json.dumps(outcome.to_json(), indent=2))
+    else:
+        _print(outcome)
+    return GATE_FAILED if outcome.different else OK
+
+
+def _print(outcome: Regraded) -> None:
+    for row in outcome.simulations:
+        if row["id"] in outcome.different or row["status"] != "scored":
+            print(_line(row))
+    equal = outcome.compared - len(outcome.different)
+    print(
+        f"{equal} of {outcome.compared} rewards equal; "
+        f"{len(outcome.simulations) - outcome.compared} simulations could not be compared"
+    )
+
+
+def _line(row: dict[str, Any]) -> str:
+    reason = f" ({row['reason']})" if row["reason"] else ""
+    return (
+        f"{row['id']} task {row['task_id']}: {row['status']}, reward {row['reward']}, "
+        f"recorded {row['recorded_reward']}{reason}"
+    )

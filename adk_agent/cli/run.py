@@ -1,0 +1,132 @@
+"""`greenroom run`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
+from adk_agent.errors import RequestError
+from adk_agent.plan import EvaluationPlan, Overrides
+from adk_agent.settings import Settings
+
+if TYPE_CHECKING:
+    from adk_agent.cli.display import Display
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Evaluate; the exit code says how it went."""
+    text = sys.stdin.read() if parsed.request == "-" else parsed.request
+    overrides = Overrides(
+        num_trials=parsed.num_trials,
+        max_concurrency=parsed.max_concurrency,
+        seed=parsed.seed,
+        max_steps=parsed.max_steps,
+        limit=parsed.limit,
+    )
+    settings = Settings.load(
+        results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
+        offline=parsed.offline or None,
+    )
+    if parsed.dry_run:
+        return _dry_run(text, overrides, settings, as_json=parsed.json)
+    if parsed.timeout <= 0:
+        raise RequestError(f"--timeout {parsed.timeout:g} is not a number of seconds above 0")
+    return _evaluate(text, overrides, settings, parsed)
+
+
+def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
+    from tau_bridge.tau2.data import open_source
+
+    from adk_agent.catalogue import SourceCatalogue
+    from adk_agent.planning import resolve
+    from adk_agent.reader import read_request
+
+    request = read_request(text)
+    return resolve(request, SourceCatalogue(open_source(settings.tau2_data_dir)), overrides)
+
+
+def _dry_run(text: str, overrides: Overrides, settings: Settings, *, as_json: bool) -> int:
+    """Print the plan as the rules read it; no model is asked and nobody is contacted."""
+    from adk_agent.planning import describe, equivalent_command
+
+    plan = _plan(text, overrides, settings)
+    if as_json:
+        print(plan.model_dump_json(indent=2))
+    else:
+        print(describe(plan))
+        print(f"\nThe same, explicitly:\n{equivalent_command(plan)}")
+    return OK
+
+
+def _evaluate(
+    text: str, overrides: Overrides, settings: Settings, parsed: argparse.Namespace
+) -> int:
+    from adk_agent.cli.display import Display
+
+    display = Display(quiet=parsed.quiet, to_stderr=parsed.json)
+    try:
+        return asyncio.run(_run(text, overrides, settings, parsed, display))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        kept = f"; what was finished is kept in {display.folder}" if display.folder else ""
+        print(f"greenroom: interrupted{kept}", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        display.close()
+
+
+async def _run(
+    text: str,
+    overrides: Overrides,
+    settings: Settings,
+    parsed: argparse.Namespace,
+    display: Display,
+) -> int:
+    from adk_agent.assembly import Assembly
+    from adk_agent.runs import load_report
+    from adk_agent.session import run_request
+
+    loop = asyncio.get_running_loop()
+    this_task = asyncio.current_task()
+    if this_task is not None:
+        loop.add_signal_handler(signal.SIGTERM, this_task.cancel)
+    assembly = Assembly(
+        settings=settings,
+        timeout_s=parsed.timeout,
+        tokens=_tokens(parsed.token, text, overrides, settings),
+    )
+    display.start(settings.results_dir)
+    result = await run_request(
+        assembly.root_agent(), text, overrides=overrides, on_progress=display.show
+    )
+    display.close()
+    if result.problem is not None:
+        print(f"greenroom: {result.problem.message}", file=sys.stderr)
+        return result.problem.exit_code
+    if result.run_id is None:
+        raise RequestError("the workflow ended without a run; this is a fault of greenroom")
+    report = load_report(settings.results_dir, result.run_id)
+    if parsed.json:
+        sys.stdout.write(report.to_json())
+    display.result(report)
+    return OK if report.status == "complete" else INCOMPLETE
+
+
+def _tokens(
+    token: str | None, text: str, overrides: Overrides, settings: Settings
+) -> dict[str, str]:
+    """The token for each address of the request, and for no other."""
+    if token is None:
+        return {}
+    if token.startswith("@"):
+        path = Path(token[1:])
+        try:
+            token = path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
+    plan = _plan(text, overrides, settings)
+    return {p.address: token for p in plan.participants if p.builtin is None}

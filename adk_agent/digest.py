@@ -1,0 +1,176 @@
+"""ReportDigest: the few numbers that the interpreter may speak of, and prose made without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.report import EvaluationReport, SummaryRow, failed_reasons
+
+MOST_NOTABLE = 8
+
+
+class DigestRow(BaseModel):
+    """One participant in one domain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    tasks: int
+    trials: int
+    passed: int
+    scored: int
+    unscored: int
+    failed: int
+    pass_1: float | None
+    pass_k: float | None
+    k: int
+
+
+class ReportDigest(BaseModel):
+    """What the interpreter is told: a summary small enough for a prompt."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    status: str
+    rows: tuple[DigestRow, ...]
+    failing_components: dict[str, int]
+    """How many scored trials that did not pass have this component at 0."""
+    terminations: dict[str, int]
+    missing_scores: dict[str, int]
+    """Reasons for trials without a score, with how often."""
+    warnings: tuple[str, ...]
+
+
+def digest_of(report: EvaluationReport) -> ReportDigest:
+    """The digest of a report."""
+    lost = [trial for trial in report.trials if trial.status == "scored" and not trial.passed]
+    components = Counter(
+        name
+        for trial in lost
+        for name, value in trial.reward_breakdown.items()
+        if value == 0 and name in trial.basis
+    )
+    ends = Counter(trial.termination for trial in report.trials)
+    reasons = list(failed_reasons(report.trials).items())[:MOST_NOTABLE]
+    return ReportDigest(
+        run_id=report.run_id,
+        status=report.status,
+        rows=tuple(_digest_row(row) for row in report.summary),
+        failing_components=dict(sorted(components.items())),
+        terminations=dict(sorted(ends.items())),
+        missing_scores=dict(reasons),
+        warnings=report.warnings,
+    )
+
+
+def _digest_row(row: SummaryRow) -> DigestRow:
+    k = max((int(name) for name in row.pass_hat_k), default=1)
+    return DigestRow(
+        participant=row.participant,
+        domain=row.domain,
+        tasks=row.tasks,
+        trials=row.trials,
+        passed=row.passed,
+        scored=row.scored,
+        unscored=row.unscored,
+        failed=row.failed,
+        pass_1=row.pass_hat_k.get("1"),
+        pass_k=row.pass_hat_k.get(str(k)),
+        k=k,
+    )
+
+
+def template_prose(digest: ReportDigest) -> str:
+    """Summary, key findings and recommendations, by rules alone."""
+    return "\n\n".join(
+        [
+            "## Summary\n\n" + "\n".join(f"- {_summary_line(row)}" for row in digest.rows),
+            "## Key findings\n\n" + "\n".join(f"- {line}" for line in _findings(digest)),
+            "## Recommendations\n\n" + "\n".join(f"- {line}" for line in _recommendations(digest)),
+        ]
+    )
+
+
+def _summary_line(row: DigestRow) -> str:
+    name = f"{row.participant} in {row.domain}"
+    if row.scored == 0:
+        return f"{name}: no score ({row.unscored} trials unscored, {row.failed} failed)."
+    score = f"pass^1 {row.pass_1:.3f}" if row.pass_1 is not None else "no pass^1"
+    repeat = f", pass^{row.k} {row.pass_k:.3f}" if row.k > 1 and row.pass_k is not None else ""
+    gaps = "".join(
+        f", {count} {what}"
+        for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
+        if count
+    )
+    return f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{gaps}."
+
+
+_COMPONENT_MEANING = {
+    "DB": "left the database in another state than the gold actions do",
+    "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
+    "ACTION": "lack a gold action",
+    "COMMUNICATE": "did not tell the user what had to be told",
+    "NL_ASSERTION": "contradict a statement about the conversation",
+}
+
+
+def _findings(digest: ReportDigest) -> list[str]:
+    lines = [
+        f"{count} scored trials {_COMPONENT_MEANING[name]} ({name})."
+        for name, count in digest.failing_components.items()
+    ]
+    lines += [
+        f"{count} conversations were cut off: {name}."
+        for name, count in digest.terminations.items()
+        if name not in {"user_stop", "agent_stop"}
+    ]
+    lines += [
+        f"{count} trials have no score: {' '.join(reason.split())}"
+        for reason, count in digest.missing_scores.items()
+    ]
+    return lines or ["Every trial was scored and passed."]
+
+
+def _recommendations(digest: ReportDigest) -> list[str]:
+    lines = []
+    if digest.failing_components.get("DB") or digest.failing_components.get("ENV_ASSERTION"):
+        lines.append("Compare the tool calls of the trials that did not pass with the gold path.")
+    if digest.failing_components.get("COMMUNICATE"):
+        lines.append("Have the agent state amounts and results to the user in plain digits.")
+    if any("judge" in reason for reason in digest.missing_scores):
+        lines.append("Configure a language model (AGENTBEATS_LLM_API_KEY) to score all tasks.")
+    if any(row.failed for row in digest.rows):
+        lines.append("Remove the faults behind the failed trials and run those again.")
+    if any("scripted" in warning for warning in digest.warnings):
+        lines.append("For figures that compare with published ones, use a language-model user.")
+    return lines or ["Raise the number of tasks and trials to see differences between agents."]
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
+    """The numbers in `prose` that the digest does not hold, as written, in order.
+
+    Percentages and roundings of the digest's numbers count as held, as do numbers below 10,
+    which count paragraphs and the like.
+    """
+    held: set[float] = set()
+    for text in _NUMBER.findall(digest.model_dump_json()):
+        value = float(text)
+        held.update(round(value * factor, digits) for factor in (1, 100) for digits in range(4))
+    for row in digest.rows:
+        for part, whole in ((row.passed, row.scored), (row.passed, row.trials)):
+            if whole:
+                share = part / whole
+                held.update(
+                    round(share * factor, digits) for factor in (1, 100) for digits in range(4)
+                )
+    return [
+        text for text in _NUMBER.findall(prose) if float(text) >= 10 and float(text) not in held
+    ]

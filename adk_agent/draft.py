@@ -1,0 +1,199 @@
+"""SelectorDraft: a language model's reading of a request, and what of it may be believed."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adk_agent.plan import BUILTIN_PREFIX, EvaluationRequest, Participant, Selection
+
+
+class DraftSelection(BaseModel):
+    """Tasks of one domain."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    domain: str = Field(description="airline, retail, telecom or mock")
+    task_ids: list[str] | None = Field(None, description="only ids that the request names")
+    num_tasks: int | None = Field(None, description="how many, if the request says a number")
+    split: str | None = Field(None, description="only if the request names one")
+
+
+class SelectorDraft(BaseModel):
+    """What a request asks for. Null means that the request does not say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    refusal: str | None = Field(
+        None, description="why nothing can be evaluated and what to write instead, else null"
+    )
+    refusal_code: str | None = None
+    agents: list[str] = Field(
+        default_factory=list,
+        description="addresses exactly as in the request, or builtin:null, builtin:echo, ...",
+    )
+    roles: list[str] | None = None
+    selections: list[DraftSelection] = Field(default_factory=list)
+    num_trials: int | None = None
+    max_concurrency: int | None = None
+    seed: int | None = None
+    max_steps: int | None = None
+    solo: bool = False
+    evaluation_type: Literal["all", "action"] = "all"
+    user_llm: str | None = None
+    reasoning: str = Field("", description="one or two sentences on why these tasks")
+    warnings: list[str] = Field(default_factory=list)
+
+
+def draft_of(request: EvaluationRequest) -> SelectorDraft:
+    """The draft that says the same as a request read by rules."""
+    return SelectorDraft(
+        agents=[participant.address for participant in request.participants],
+        roles=[participant.role for participant in request.participants],
+        selections=[
+            DraftSelection(
+                domain=selection.domain,
+                task_ids=None if selection.task_ids is None else list(selection.task_ids),
+                num_tasks=selection.num_tasks,
+                split=selection.split,
+            )
+            for selection in request.selections
+        ],
+        num_trials=request.num_trials,
+        max_concurrency=request.max_concurrency,
+        seed=request.seed,
+        max_steps=request.max_steps,
+        solo=request.solo,
+        evaluation_type=request.evaluation_type,
+        user_llm=request.user_llm,
+        reasoning=request.reasoning,
+        warnings=list(request.warnings),
+    )
+
+
+def request_of(draft: SelectorDraft) -> EvaluationRequest:
+    """The request that a draft describes.
+
+    Raises:
+        pydantic.ValidationError: a value is out of range.
+    """
+    roles = draft.roles if draft.roles and len(draft.roles) == len(draft.agents) else None
+    return EvaluationRequest(
+        participants=tuple(
+            Participant(role=role, address=_address(agent))
+            for role, agent in zip(
+                roles or default_roles(len(draft.agents)), draft.agents, strict=True
+            )
+        ),
+        selections=tuple(
+            Selection(
+                domain=selection.domain.strip().lower(),
+                task_ids=tuple(selection.task_ids) if selection.task_ids else None,
+                num_tasks=selection.num_tasks,
+                split=selection.split or "base",
+            )
+            for selection in draft.selections
+        ),
+        num_trials=draft.num_trials,
+        max_concurrency=draft.max_concurrency,
+        seed=draft.seed,
+        max_steps=draft.max_steps,
+        solo=draft.solo,
+        evaluation_type=draft.evaluation_type,
+        user_llm=draft.user_llm,
+        reasoning=draft.reasoning,
+        warnings=tuple(draft.warnings),
+    )
+
+
+def default_roles(count: int) -> list[str]:
+    """`agent` for one participant; `agent_1`, `agent_2`, ... for several."""
+    return ["agent"] if count == 1 else [f"agent_{number}" for number in range(1, count + 1)]
+
+
+def _address(agent: str) -> str:
+    address = agent.strip().rstrip("/.,;")
+    if address.startswith(BUILTIN_PREFIX) or "://" in address:
+        return address
+    return f"http://{address}"
+
+
+_WORDS = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_NUMBER_WORDS = {word: number for number, word in enumerate(_WORDS, start=1)}
+_NUMBER_WORDS |= {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "couple": 2, "pair": 2}
+_NUMBER_WORDS |= {"a": 1, "an": 1, "single": 1, "thirty": 30, "forty": 40, "fifty": 50}
+
+
+def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
+    """What a draft holds that the request's text does not: addresses and numbers, in words.
+
+    A model may be wrong, or be talked into something by the text that it reads. An address that
+    nobody wrote is never contacted, and a number that nobody wrote is never used.
+    """
+    lowered = text.lower()
+    problems = []
+    for agent in draft.agents:
+        address = _address(agent)
+        named = address.removeprefix(BUILTIN_PREFIX) if address.startswith(BUILTIN_PREFIX) else None
+        written = named if named is not None else address.split("://", 1)[-1]
+        if written.lower() not in lowered:
+            problems.append(f"the agent {agent!r}")
+    said = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", lowered)}
+    said |= {
+        _NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", lowered) if word in _NUMBER_WORDS
+    }
+    numbers = {
+        "num_trials": draft.num_trials,
+        "max_concurrency": draft.max_concurrency,
+        "seed": draft.seed,
+        "max_steps": draft.max_steps,
+        **{f"num_tasks of {s.domain}": s.num_tasks for s in draft.selections},
+    }
+    problems += [
+        f"{name} {value}"
+        for name, value in numbers.items()
+        if value is not None and value not in said
+    ]
+    for selection in draft.selections:
+        problems += [
+            f"the task id {task_id!r}"
+            for task_id in selection.task_ids or ()
+            if not _mentioned(task_id, lowered)
+        ]
+    if draft.user_llm is not None and draft.user_llm.lower() not in lowered:
+        problems.append(f"the user model {draft.user_llm!r}")
+    return problems
+
+
+_RANGE = re.compile(r"(\d+)\s*(?:-|–|to|through|until)\s*(\d+)")
+
+
+def _mentioned(task_id: str, lowered: str) -> bool:
+    if task_id.lower() in lowered:
+        return True
+    if not task_id.isdigit():
+        return False
+    return any(int(a) <= int(task_id) <= int(b) for a, b in _RANGE.findall(lowered))

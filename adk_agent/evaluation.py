@@ -1,0 +1,346 @@
+"""evaluate: plays a plan and returns its report. Knows no ADK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.tau2.data import DataSource
+from tau_bridge.tau2.domains import Domain, load_domain
+from tau_bridge.tau2.loop import trial_seeds
+
+from adk_agent.bundled import BundledAgents, gold_script
+from adk_agent.errors import ModelError, PreflightError
+from adk_agent.markdown import render_markdown
+from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
+from adk_agent.plan import EvaluationPlan
+from adk_agent.progress import OnProgress, Progress, silent
+from adk_agent.report import (
+    DataOrigin,
+    EvaluationReport,
+    TrialEvaluations,
+    TrialRow,
+    failed_reasons,
+    summarise,
+)
+from adk_agent.runs import RunStore, TrialRecord
+from adk_agent.settings import Settings
+from adk_agent.trial import TrialDeps, TrialJob, play_trial
+from evals.base import Evaluation, EvaluationContext
+from evals.driver import EvaluatorRegistry
+from evals.trace import CallType, InteractionStep, Trace
+from tau_bridge.clock import Runtime
+from tau_bridge.errors import AgentError
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationDeps:
+    """What an evaluation needs from outside. Chosen in `adk_agent.assembly` alone."""
+
+    settings: Settings
+    source: DataSource
+    runtime: Runtime
+    new_run_id: Callable[[], str]
+    evaluators: EvaluatorRegistry
+    new_messenger: Callable[[], Messenger]
+    versions: Mapping[str, str]
+    results_dir: Path
+    trial_timeout_s: float | None = None
+
+
+async def evaluate(
+    plan: EvaluationPlan,
+    deps: EvaluationDeps,
+    *,
+    request: str,
+    run_id: str | None = None,
+    on_progress: OnProgress = silent,
+) -> EvaluationReport:
+    """Play every trial of the plan and report.
+
+    The report is on disk when this returns; when it is cancelled, what was finished is.
+
+    Raises:
+        PreflightError: a participant or a model is not there; nothing was played.
+        StorageError: the run directory cannot be written.
+    """
+    run = _Run(plan, deps, request, run_id or deps.new_run_id(), on_progress)
+    return await run.execute()
+
+
+class _Run:
+    def __init__(
+        self,
+        plan: EvaluationPlan,
+        deps: EvaluationDeps,
+        request: str,
+        run_id: str,
+        on_progress: OnProgress,
+    ) -> None:
+        self._plan = plan
+        self._deps = deps
+        self._request = request
+        self._run_id = run_id
+        self._on_progress = on_progress
+        self._created_at: datetime = deps.runtime.clock.now()
+        self._jobs = list(_jobs(plan))
+        self._records: dict[TrialJob, TrialRow] = {}
+        self._counts: Counter[str] = Counter()
+        self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
+        self._agent_steps: dict[str, list[InteractionStep]] = {}
+
+    async def execute(self) -> EvaluationReport:
+        self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
+        user_model, judge_model = await self._models()
+        domains = await asyncio.to_thread(self._load_domains)
+        names = [p.builtin for p in self._plan.participants if p.builtin is not None]
+        messenger = self._deps.new_messenger()
+        try:
+            async with BundledAgents(names, gold=self._gold(names)) as bundled:
+                urls = {
+                    p.address: bundled.url(p.builtin) if p.builtin is not None else p.address
+                    for p in self._plan.participants
+                }
+                await self._greet(messenger, urls)
+                trial_deps = TrialDeps(
+                    run_id=self._run_id,
+                    plan=self._plan,
+                    domains=domains,
+                    urls=urls,
+                    messenger=messenger,
+                    clock=self._deps.runtime.clock,
+                    evaluators=self._deps.evaluators,
+                    user_model=user_model,
+                    judge_model=judge_model,
+                    timeout_s=self._deps.trial_timeout_s,
+                )
+                return await self._play_and_report(trial_deps)
+        finally:
+            await messenger.aclose()
+
+    async def _models(self) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
+        """The models that play the user and judge statements, made sure to answer."""
+        settings = self._deps.settings
+        spec = user_spec(settings, self._plan.user_llm, self._plan.user_llm_args)
+        judge_spec = default_spec(settings) or spec
+        user = LiteLlmCompletion(spec) if spec is not None and not self._plan.solo else None
+        judge = LiteLlmCompletion(judge_spec) if judge_spec is not None else None
+        for model in (user, judge):
+            if model is not None:
+                try:
+                    await model.check()
+                except ModelError as error:
+                    raise PreflightError(str(error)) from error
+        return user, judge
+
+    def _load_domains(self) -> dict[str, Domain]:
+        source = self._deps.source
+        return {planned.domain: load_domain(source, planned.domain) for planned in self._plan.tasks}
+
+    def _gold(self, names: list[str]) -> dict[str, object]:
+        if "oracle" not in names:
+            return {}
+        source = self._deps.source
+        return gold_script(
+            (planned.domain, source.task(planned.domain, task_id))
+            for planned in self._plan.tasks
+            for task_id in planned.task_ids
+        )
+
+    async def _greet(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
+        """Fetch every participant's card, before anything is played."""
+        addresses = list(urls)
+        cards = await asyncio.gather(
+            *(messenger.card(urls[address]) for address in addresses), return_exceptions=True
+        )
+        problems = []
+        for address, card in zip(addresses, cards, strict=True):
+            if isinstance(card, AgentError):
+                problems.append(f"{address}: {card}")
+            elif isinstance(card, BaseException):
+                raise card
+        if problems:
+            msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
+            raise PreflightError(msg)
+
+    async def _play_and_report(self, trial_deps: TrialDeps) -> EvaluationReport:
+        store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest())
+        try:
+            self._say("playing", f"playing {len(self._jobs)} trials")
+            try:
+                await self._play_all(trial_deps, store)
+            except asyncio.CancelledError:
+                await self._report(store, interrupted=True)
+                raise
+            return await self._report(store, interrupted=False)
+        finally:
+            store.close()
+
+    async def _play_all(self, trial_deps: TrialDeps, store: RunStore) -> None:
+        waiting = iter(self._jobs)
+
+        async def work() -> None:
+            for job in waiting:
+                record = await play_trial(job, trial_deps)
+                store.append(record)
+                self._keep(job, record)
+
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(min(self._plan.max_concurrency, len(self._jobs))):
+                    workers.create_task(work())
+        except ExceptionGroup as group:
+            # Workers raise nothing but what writing to disk raised; the first says it all.
+            raise group.exceptions[0] from None
+
+    def _keep(self, job: TrialJob, record: TrialRecord) -> None:
+        self._records[job] = record.row
+        self._evaluations[job] = record.evaluations
+        self._agent_steps.setdefault(job.participant.address, []).extend(
+            step.model_copy(update={"request_text": None, "response_text": None})
+            for step in record.trace.of_type(CallType.AGENT)
+        )
+        row = record.row
+        outcome = "passed" if row.passed else "not passed" if row.status == "scored" else row.status
+        self._counts[outcome] += 1
+        self._say("playing", f"{row.label}: {outcome}", trial=row.label, outcome=outcome)
+
+    async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
+        rows = tuple(self._records[job] for job in self._jobs if job in self._records)
+        status: Literal["complete", "incomplete", "interrupted"] = "complete"
+        if interrupted:
+            status = "interrupted"
+        elif any(row.status == "failed" for row in rows):
+            status = "incomplete"
+        report = EvaluationReport(
+            run_id=self._run_id,
+            status=status,
+            request=self._request,
+            plan=self._plan,
+            created_at=self._created_at,
+            versions=dict(self._deps.versions),
+            warnings=self._warnings(rows),
+            summary=summarise(rows, self._plan, self._origins()),
+            trials=rows,
+            evaluations=await self._all_evaluations(),
+        )
+        store.finish(report, render_markdown(report))
+        self._say("finished", f"report in {store.directory}")
+        return report
+
+    def _warnings(self, rows: tuple[TrialRow, ...]) -> tuple[str, ...]:
+        warnings = list(self._plan.warnings)
+        if self._deps.settings.offline and self._plan.user_llm is not None:
+            warnings.append(
+                f"user_llm {self._plan.user_llm!r} was not used: offline, the user is scripted"
+            )
+        if any(row.user == "scripted" for row in rows):
+            warnings.append(
+                "the user was scripted: these scores do not compare with published ones, "
+                "which are made with a language-model user"
+            )
+        if len(rows) < len(self._jobs):
+            warnings.append(f"{len(self._jobs) - len(rows)} of {len(self._jobs)} trials not played")
+        failed = [row for row in rows if row.status == "failed"]
+        if failed:
+            reason, count = next(iter(failed_reasons(failed).items()))
+            warnings.append(f"{len(failed)} trials failed and have no score; {count} by: {reason}")
+        return tuple(warnings)
+
+    async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:
+        by_trial = [
+            TrialEvaluations(
+                scope="trial",
+                participant=job.participant.address,
+                domain=job.domain,
+                task_id=job.task_id,
+                trial=job.trial,
+                results=self._evaluations[job],
+            )
+            for job in self._jobs
+            if job in self._evaluations
+        ]
+        overall = [
+            TrialEvaluations(
+                scope="participant",
+                participant=participant.address,
+                results=await self._deps.evaluators.run(
+                    EvaluationContext(trace=self._merged(participant.address))
+                ),
+            )
+            for participant in self._plan.participants
+        ]
+        return (*overall, *by_trial)
+
+    def _merged(self, address: str) -> Trace:
+        trace_id = f"{self._run_id}/{address}"
+        steps = sorted(self._agent_steps.get(address, []), key=lambda step: step.step_id)
+        return Trace(
+            trace_id=trace_id,
+            steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
+        )
+
+    def _manifest(self) -> dict[str, object]:
+        return {
+            "run_id": self._run_id,
+            "request": self._request,
+            "plan": self._plan.model_dump(mode="json"),
+            "created_at": self._created_at.isoformat(),
+            "versions": dict(self._deps.versions),
+            "seeds": trial_seeds(self._plan.seed, self._plan.num_trials),
+            "data": {
+                domain: origin.model_dump(mode="json") for domain, origin in self._origins().items()
+            },
+        }
+
+    def _origins(self) -> dict[str, DataOrigin]:
+        source = self._deps.source
+        return {
+            planned.domain: DataOrigin(source=source.name, revision=source.revision(planned.domain))
+            for planned in self._plan.tasks
+        }
+
+    def _say(
+        self,
+        stage: Literal["preparing", "playing", "finished"],
+        message: str,
+        *,
+        trial: str | None = None,
+        outcome: str | None = None,
+    ) -> None:
+        self._on_progress(
+            Progress(
+                stage=stage,
+                run_id=self._run_id,
+                message=message,
+                done=len(self._records),
+                total=len(self._jobs),
+                passed=self._counts["passed"],
+                scored=self._counts["passed"] + self._counts["not passed"],
+                unscored=self._counts["unscored"],
+                failed=self._counts["failed"],
+                trial=trial,
+                outcome=outcome,
+            )
+        )
+
+
+def _jobs(plan: EvaluationPlan) -> Iterator[TrialJob]:
+    seeds = trial_seeds(plan.seed, plan.num_trials)
+    for participant in plan.participants:
+        for planned in plan.tasks:
+            for task_id in planned.task_ids:
+                for trial, seed in enumerate(seeds):
+                    yield TrialJob(
+                        participant=participant,
+                        domain=planned.domain,
+                        task_id=task_id,
+                        trial=trial,
+                        seed=seed,
+                    )

@@ -1,0 +1,151 @@
+"""The report as markdown, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from adk_agent.report import EvaluationReport, SummaryRow, TrialRow, failed_reasons
+from evals.base import Evaluation
+
+MOST_TRIALS_LISTED = 50
+
+
+def render_markdown(report: EvaluationReport, *, interpretation: str | None = None) -> str:
+    """The whole report as markdown; `interpretation` is prose to put on top."""
+    parts = [f"# Evaluation {report.run_id}", f"Request: {_quoted(report.request)}"]
+    if report.status != "complete":
+        parts.append(f"**This run is {report.status}: see the warnings.**")
+    if interpretation:
+        parts.append(interpretation.strip())
+    parts += ["## Scores", _scores(report.summary), _legend(report)]
+    if report.warnings:
+        parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
+    parts += ["## Latency", _latencies(report)]
+    parts += ["## Trials that did not pass", _not_passed(report.trials)]
+    parts += ["## Made with", _made_with(report)]
+    return "\n\n".join(parts) + "\n"
+
+
+def score_table(summary: Sequence[SummaryRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of the table of scores, every cell as text; `-` where there is none."""
+    most_trials = max((len(row.pass_hat_k) for row in summary), default=1)
+    ks = [str(k) for k in range(1, most_trials + 1)]
+    header = ("agent", "domain", "tasks", "trials", "passed", "scored", "unscored", "failed")
+    rows = [
+        (
+            row.participant,
+            row.domain,
+            str(row.tasks),
+            str(row.trials),
+            str(row.passed),
+            str(row.scored),
+            str(row.unscored),
+            str(row.failed),
+            *(number(row.pass_hat_k.get(k)) for k in ks),
+        )
+        for row in summary
+    ]
+    return (*header, *(f"pass^{k}" for k in ks)), rows
+
+
+def number(value: float | None) -> str:
+    """A score with three digits, `-` where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _scores(summary: Sequence[SummaryRow]) -> str:
+    header, rows = score_table(summary)
+    return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
+
+
+def _legend(report: EvaluationReport) -> str:
+    origins = {row.domain: row.data for row in report.summary}
+    users = sorted({row.user for row in report.summary})
+    data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
+    return (
+        "pass^k and passed count scored trials alone; unscored and failed trials are neither "
+        f"passes nor failures of the agent.\n\nData: {data}. User: {', '.join(users)}. "
+        f"Scoring: {report.plan.evaluation_type}."
+    )
+
+
+def _latencies(report: EvaluationReport) -> str:
+    lines = []
+    for item in report.evaluations:
+        if item.scope != "participant":
+            continue
+        lines += [
+            f"{item.participant}: {_latency(result)}"
+            for result in item.results
+            if result.evaluator == "latency"
+        ]
+    if not lines:
+        return "Not measured."
+    return _bullets(lines) + "\n\nLatencies are only comparable within one system and run."
+
+
+def _latency(result: Evaluation) -> str:
+    if result.status != "scored":
+        return f"{result.status}: {result.reason}"
+    shown = ("avg_ms", "p50_ms", "p95_ms", "p99_ms")
+    return ", ".join(f"{name[:-3]} {result.values[name]:.1f} ms" for name in shown)
+
+
+def _not_passed(trials: Sequence[TrialRow]) -> str:
+    rows = [trial for trial in trials if not trial.passed]
+    if not rows:
+        return "All trials passed."
+    reasons = failed_reasons(rows)
+    text = "\n".join(
+        [
+            _row(("agent", "domain", "task", "trial", "status", "components", "end", "reason")),
+            _row("---" for _ in range(8)),
+            *(_row(_trial_cells(trial)) for trial in rows[:MOST_TRIALS_LISTED]),
+        ]
+    )
+    if len(rows) > MOST_TRIALS_LISTED:
+        text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
+    if reasons:
+        listed = (f"{count} x {_plain(reason)}" for reason, count in list(reasons.items())[:10])
+        text += "\n\nReasons for missing scores:\n\n" + _bullets(listed)
+    return text
+
+
+def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
+    components = ", ".join(
+        f"{name} {'-' if value is None else f'{value:g}'}"
+        for name, value in trial.reward_breakdown.items()
+        if name in trial.basis
+    )
+    return (
+        trial.participant,
+        trial.domain,
+        trial.task_id,
+        str(trial.trial),
+        trial.status,
+        components or "-",
+        trial.termination,
+        trial.reason or "",
+    )
+
+
+def _made_with(report: EvaluationReport) -> str:
+    versions = _bullets(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(_plain(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Text from outside on one line, its HTML shown rather than rendered."""
+    return " ".join(text.split()).replace("<", "&lt;")
+
+
+def _quoted(text: str) -> str:
+    return f"`{_plain(text).replace('`', chr(39))}`"

@@ -1,0 +1,182 @@
+"""Language models: the one place that talks to them, through litellm, and what serves offline.
+
+litellm costs about 5 s of CPU and 190 MB to import, so it is imported when a model is first
+called, never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+from tau_bridge.tau2.completion import CompletionResult
+
+from adk_agent.errors import ModelError
+from adk_agent.settings import Settings
+from tau_bridge.tau2.messages import ToolCall
+
+if TYPE_CHECKING:
+    from tau_bridge.tau2.world import ToolSchema
+
+CALL_TIMEOUT_S = 120.0
+NUM_RETRIES = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A language model and how to reach it.
+
+    Args:
+        name: What users call it.
+        litellm_name: LiteLLM's name, with the provider.
+        api_key: Never shown.
+        base_url: None for the provider's own.
+        arguments: Further arguments of every call; temperature is 0 unless they say otherwise.
+    """
+
+    name: str
+    litellm_name: str
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def default_spec(settings: Settings) -> ModelSpec | None:
+    """The model of the AGENTBEATS_LLM_* variables, None where none is configured."""
+    if not settings.model_configured:
+        return None
+    return _openai_compatible(settings, settings.llm_model, {})
+
+
+def user_spec(
+    settings: Settings, user_llm: str | None, arguments: Mapping[str, Any]
+) -> ModelSpec | None:
+    """The model that plays the user: the one asked for, else the configured one, else None."""
+    if settings.offline:
+        return None
+    if settings.model_configured:
+        return _openai_compatible(settings, user_llm or settings.llm_model, arguments)
+    if user_llm is None:
+        return None
+    # A provider's own key (OPENAI_API_KEY and the like); the pre-flight says if it is missing.
+    return ModelSpec(name=user_llm, litellm_name=user_llm, arguments=arguments)
+
+
+def _openai_compatible(settings: Settings, name: str, arguments: Mapping[str, Any]) -> ModelSpec:
+    bare = name.removeprefix("openai/")
+    return ModelSpec(
+        name=bare,
+        litellm_name=f"openai/{bare}",
+        api_key=settings.llm_api_key,
+        base_url=settings.llm_base_url,
+        arguments=arguments,
+    )
+
+
+class LiteLlmCompletion:
+    """Calls one language model through litellm. A `tau_bridge.tau2.completion.Completion`."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self.spec = spec
+
+    async def __call__(
+        self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
+    ) -> CompletionResult:
+        """The model's next message.
+
+        Raises:
+            ModelError: the model could not be called, or its answer is not readable.
+        """
+        litellm = await _litellm()
+        key = self.spec.api_key
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S * (NUM_RETRIES + 1)):
+                response = await litellm.acompletion(
+                    model=self.spec.litellm_name,
+                    messages=[dict(message) for message in messages],
+                    tools=[dict(tool) for tool in tools] or None,
+                    api_key=key.get_secret_value() if key else _placeholder(self.spec),
+                    api_base=self.spec.base_url,
+                    timeout=CALL_TIMEOUT_S,
+                    num_retries=NUM_RETRIES,
+                    **{"temperature": 0.0, **self.spec.arguments},
+                )
+        except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
+            raise ModelError(self._explain(error)) from None
+        return _result(response, self.spec.name, litellm)
+
+    async def ask(self, prompt: str) -> str:
+        """The model's answer to one prompt, empty if it said nothing."""
+        result = await self([{"role": "user", "content": prompt}])
+        return result.content or ""
+
+    async def check(self) -> None:
+        """Make sure that the model answers, with one short call.
+
+        Raises:
+            ModelError: it does not; the message says which variables to look at.
+        """
+        await self.ask("Answer with the single word: ready")
+
+    def _explain(self, error: Exception) -> str:
+        text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        if self.spec.api_key is not None:
+            text = text.replace(self.spec.api_key.get_secret_value(), "***")
+        where = self.spec.base_url or "its provider"
+        return (
+            f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
+            "check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and AGENTBEATS_LLM_MODEL, "
+            "or use --offline"
+        )
+
+
+def _placeholder(spec: ModelSpec) -> str | None:
+    # Local OpenAI-compatible servers need no key, but the client insists on one.
+    return "none" if spec.base_url is not None else None
+
+
+async def _litellm() -> Any:
+    return await asyncio.to_thread(_import_litellm)
+
+
+def _import_litellm() -> Any:
+    import litellm
+
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _result(response: Any, name: str, litellm: Any) -> CompletionResult:
+    try:
+        message = response.choices[0].message
+        calls = tuple(
+            ToolCall(
+                id=call.id or f"call_{index}",
+                name=call.function.name,
+                arguments=json.loads(call.function.arguments or "{}"),
+                requestor="user",
+            )
+            for index, call in enumerate(message.tool_calls or ())
+        )
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        msg = f"the answer of the language model {name!r} cannot be read: {error}"
+        raise ModelError(msg) from error
+    usage = getattr(response, "usage", None)
+    return CompletionResult(
+        content=message.content,
+        tool_calls=calls,
+        total_tokens=getattr(usage, "total_tokens", None),
+        cost=_cost(response, litellm),
+        model=name,
+    )
+
+
+def _cost(response: Any, litellm: Any) -> float | None:
+    try:
+        return float(litellm.completion_cost(completion_response=response))
+    except Exception:  # noqa: BLE001 - raised for every model without a known price
+        return None

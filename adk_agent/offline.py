@@ -1,0 +1,38 @@
+"""OfflineModel: the embedded deterministic model that serves ADK agents when none is configured."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.genai import types
+
+OFFLINE_MODEL = "greenroom/offline"
+
+Answer = Callable[[LlmRequest], str]
+
+
+class OfflineModel(BaseLlm):
+    """Answers with a pure function of the request. No network, no randomness."""
+
+    model: str = OFFLINE_MODEL
+    answer: Answer
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: ARG002 - the signature is ADK's
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """One whole answer."""
+        text = self.answer(llm_request)
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+
+
+def last_user_text(request: LlmRequest) -> str:
+    """The text of the last user message of a request, empty if there is none."""
+    for content in reversed(request.contents):
+        if content.role == "user":
+            return "\n".join(part.text for part in content.parts or () if part.text)
+    return ""

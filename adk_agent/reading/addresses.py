@@ -1,0 +1,326 @@
+"""Addresses: which agents a sentence names, and which addresses it names for other reasons.
+
+An address is that of a participant unless its own clause says otherwise: that it is not to be
+contacted, that something is sent to it or read from it, or that it is another kind of service.
+Where this cannot be told, the address is left out: a request is rather refused for want of an
+agent than that an agent is called which nobody asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from adk_agent.plan import BUILTIN_PREFIX, Participant
+from adk_agent.reading.refusal import Refusal
+from adk_agent.reading.words import BUNDLED_AGENTS, alternatives, did_you_mean
+
+AGENT_MARK = "\ue000"
+"""Stands in the text where an address or a bundled agent's name stood."""
+
+_ENDS = r"""\s<>"'`|\\^{}\[\](),;*“”‘’«»"""
+_URL = re.compile(
+    rf"(?P<url>\b[A-Za-z][A-Za-z0-9+.\-]*://(?:\[[0-9A-Fa-f:.]*\])?[^{_ENDS}]*)"
+    r"|(?P<builtin>\bbuilt-?in:\s?[\w\-]*)"
+    r"|(?P<broken>\bhttps?(?::?/{1,2}(?!/)|:\\+|:(?=[A-Za-z0-9]))[^\s]+)"
+    r"|(?<![\w./:@\-])(?P<bare>(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?)"
+    rf":[0-9]{{2,6}}(?![\w:])(?:/[^{_ENDS}]*)?)",
+    re.IGNORECASE,
+)
+_TRAILING = ".!?:…"
+_HOST = re.compile(r"(?=.*[a-z0-9])[a-z0-9._\-]+|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
+_BARE_HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|\[.*\]|.*\.[a-z]{2,}", re.IGNORECASE)
+_HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.\-]+):[0-9]+(?:/.*)?")
+_SETTING_WORD = re.compile(
+    r"(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|max|"
+    r"airline|retail|telecom|mock|domain|version|at|since|port|note|step)(?:-|$)",
+    re.IGNORECASE,
+)
+_PORT_DIGITS = 4
+_LARGEST_PORT = 65_535
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addresses:
+    """What a sentence says about agents.
+
+    Attributes:
+        participants: Who is to be evaluated, in the order of the sentence.
+        text: The sentence with a mark in the place of every address and bundled agent.
+        warnings: The addresses that were not taken for participants.
+    """
+
+    participants: tuple[Participant, ...]
+    text: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mention:
+    start: int
+    end: int
+    address: str
+    excluded: bool = False
+
+
+def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
+    """The address in normal form: `http(s)://...` or `builtin:<name>`.
+
+    `localhost:9010`, an address without a scheme, gets `http://`.
+
+    Raises:
+        Refusal: `bad-url` or `unknown-agent`.
+    """
+    if raw.lower().startswith(BUILTIN_PREFIX):
+        return BUILTIN_PREFIX + _bundled_name(raw[len(BUILTIN_PREFIX) :].strip(), bundled)
+    if "://" not in raw:
+        raw = _with_scheme(raw)
+    try:
+        parts = urlsplit(raw)
+        host, port = parts.hostname, parts.port
+    except ValueError as exc:
+        raise _bad_url(raw, str(exc)) from exc
+    if parts.scheme.lower() not in {"http", "https"}:
+        raise _bad_url(raw, f"the scheme {parts.scheme!r} is neither http nor https")
+    if "@" in parts.netloc:
+        raise _bad_url(f"{parts.scheme}://...@{host}", "an address must not carry a user name")
+    if not host or not _HOST.fullmatch(host) or any(mark.isspace() for mark in raw):
+        raise _bad_url(raw, "it names no host")
+    if port is not None and not 0 < port <= _LARGEST_PORT:
+        raise _bad_url(raw, f"there is no port {port}")
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{raw.split(parts.netloc, 1)[1]}"
+
+
+def _bundled_name(name: str, bundled: Sequence[str]) -> str:
+    if name.lower() in bundled:
+        return name.lower()
+    raise Refusal(
+        "unknown-agent", f"there is no bundled agent {name!r}: {did_you_mean(name, bundled)}"
+    )
+
+
+def _with_scheme(raw: str) -> str:
+    match = _HOST_AND_PORT.fullmatch(raw)
+    if match and _BARE_HOST.fullmatch(match["host"]):
+        return f"http://{raw}"
+    raise _bad_url(raw, f"write it as 'http://{raw}' if an agent listens there")
+
+
+def _bad_url(raw: str, why: str) -> Refusal:
+    shown = raw if len(raw) <= 200 else f"{raw[:200]}..."
+    return Refusal(
+        "bad-url",
+        f"{shown!r} cannot be an agent's address: {why}; for example 'http://localhost:9010'",
+    )
+
+
+def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
+    """Participants with roles of their own.
+
+    A bundled agent's role is its name; a remote agent is `agent`, or `agent_1`, `agent_2` ...
+    where there are several.
+    """
+    remote = [address for address in addresses if not address.startswith(BUILTIN_PREFIX)]
+    participants = []
+    for address in addresses:
+        role = address.removeprefix(BUILTIN_PREFIX)
+        if address in remote:
+            role = "agent" if len(remote) == 1 else f"agent_{remote.index(address) + 1}"
+        participants.append(Participant(role=role, address=address))
+    return tuple(participants)
+
+
+def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addresses:
+    """The agents that a sentence names.
+
+    Raises:
+        Refusal: `bad-url`, `unknown-agent`; `ambiguous` for one agent or another;
+            `contradiction` for an agent that is and is not to be evaluated.
+    """
+    urls = _url_mentions(text, bundled)
+    names = _name_mentions(_masked(text, urls), bundled)
+    mentions = _judged(text, sorted([*urls, *names], key=lambda mention: mention.start))
+    wanted = _distinct(mention.address for mention in mentions if not mention.excluded)
+    unwanted = _distinct(mention.address for mention in mentions if mention.excluded)
+    both = [address for address in unwanted if address in wanted]
+    if both:
+        raise Refusal(
+            "contradiction", f"{both[0]!r} is to be evaluated and not to be: say which holds"
+        )
+    return Addresses(
+        participants=with_roles(wanted),
+        text=_masked(text, mentions),
+        warnings=tuple(
+            f"{address} is not named as an agent to evaluate: it is not contacted"
+            for address in unwanted
+        ),
+    )
+
+
+def _distinct(addresses: object) -> list[str]:
+    found: dict[str, str] = {}
+    for address in addresses:  # type: ignore[attr-defined]
+        found.setdefault(address.rstrip("/"), address)
+    return list(found.values())
+
+
+def _masked(text: str, mentions: Sequence[_Mention]) -> str:
+    pieces, at = [], 0
+    for mention in mentions:
+        width = mention.end - mention.start
+        pieces += [text[at : mention.start], AGENT_MARK.center(width)]
+        at = mention.end
+    return "".join([*pieces, text[at:]])
+
+
+def _url_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
+    mentions = []
+    for match in _URL.finditer(text):
+        raw = match[0].rstrip(_TRAILING) if match["url"] or match["bare"] else match[0]
+        if match["broken"]:
+            raise _bad_url(raw, "the scheme is not followed by '://'")
+        if match["bare"] and not _may_be_agent(raw):
+            continue
+        address = parse_address(raw.replace("built-in:", BUILTIN_PREFIX), bundled)
+        end = match.start() + len(raw)
+        mentions.append(_Mention(start=match.start(), end=end, address=address))
+    return mentions
+
+
+def _may_be_agent(raw: str) -> bool:
+    """Whether `name:digits` looks like host and port, and not like a setting or a time."""
+    host, _, port = (
+        raw.rpartition(":") if "/" not in raw else raw.split("/", maxsplit=1)[0].rpartition(":")
+    )
+    if _BARE_HOST.fullmatch(host):
+        return True
+    named = re.search(r"[A-Za-z]", host) and not _SETTING_WORD.search(host)
+    return bool(named and len(port) >= _PORT_DIGITS)
+
+
+def _name_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
+    name = alternatives(bundled)
+    joined = rf"'?{name}'?(?:\s*(?:,\s*and|,|and|&|\+|vs\.?|versus|or)\s*(?:the\s+)?'?{name}'?\b)*"
+    agent = r"(?:agents?|baselines?|bots?|participants?)\b"
+    before = (
+        r"(?:(?:bundled|built-?in|builtin|reference|baseline)\s+(?:agents?\b\W*)?"
+        rf"|(?:^|\b(?:eval|evaluate|assess|test|bench|benchmark|score|run|judge|check|try|compare|"
+        rf"rate|grade|play|against|vs\.?|versus|with|and|,)|{AGENT_MARK}\s*,)\s*(?:the\s+)?)"
+    )
+    after = (
+        r"(?=\s*(?:$|[,.;:!?)\n=]|(?:on|in|for|with|at|and|vs|versus|against|over|using)\b|[0-9]))"
+    )
+    pattern = re.compile(
+        rf"(?<![\w/:\-])(?:{before})(?P<free>{joined}){after}"
+        rf"|(?:(?:bundled|built-?in)\s+(?:agents?\W+)?)(?P<bundled>{joined})\b"
+        rf"|\b(?P<agents>{joined})\s+(?:(?:bundled|baseline)\s+)?{agent}",
+        re.IGNORECASE,
+    )
+    mentions = []
+    for match in pattern.finditer(text):
+        group = next(name for name in ("free", "bundled", "agents") if match[name])
+        for single in re.finditer(rf"\b{name}\b", match[group], re.IGNORECASE):
+            start = match.start(group) + single.start()
+            end = match.start(group) + single.end()
+            address = BUILTIN_PREFIX + single[0].lower()
+            mentions.append(_Mention(start=start, end=end, address=address))
+    return mentions or _collective_mentions(text, bundled)
+
+
+def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
+    """`all bundled agents`; a bundled agent of another name is refused."""
+    for match in re.finditer(r"\b(?:bundled|built-?in)\s+(\w+)\s+agents?\b", text, re.IGNORECASE):
+        if match[1].lower() not in {"reference", "baseline", "purple", "test", "a2a"}:
+            _bundled_name(match[1], bundled)
+    everyone = re.search(
+        r"\b(?:all|every|each|the)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:three\s+|3\s+)?"
+        r"(?:bundled|built-?in)\s+(?:\w+\s+)?agents?\b",
+        text,
+        re.IGNORECASE,
+    )
+    if everyone is None or (everyone[0].lower().startswith("the") and everyone[0][-1] in "tT"):
+        return []
+    start, end = everyone.span()
+    return [
+        _Mention(start=start if name == bundled[0] else end, end=end, address=BUILTIN_PREFIX + name)
+        for name in bundled
+    ]
+
+
+_BOUNDARY = re.compile(r"[.!?;](?=\s)|(?<![:\s])[ \t]*\n")
+_FORBIDDEN = re.compile(
+    r"\b(?:do\s+not|don'?t|never|must\s+not|mustn'?t|should\s+not|shouldn'?t|cannot|can'?t|won'?t|"
+    r"stop|avoid|refrain|no\s+need)\b[^\n]*?\b(?:contact|evaluat|assess|test|call|us[ei]|touch|"
+    r"run|includ|hit|quer|talk|connect|benchmark|scor|reach|access|involv|try|prob|ping|visit|"
+    r"open|send|compar|count|play|judg|check|go|look)\w*",
+)
+_RESET = re.compile(r"\b(?:but(?!\s+not)|instead(?!\s+of)|only|rather(?!\s+than)|so|just)\b")
+_NEGATED = re.compile(
+    r"\b(?:not|without|except|excluding|instead\s+of|rather\s+than|no\s+longer|other\s+than|"
+    r"ignor\w+|skip\w*|exclud\w+|leav\w+\s+out|avoid\w*|never|forget)\s+(?:for\s+)?"
+    r"(?:(?:the|my|our|your|agents?|ones?|at|on|from|in|any|that|of|running|old|with|is|by|url|"
+    r"endpoint|address|server|against|for|to|anything)\s+)*\W*$"
+)
+_OTHER_USE = (
+    r"send\w*|sent|post\w*|upload\w*|submit\w*|forward\w*|publish\w*|deliver\w*|notif\w+|"
+    r"e?-?mail\w*|push\w*|stor(?:e|ed|ing)|sav(?:e|ed|ing)|web-?hooks?|hooks?|callbacks?|"
+    r"dashboards?|docs?|documentation|documented|readme|described|description|see|repo|"
+    r"repository|source|github|gitlab|prox(?:y|ied)|gateway|llm|model|fetch\w*|download\w*|read|"
+    r"load\w*|visit\w*|brows\w+|follow\w*|tickets?|issues?|logs?|logged|website|homepage|page|"
+    r"database|mcp|judge\s+(?:model|llm|at|is|on)|report(?:s|ed)?\s+(?:\w+\s+)*?to|"
+    r"results?\s+(?:go\s+)?(?:to|at|in)|report\s+at|was|were|used\s+to|formerly|previously|moved|"
+    r"old|reviewed|wiki|slack|paper|blog|ui|frontend|metrics|grafana|trace\w*|telemetry|write"
+)
+_AS_AGENT = (
+    r"agents?|participants?|evaluat\w*|eval|assess\w*|test\w*|bench\w*|scor\w+|judge|check|run|"
+    r"try|compare|against|endpoint|purple|target|versus|vs|now"
+)
+_CUE = re.compile(rf"\b(?:(?P<other>{_OTHER_USE})|(?P<agent>{_AS_AGENT}))\b")
+_AFTERWARDS = re.compile(
+    r"^\W*(?:which\s+|that\s+|it\s+)?(?:is|are|was|were|should|must|may|has|will|can)\b[^\n]{0,40}?"
+    r"(?:\b(?:not|never|docs|documentation|dashboard|down|offline|off|ignored|excluded|forbidden|"
+    r"skipped|left\s+out)\b|n't\b)"
+)
+
+
+def _judged(text: str, mentions: Sequence[_Mention]) -> list[_Mention]:
+    """The mentions, each marked where its clause says that it is no participant."""
+    judged: list[_Mention] = []
+    for index, mention in enumerate(mentions):
+        begin = mentions[index - 1].end if index else 0
+        following = mentions[index + 1].start if index + 1 < len(mentions) else len(text)
+        between = text[begin : mention.start].lower().replace("’", "'")
+        boundaries = list(_BOUNDARY.finditer(between))
+        before = between[boundaries[-1].end() :] if boundaries else between
+        after = _BOUNDARY.split(text[mention.end : following].lower().replace("’", "'"))[0]
+        joined = bool(judged) and not boundaries and not _CUE.search(before)
+        excluded = _excluded(before, after)
+        if joined and not excluded and not re.search(r"\b(?:but|now)\b", before):
+            excluded = judged[-1].excluded and not _AFTERWARDS.search(between)
+        if joined and not excluded and re.fullmatch(r"\W*or\W*(?:the\s+|at\s+)*", before):
+            raise Refusal(
+                "ambiguous",
+                f"{judged[-1].address!r} or {mention.address!r}? Name the one, or both with 'and'",
+            )
+        judged.append(
+            _Mention(
+                start=mention.start, end=mention.end, address=mention.address, excluded=excluded
+            )
+        )
+    return judged
+
+
+def _excluded(before: str, after: str) -> bool:
+    forbidden = None
+    for forbidden in _FORBIDDEN.finditer(before):
+        pass
+    if forbidden and not _RESET.search(before, forbidden.end()):
+        return True
+    if _NEGATED.search(before) or _AFTERWARDS.search(after):
+        return True
+    cue = None
+    for cue in _CUE.finditer(before):
+        pass
+    return cue is not None and cue["other"] is not None

@@ -1,0 +1,237 @@
+"""EvaluationReport and its rows: the structured result that everything else is made from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter
+
+from adk_agent.plan import EvaluationPlan
+from evals.base import Evaluation
+from evals.outcome import Component, Fault
+from evals.reward import is_success, pass_hat_k
+
+SCHEMA_VERSION = "1"
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataOrigin(_Row):
+    """Where a domain's tasks and databases came from."""
+
+    source: str
+    revision: str
+
+
+class TrialRow(_Row):
+    """What one trial came to.
+
+    `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
+    which a failed trial broke. `turns` counts the agent's replies.
+    """
+
+    participant: str
+    domain: str
+    task_id: str
+    trial: int
+    seed: int
+    status: Literal["scored", "unscored", "failed"]
+    reward: float | None
+    reward_breakdown: dict[str, float | None]
+    components: tuple[Component, ...] = ()
+    basis: tuple[str, ...] = ()
+    reason: str | None
+    fault: Fault | None = None
+    produced_by: str | None = None
+    termination: str
+    user: str
+    turns: int
+    tool_calls: int
+    format_repairs: int
+    duration_ms: float
+    total_tokens: int | None = None
+    cost: float | None = None
+    trace_id: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the trial was scored and passed."""
+        return self.reward is not None and is_success(self.reward)
+
+    @property
+    def label(self) -> str:
+        """The trial in words."""
+        return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
+
+
+class SummaryRow(_Row):
+    """One participant in one domain.
+
+    `mean_reward` and `pass_hat_k` are over scored trials alone; `mean_reward_all` counts every
+    trial that has no reward as 0 (the platform's way). Both are None where nothing was scored.
+    """
+
+    participant: str
+    role: str
+    domain: str
+    tasks: int
+    trials: int
+    scored: int
+    unscored: int
+    failed: int
+    passed: int
+    pass_hat_k: dict[str, float | None]
+    mean_reward: float | None
+    mean_reward_all: float | None
+    data: DataOrigin
+    user: str
+
+
+class TrialEvaluations(_Row):
+    """Evaluators' results over one trial, or over all trials of a participant."""
+
+    scope: Literal["trial", "participant"]
+    participant: str
+    domain: str | None = None
+    task_id: str | None = None
+    trial: int | None = None
+    results: tuple[Evaluation, ...]
+
+
+class EvaluationReport(_Row):
+    """The result of one run. Its keys are stable within a `schema_version`."""
+
+    schema_version: str = SCHEMA_VERSION
+    run_id: str
+    status: Literal["complete", "incomplete", "interrupted"]
+    """Incomplete: some trial failed, so the figures lack it. Interrupted: trials are missing."""
+    request: str
+    plan: EvaluationPlan
+    created_at: AwareDatetime
+    versions: dict[str, str]
+    warnings: tuple[str, ...] = ()
+    summary: tuple[SummaryRow, ...]
+    trials: tuple[TrialRow, ...]
+    evaluations: tuple[TrialEvaluations, ...]
+
+    def to_json(self) -> str:
+        """The report as indented JSON, ending in a newline."""
+        return self.model_dump_json(indent=2) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> EvaluationReport:
+        """The report that `to_json` wrote.
+
+        Raises:
+            pydantic.ValidationError: `text` is no such report.
+        """
+        return _REPORT.validate_json(text)
+
+
+_REPORT: TypeAdapter[EvaluationReport] = TypeAdapter(EvaluationReport)
+
+
+def summarise(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, origins: dict[str, DataOrigin]
+) -> tuple[SummaryRow, ...]:
+    """One row for each participant and domain of the plan, in its order."""
+    grouped: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        grouped[trial.participant, trial.domain].append(trial)
+    return tuple(
+        _summary_row(
+            grouped[participant.address, planned.domain],
+            participant=participant.address,
+            role=participant.role,
+            domain=planned.domain,
+            num_trials=plan.num_trials,
+            origin=origins[planned.domain],
+        )
+        for participant in plan.participants
+        for planned in plan.tasks
+    )
+
+
+def _summary_row(
+    trials: Sequence[TrialRow],
+    *,
+    participant: str,
+    role: str,
+    domain: str,
+    num_trials: int,
+    origin: DataOrigin,
+) -> SummaryRow:
+    rewards: dict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.reward is not None:
+            rewards[trial.task_id].append(trial.reward)
+    values = [reward for task_rewards in rewards.values() for reward in task_rewards]
+    users = sorted({trial.user for trial in trials})
+    return SummaryRow(
+        participant=participant,
+        role=role,
+        domain=domain,
+        tasks=len({trial.task_id for trial in trials}),
+        trials=len(trials),
+        scored=len(values),
+        unscored=sum(trial.status == "unscored" for trial in trials),
+        failed=sum(trial.status == "failed" for trial in trials),
+        passed=sum(trial.passed for trial in trials),
+        pass_hat_k={str(k): _rounded(pass_hat_k(rewards, k)) for k in range(1, num_trials + 1)},
+        mean_reward=_rounded(sum(values) / len(values) if values else None),
+        mean_reward_all=_rounded(sum(values) / len(trials) if values else None),
+        data=origin,
+        user=", ".join(users) if users else "none",
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
+    """The row that AgentBeats leaderboards query, for the report's first participant.
+
+    `score` counts passed trials, `max_score` all trials; `task_rewards` holds the mean reward of
+    each task, None where no trial of it has one. Further keys say what the two counts hide.
+    """
+    participant = report.plan.participants[0].address
+    rows = [row for row in report.summary if row.participant == participant]
+    trials = [trial for trial in report.trials if trial.participant == participant]
+    task_rewards: dict[str, list[float]] = {}
+    several = len(report.plan.tasks) > 1
+    for trial in trials:
+        key = f"{trial.domain}/{trial.task_id}" if several else trial.task_id
+        rewards = task_rewards.setdefault(key, [])
+        if trial.reward is not None:
+            rewards.append(trial.reward)
+    passed = sum(row.passed for row in rows)
+    scored = sum(row.scored for row in rows)
+    return {
+        "domain": ",".join(row.domain for row in rows),
+        "score": passed,
+        "max_score": len(trials),
+        "pass_rate": round(100 * passed / len(trials), 4) if trials and scored else None,
+        "task_rewards": {
+            key: round(sum(rewards) / len(rewards), 6) if rewards else None
+            for key, rewards in task_rewards.items()
+        },
+        "time_used": round(sum(trial.duration_ms for trial in trials) / 1000, 3),
+        "scored": scored,
+        "unscored": sum(row.unscored for row in rows),
+        "failed": sum(row.failed for row in rows),
+        "pass_rate_scored": round(100 * passed / scored, 4) if scored else None,
+    }
+
+
+def failed_reasons(trials: Sequence[TrialRow]) -> dict[str, int]:
+    """How often each reason stands behind a trial without a reward, most frequent first."""
+    counts: dict[str, int] = defaultdict(int)
+    for trial in trials:
+        if trial.reason is not None and trial.status != "scored":
+            counts[trial.reason] += 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,118 @@
+"""EvaluationRunner: plays the plan, deterministically, and tells of its progress."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from google.adk.agents import BaseAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events import Event, EventActions
+from google.genai import types
+from pydantic import PrivateAttr
+
+from adk_agent import state
+from adk_agent.digest import digest_of
+from adk_agent.errors import GreenroomError
+from adk_agent.evaluation import EvaluationDeps, evaluate
+from adk_agent.markdown import score_table
+from adk_agent.plan import EvaluationPlan
+from adk_agent.planning import describe
+from adk_agent.progress import Progress
+from adk_agent.report import EvaluationReport
+from tau_bridge.errors import BridgeError
+
+NAME = "EvaluationRunner"
+PROGRESS = "progress"
+"""Key of an event's custom metadata that holds a `Progress`."""
+
+
+class EvaluationRunner(BaseAgent):
+    """Reads the plan from the session state; leaves the run's id and digest there."""
+
+    _deps: EvaluationDeps = PrivateAttr()
+
+    def __init__(self, deps: EvaluationDeps, **fields: Any) -> None:
+        super().__init__(
+            name=NAME, description="Plays the selected tasks and scores them.", **fields
+        )
+        self._deps = deps
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        plan = state.plan(ctx.session.state)
+        if plan is None:
+            return
+        queue: asyncio.Queue[Progress | None] = asyncio.Queue()
+        run_id = self._deps.new_run_id()
+        request = str(ctx.session.state.get(state.REQUEST) or "")
+        yield self._event(ctx, describe(plan), state_delta={state.RUN_ID: run_id})
+        task = asyncio.create_task(self._evaluate(plan, request, run_id, queue))
+        try:
+            while (progress := await queue.get()) is not None:
+                yield self._progress_event(ctx, progress)
+            report = await task
+        except (GreenroomError, BridgeError) as error:
+            code = error.exit_code if isinstance(error, GreenroomError) else 3
+            found = state.Problem(message=str(error), exit_code=code)
+            delta = {state.PROBLEM: found.model_dump_json()}
+            yield self._event(ctx, str(error), state_delta=delta)
+            return
+        finally:
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+        digest = digest_of(report).model_dump_json()
+        yield self._event(ctx, _closing(report), state_delta={state.DIGEST: digest})
+
+    async def _evaluate(
+        self,
+        plan: EvaluationPlan,
+        request: str,
+        run_id: str,
+        queue: asyncio.Queue[Progress | None],
+    ) -> EvaluationReport:
+        try:
+            return await evaluate(
+                plan, self._deps, request=request, run_id=run_id, on_progress=queue.put_nowait
+            )
+        finally:
+            queue.put_nowait(None)
+
+    def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
+        # Partial: shown as it comes, kept in no history.
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            partial=True,
+            content=_content(f"{_counter(progress)}{progress.message}\n"),
+            custom_metadata={PROGRESS: progress.model_dump(mode="json")},
+        )
+
+    def _event(self, ctx: InvocationContext, text: str, *, state_delta: dict[str, Any]) -> Event:
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            content=_content(text),
+            actions=EventActions(state_delta=state_delta),
+        )
+
+
+def _counter(progress: Progress) -> str:
+    return f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
+
+
+def _content(text: str) -> types.Content:
+    return types.Content(role="model", parts=[types.Part(text=text)])
+
+
+def _closing(report: EvaluationReport) -> str:
+    header, rows = score_table(report.summary)
+    lines = [
+        ", ".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True)) for row in rows
+    ]
+    return f"Run {report.run_id} is {report.status}.\n" + "\n".join(lines)

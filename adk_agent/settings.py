@@ -1,0 +1,53 @@
+"""Settings: the only place of this package that reads the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from adk_agent.errors import RequestError
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-4o-mini"
+
+
+class Settings(BaseSettings):
+    """What the environment says. Every field has a default that works offline."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    llm_api_key: SecretStr | None = Field(None, validation_alias="AGENTBEATS_LLM_API_KEY")
+    llm_base_url: str = Field(DEFAULT_BASE_URL, validation_alias="AGENTBEATS_LLM_BASE_URL")
+    llm_model: str = Field(DEFAULT_MODEL, validation_alias="AGENTBEATS_LLM_MODEL")
+    agent_model: str | None = Field(None, validation_alias="GREENROOM_AGENT_MODEL")
+    """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
+    tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
+    results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
+    port: int = Field(8000, validation_alias="PORT")
+    """Where the A2A service listens unless a flag says otherwise."""
+    offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
+    """Use no language model, whatever else is configured."""
+
+    @classmethod
+    def load(cls, **given: Any) -> Settings:
+        """The settings of the environment; what is `given` and not None wins.
+
+        Raises:
+            RequestError: a variable has a value that cannot be used.
+        """
+        try:
+            return cls(**{name: value for name, value in given.items() if value is not None})
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise RequestError(f"setting {name}: {first['msg']}") from error
+
+    @property
+    def model_configured(self) -> bool:
+        """Whether a language model was asked for: a key, or a base URL of one's own."""
+        return not self.offline and (
+            self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
+        )

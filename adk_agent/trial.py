@@ -1,0 +1,247 @@
+"""play_trial: one task played once by one agent, scored, with its trace."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.tau2.agents import WireAgent
+from tau_bridge.tau2.domains import Domain
+from tau_bridge.tau2.loop import ConversationLimits, Played, converse
+from tau_bridge.tau2.scoring import score_components
+from tau_bridge.tau2.users import ModelUser, ScriptedUser, User
+
+from adk_agent.errors import ModelError
+from adk_agent.models import LiteLlmCompletion
+from adk_agent.plan import EvaluationPlan, Participant
+from adk_agent.report import TrialRow
+from adk_agent.runs import TrialRecord
+from evals.base import EvaluationContext
+from evals.driver import EvaluatorRegistry
+from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
+from evals.reward import action_reward, breakdown_of, reward_of
+from evals.statements import JudgementError, judge_statements
+from tau_bridge.clock import Clock, Runtime
+from tau_bridge.errors import AgentTaskError, BridgeError, UserModelError
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
+from tau_bridge.tau2.tasks import Task
+
+logger = logging.getLogger(__name__)
+
+TASK_METADATA_KEY = "greenroom.task"
+"""Tells the bundled oracle which task it plays. Sent to nobody else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialJob:
+    """One trial of the plan."""
+
+    participant: Participant
+    domain: str
+    task_id: str
+    trial: int
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """The trial in words."""
+        return f"{self.participant.address} {self.domain} {self.task_id} trial {self.trial}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialDeps:
+    """What every trial of a run shares."""
+
+    run_id: str
+    plan: EvaluationPlan
+    domains: Mapping[str, Domain]
+    urls: Mapping[str, str]
+    """Each participant's address in the plan to the address where it answers."""
+    messenger: Messenger
+    clock: Clock
+    evaluators: EvaluatorRegistry
+    user_model: LiteLlmCompletion | None
+    judge_model: LiteLlmCompletion | None
+    timeout_s: float | None
+
+
+async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
+    """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+    recorder = _recorder(job, deps)
+    started_s = deps.clock.monotonic_s()
+    domain = deps.domains[job.domain]
+    task = domain.source.task(job.domain, job.task_id)
+    played: Played | None = None
+    result: TaskResult | None = None
+    try:
+        played = await _converse(job, deps, domain, task, recorder)
+        result, outcome = await _score(played, deps, domain, task)
+    except Exception as error:
+        outcome = _failure(error)
+        if not isinstance(error, BridgeError | ModelError):
+            logger.exception("trial %s broke", job.label)
+    trace = recorder.trace()
+    messages = played.messages if played is not None else ()
+    context = EvaluationContext(trace=trace, result=result)
+    return TrialRecord(
+        row=TrialRow(
+            participant=job.participant.address,
+            domain=job.domain,
+            task_id=job.task_id,
+            trial=job.trial,
+            seed=job.seed,
+            status=outcome.status,
+            reward=outcome.value if isinstance(outcome, Scored) else None,
+            reward_breakdown=breakdown_of(result) if result else {},
+            components=result.components if result else (),
+            basis=result.basis if result else (),
+            reason=None if isinstance(outcome, Scored) else outcome.reason,
+            fault=outcome.fault if isinstance(outcome, Failed) else None,
+            produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
+            termination=played.termination if played is not None else "harness_error",
+            user=_user_label(deps),
+            turns=played.turns if played is not None else 0,
+            tool_calls=played.tool_calls if played is not None else 0,
+            format_repairs=played.format_repairs if played is not None else 0,
+            duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
+            total_tokens=_total(step.total_tokens for step in trace.steps),
+            cost=_total(step.cost for step in trace.steps),
+            trace_id=trace.trace_id,
+        ),
+        evaluations=await deps.evaluators.run(context),
+        trace=trace,
+        messages=tuple(to_records(messages)),
+    )
+
+
+def _recorder(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
+    # Identifiers follow from the run and the trial, so that a trace does not depend on the
+    # order in which concurrent trials happen to proceed.
+    key = f"{deps.run_id}\n{job.label}"
+    trace_id = hashlib.blake2s(key.encode(), digest_size=8).hexdigest()
+    numbers = itertools.count(1)
+    runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")
+    return TraceRecorder(trace_id, runtime=runtime)
+
+
+async def _converse(
+    job: TrialJob, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
+) -> Played:
+    world = domain.new_world(task, solo=deps.plan.solo)
+    knows_tasks = job.participant.builtin == "oracle"
+    conversation = deps.messenger.conversation(
+        deps.urls[job.participant.address],
+        recorder=recorder,
+        callee=job.participant.address,
+        metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
+    )
+    try:
+        return await converse(
+            task=task,
+            world=world,
+            agent=WireAgent(conversation, world=world, solo=deps.plan.solo),
+            user=_user(deps, domain, task, world.user_tools, recorder),
+            limits=ConversationLimits(max_steps=deps.plan.max_steps, timeout_s=deps.timeout_s),
+            seed=job.seed,
+            recorder=recorder,
+        )
+    finally:
+        await conversation.aclose()
+
+
+def _user(
+    deps: TrialDeps, domain: Domain, task: Task, tools: Sequence[Any], recorder: TraceRecorder
+) -> User | None:
+    if deps.plan.solo:
+        return None
+    if deps.user_model is None:
+        return ScriptedUser(task, tools=tools)
+    return ModelUser(
+        task,
+        tools=tools,
+        completion=deps.user_model,
+        guidelines=domain.source.user_guidelines(tools=bool(tools)),
+        recorder=recorder,
+    )
+
+
+def _user_label(deps: TrialDeps) -> str:
+    if deps.plan.solo:
+        return "none"
+    return f"llm:{deps.user_model.spec.name}" if deps.user_model is not None else "scripted"
+
+
+async def _score(
+    played: Played, deps: TrialDeps, domain: Domain, task: Task
+) -> tuple[TaskResult | None, Outcome]:
+    verdicts, judge_problem = await _verdicts(played, deps, task)
+    result = score_components(
+        domain,
+        task,
+        played.messages,
+        termination=played.termination,
+        solo=deps.plan.solo,
+        nl_verdicts=verdicts,
+        nl_produced_by=f"llm:{deps.judge_model.spec.name}" if deps.judge_model else "rules",
+    )
+    if played.error is not None:
+        return result, _failure(played.error)
+    outcome = action_reward(result) if deps.plan.evaluation_type == "action" else reward_of(result)
+    if isinstance(outcome, Unscored) and judge_problem is not None:
+        return result, Failed(reason=judge_problem, fault="infrastructure")
+    return result, outcome
+
+
+async def _verdicts(
+    played: Played, deps: TrialDeps, task: Task
+) -> tuple[Mapping[str, bool] | None, str | None]:
+    criteria = task.evaluation_criteria
+    statements = criteria.nl_assertions if criteria is not None else None
+    needed = criteria is not None and "NL_ASSERTION" in criteria.reward_basis
+    if not statements or not needed or deps.judge_model is None or played.error is not None:
+        return None, None
+    try:
+        judged = await judge_statements(
+            statements, transcript(played.messages), deps.judge_model.ask
+        )
+    except (ModelError, JudgementError) as error:
+        logger.warning("the judge of statements failed: %s", error)
+        return None, f"the judge of natural-language statements failed: {error}"
+    return {text: verdict.met for text, verdict in judged.items()}, None
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """The conversation as a judge reads it: one line a message."""
+    lines = []
+    for message in messages:
+        if isinstance(message, AssistantMessage | UserMessage):
+            calls = ", ".join(call.name for call in message.tool_calls or ())
+            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
+        elif isinstance(message, ToolMessage):
+            lines.append(f"tool: {message.content or ''}")
+    return "\n".join(lines)
+
+
+def _failure(error: BaseException) -> Failed:
+    fault: Fault
+    match error:
+        case AgentTaskError():
+            fault = "agent"
+        case UserModelError():
+            fault = "user"
+        case BridgeError() | ModelError():
+            fault = "infrastructure"
+        case _:
+            fault = "harness"
+    return Failed(reason=f"{type(error).__name__}: {error}", fault=fault)
+
+
+def _total(values: Any) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

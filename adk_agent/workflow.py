@@ -1,0 +1,40 @@
+"""The workflow: TaskSelector, then EvaluationRunner, then ResultsInterpreter."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+from google.adk.agents import SequentialAgent
+
+from adk_agent.evaluation import EvaluationDeps
+from adk_agent.interpreter import InterpreterDeps, build_interpreter
+from adk_agent.runner import EvaluationRunner
+from adk_agent.selector import SelectorDeps, build_selector
+
+NAME = "greenroom"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkflowDeps:
+    """What each of the three agents needs."""
+
+    selector: SelectorDeps
+    evaluation: EvaluationDeps
+    interpreter: InterpreterDeps
+
+
+def build_root_agent(deps: WorkflowDeps) -> SequentialAgent:
+    """The workflow agent. Every call builds a new one, for an agent has only one parent."""
+    with warnings.catch_warnings():
+        # ADK prefers Workflow; docs/decisions/0001 says why this is a SequentialAgent.
+        warnings.filterwarnings("ignore", message=".*SequentialAgent.*")
+        return SequentialAgent(
+            name=NAME,
+            description="Evaluates A2A agents on τ²-bench tasks and explains the scores.",
+            sub_agents=[
+                build_selector(deps.selector),
+                EvaluationRunner(deps.evaluation),
+                build_interpreter(deps.interpreter),
+            ],
+        )
