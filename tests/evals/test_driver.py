@@ -1,0 +1,128 @@
+import asyncio
+from typing import ClassVar
+
+import pytest
+
+from evals.base import BaseEvaluator, EvaluationContext, Tier
+from evals.driver import EvaluatorError, EvaluatorRegistry
+from evals.trace import Trace
+
+CONTEXT = EvaluationContext(trace=Trace(trace_id="t"))
+
+
+class Steps(BaseEvaluator):
+    name = "steps"
+    tier = Tier.TEXT
+    version = "1"
+
+    async def evaluate(self, context):
+        return self.scored({"steps": float(len(context.trace.steps))})
+
+
+class Breaks(BaseEvaluator):
+    name = "breaks"
+    tier = Tier.GRAPH
+    version = "2"
+
+    async def evaluate(self, context):
+        raise ZeroDivisionError("no edges")
+
+
+class Hangs(BaseEvaluator):
+    name = "hangs"
+    tier = Tier.JUDGE
+    version = "1"
+
+    async def evaluate(self, context):
+        await asyncio.Event().wait()
+
+
+class Lies(Steps):
+    name = "lies"
+
+    async def evaluate(self, context):
+        return 7
+
+
+@pytest.mark.requirement("ext:evaluator")
+async def test_evaluators_run_by_tier_and_one_that_raises_stops_no_other():
+    registry = EvaluatorRegistry([Steps(), Breaks()])
+    broken, steps = await registry.run(CONTEXT)
+    assert (broken.evaluator, broken.status) == ("breaks", "failed")
+    assert broken.reason == "ZeroDivisionError: no edges"
+    assert broken.values == {}
+    assert (steps.status, steps.values) == ("scored", {"steps": 0.0})
+
+
+async def test_an_evaluator_that_takes_too_long_is_failed():
+    (hung,) = await EvaluatorRegistry([Hangs()], timeout_s=0.01).run(CONTEXT)
+    assert hung.status == "failed"
+    assert hung.reason == "took longer than 0.01 s"
+
+
+async def test_an_evaluator_that_returns_something_else_is_failed():
+    (lying,) = await EvaluatorRegistry([Lies()]).run(CONTEXT)
+    assert lying.reason == "returned a int, not an Evaluation"
+
+
+async def test_a_disabled_evaluator_does_not_run_until_it_is_enabled_again():
+    registry = EvaluatorRegistry([Steps()])
+    registry.enable("steps", enabled=False)
+    assert await registry.run(CONTEXT) == ()
+    registry.enable("steps")
+    assert len(await registry.run(CONTEXT)) == 1
+
+
+def test_an_unknown_name_is_refused_and_the_known_are_named():
+    with pytest.raises(EvaluatorError, match="no evaluator named 'graph'; there are: steps"):
+        EvaluatorRegistry([Steps()]).enable("graph")
+
+
+def test_a_name_is_taken_once():
+    with pytest.raises(EvaluatorError, match="'steps' is registered already"):
+        EvaluatorRegistry([Steps(), Steps()])
+
+
+def without_name():
+    class Nameless(Steps):
+        name = ""
+
+    return Nameless()
+
+
+def with_wrong_tier():
+    class Tierless(Steps):
+        tier: ClassVar = 9
+
+    return Tierless()
+
+
+def not_async():
+    class Blocking(Steps):
+        def evaluate(self, context):
+            return self.scored({})
+
+    return Blocking()
+
+
+def with_more_arguments():
+    class Greedy(Steps):
+        async def evaluate(self, context, more):
+            return self.scored({})
+
+    return Greedy()
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (object, "not a BaseEvaluator"),
+        (without_name, "needs a class variable 'name'"),
+        (with_wrong_tier, "needs a class variable 'tier'"),
+        (not_async, "must be 'async def"),
+        (with_more_arguments, "exactly one argument"),
+    ],
+)
+def test_what_is_no_evaluator_is_refused_when_it_is_registered(make, complaint):
+    with pytest.raises(EvaluatorError, match=complaint):
+        EvaluatorRegistry([make()])

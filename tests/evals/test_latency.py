@@ -1,0 +1,77 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from evals.base import EvaluationContext
+from evals.latency import WARNING, LatencyEvaluator, percentiles
+from evals.trace import CallType, InteractionStep, Trace
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def call(number, callee, latency_ms, *, error=None, call_type=CallType.AGENT):
+    return InteractionStep(
+        step_id=str(number),
+        trace_id="t",
+        call_type=call_type,
+        caller="green",
+        callee=callee,
+        start_time=NOW,
+        end_time=NOW,
+        latency_ms=latency_ms,
+        error=error,
+    )
+
+
+async def evaluate(*steps):
+    trace = Trace(trace_id="t", steps=steps)
+    return await LatencyEvaluator().evaluate(EvaluationContext(trace=trace))
+
+
+@pytest.mark.requirement("latency:percentiles")
+def test_percentiles_of_a_hand_computed_case():
+    # 1..5 with linear interpolation: p95 lies at rank 3.8, p99 at rank 3.96 (from 0).
+    assert percentiles([5, 1, 4, 2, 3]) == {
+        "avg_ms": 3.0,
+        "p50_ms": 3.0,
+        "p95_ms": 4.8,
+        "p99_ms": 4.96,
+        "max_ms": 5.0,
+    }
+
+
+def test_percentiles_never_lie_outside_the_data():
+    assert percentiles([10, 20])["p99_ms"] <= 20
+
+
+def test_percentiles_of_nothing_are_refused():
+    with pytest.raises(ValueError, match="no latencies"):
+        percentiles([])
+
+
+async def test_the_slowest_agent_is_named_by_its_address_and_mean():
+    evaluation = await evaluate(
+        call(1, "http://a", 10.0), call(2, "http://b", 30.0), call(3, "http://a", 20.0)
+    )
+    assert evaluation.status == "scored"
+    assert evaluation.details["slowest_agent"] == "http://b"
+    assert evaluation.details["slowest_agent_avg_ms"] == 30.0
+    assert evaluation.values["avg_ms"] == 20.0
+    assert evaluation.warnings == (WARNING,)
+
+
+async def test_failed_calls_and_tools_are_left_out_and_the_failed_are_counted():
+    evaluation = await evaluate(
+        call(1, "a", 10.0),
+        call(2, "a", 9000.0, error="timeout"),
+        call(3, "search", 500.0, call_type=CallType.TOOL),
+    )
+    assert evaluation.values["max_ms"] == 10.0
+    assert evaluation.details["calls_left_out"] == 1
+
+
+async def test_a_trace_without_a_successful_agent_call_is_unscored():
+    evaluation = await evaluate(call(1, "a", 10.0, error="refused"))
+    assert evaluation.status == "unscored"
+    assert evaluation.values == {}
+    assert "among 1" in evaluation.reason
