@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from tau_bridge.tau2.data import DataSource, open_source
-
 from adk_agent.catalogue import SourceCatalogue
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
@@ -23,8 +21,10 @@ from adk_agent.settings import Settings
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
-from tau_bridge.a2a.messenger import Messenger, MessengerLimits
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Clock, Runtime
+from tau_bridge.tau2.data import DataSource, open_source
 
 if TYPE_CHECKING:
     from google.adk.agents import SequentialAgent

@@ -10,8 +10,10 @@ PROTOCOL_VERSIONS = ("1.0", "0.3")
 EXAMPLES = (
     "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
     "Evaluate the bundled oracle and null agents on all retail tasks",
-    '{"participants": {"agent": "http://localhost:9010"}, '
-    '"config": {"domain": "airline", "num_tasks": 5}}',
+    (
+        '{"participants": {"agent": "http://localhost:9010"}, '
+        '"config": {"domain": "airline", "num_tasks": 5}}'
+    ),
 )
 
 

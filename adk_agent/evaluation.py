@@ -10,11 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.tau2.data import DataSource
-from tau_bridge.tau2.domains import Domain, load_domain
-from tau_bridge.tau2.loop import trial_seeds
-
 from adk_agent.bundled import BundledAgents, gold_script
 from adk_agent.errors import ModelError, PreflightError
 from adk_agent.markdown import render_markdown
@@ -35,8 +30,12 @@ from adk_agent.trial import TrialDeps, TrialJob, play_trial
 from evals.base import Evaluation, EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.trace import CallType, InteractionStep, Trace
+from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError
+from tau_bridge.tau2.data import DataSource
+from tau_bridge.tau2.domains import Domain, load_domain
+from tau_bridge.tau2.loop import trial_seeds
 
 
 @dataclass(frozen=True, kw_only=True)

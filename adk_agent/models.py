@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
-from tau_bridge.tau2.completion import CompletionResult
 
 from adk_agent.errors import ModelError
 from adk_agent.settings import Settings
+from tau_bridge.tau2.completion import CompletionResult
 from tau_bridge.tau2.messages import ToolCall
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evals.outcome import Scored
+from evals.reward import breakdown_of, reward_of
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.results import read_results
 from tau_bridge.tau2.scoring import score_components
-
-from evals.outcome import Scored
-from evals.reward import breakdown_of, reward_of
 
 TOLERANCE = 1e-6
 
@@ -52,9 +51,10 @@ def regrade(path: Path, source: DataSource) -> Regraded:
     for simulation in recorded.simulations:
         result = score_components(
             domain,
-            recorded.task(simulation.task_id),
+            recorded.tasks[simulation.task_id],
             simulation.messages,
-            termination=simulation.termination,
+            termination=simulation.termination_reason,
+            solo=simulation.solo,
             nl_verdicts=simulation.nl_verdicts,
         )
         outcome = reward_of(result)

@@ -23,12 +23,13 @@ from google.genai import types
 from pydantic import ValidationError
 
 from adk_agent import state
+from adk_agent.agentbeats import find_json
 from adk_agent.draft import SelectorDraft, draft_of, request_of, ungrounded
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.offline import OfflineModel, last_user_text
 from adk_agent.plan import EvaluationRequest
 from adk_agent.planning import Catalogue, describe, resolve
-from adk_agent.reader import BUNDLED_AGENTS, Refusal, is_json, read_request
+from adk_agent.reader import BUNDLED_AGENTS, Refusal, read_request
 from tau_bridge.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ class _Selector:
     def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
         text = _text_of(callback_context.user_content)
         state.begin(callback_context.state, text)
-        if not is_json(text):
+        if find_json(text) is None:
             return None
         self._settle(callback_context, lambda: read_request(text))
         return _content(_said(callback_context))

@@ -9,13 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.tau2.agents import WireAgent
-from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.loop import ConversationLimits, Played, converse
-from tau_bridge.tau2.scoring import score_components
-from tau_bridge.tau2.users import ModelUser, ScriptedUser, User
-
 from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
@@ -26,11 +19,19 @@ from evals.driver import EvaluatorRegistry
 from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
 from evals.reward import action_reward, breakdown_of, reward_of
 from evals.statements import JudgementError, judge_statements
+from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Clock, Runtime
-from tau_bridge.errors import AgentTaskError, BridgeError, UserModelError
+from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.agents import WireAgent
+from tau_bridge.tau2.domains import Domain
+from tau_bridge.tau2.loop import ConversationLimits, Played, converse, fault_of
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
+from tau_bridge.tau2.model_user import ModelUser
+from tau_bridge.tau2.scoring import score_components
+from tau_bridge.tau2.scripted_user import ScriptedUser
 from tau_bridge.tau2.tasks import Task
+from tau_bridge.tau2.users import NO_USER, User
 
 logger = logging.getLogger(__name__)
 
@@ -79,8 +80,9 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     task = domain.source.task(job.domain, job.task_id)
     played: Played | None = None
     result: TaskResult | None = None
+    user = _user(deps, domain, task, recorder)
     try:
-        played = await _converse(job, deps, domain, task, recorder)
+        played = await _converse(job, deps, task, user, recorder)
         result, outcome = await _score(played, deps, domain, task)
     except Exception as error:
         outcome = _failure(error)
@@ -105,7 +107,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             fault=outcome.fault if isinstance(outcome, Failed) else None,
             produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
             termination=played.termination if played is not None else "harness_error",
-            user=_user_label(deps),
+            user=user.label if user is not None else NO_USER,
             turns=played.turns if played is not None else 0,
             tool_calls=played.tool_calls if played is not None else 0,
             format_repairs=played.format_repairs if played is not None else 0,
@@ -131,9 +133,9 @@ def _recorder(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
 
 
 async def _converse(
-    job: TrialJob, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
+    job: TrialJob, deps: TrialDeps, task: Task, user: User | None, recorder: TraceRecorder
 ) -> Played:
-    world = domain.new_world(task, solo=deps.plan.solo)
+    world = deps.domains[job.domain].new_world(task, solo=deps.plan.solo)
     knows_tasks = job.participant.builtin == "oracle"
     conversation = deps.messenger.conversation(
         deps.urls[job.participant.address],
@@ -145,8 +147,13 @@ async def _converse(
         return await converse(
             task=task,
             world=world,
-            agent=WireAgent(conversation, world=world, solo=deps.plan.solo),
-            user=_user(deps, domain, task, world.user_tools, recorder),
+            agent=WireAgent(
+                conversation,
+                address=job.participant.address,
+                world=world,
+                solo=deps.plan.solo,
+            ),
+            user=user,
             limits=ConversationLimits(max_steps=deps.plan.max_steps, timeout_s=deps.timeout_s),
             seed=job.seed,
             recorder=recorder,
@@ -155,26 +162,21 @@ async def _converse(
         await conversation.aclose()
 
 
-def _user(
-    deps: TrialDeps, domain: Domain, task: Task, tools: Sequence[Any], recorder: TraceRecorder
-) -> User | None:
+def _user(deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder) -> User | None:
     if deps.plan.solo:
         return None
+    tools = domain.user_schemas
     if deps.user_model is None:
         return ScriptedUser(task, tools=tools)
     return ModelUser(
         task,
         tools=tools,
         completion=deps.user_model,
+        model=deps.user_model.spec.name,
+        domain=domain.name,
         guidelines=domain.source.user_guidelines(tools=bool(tools)),
         recorder=recorder,
     )
-
-
-def _user_label(deps: TrialDeps) -> str:
-    if deps.plan.solo:
-        return "none"
-    return f"llm:{deps.user_model.spec.name}" if deps.user_model is not None else "scripted"
 
 
 async def _score(
@@ -229,16 +231,9 @@ def transcript(messages: Sequence[Message]) -> str:
 
 
 def _failure(error: BaseException) -> Failed:
-    fault: Fault
-    match error:
-        case AgentTaskError():
-            fault = "agent"
-        case UserModelError():
-            fault = "user"
-        case BridgeError() | ModelError():
-            fault = "infrastructure"
-        case _:
-            fault = "harness"
+    fault: Fault = "infrastructure" if isinstance(error, ModelError) else "harness"
+    if isinstance(error, BridgeError):
+        fault = fault_of(error)
     return Failed(reason=f"{type(error).__name__}: {error}", fault=fault)
 
 

@@ -1,5 +1,51 @@
-"""What every test shares."""
+"""What every test shares: no network, no keys, no settings of the machine."""
 
+import ipaddress
 import os
+import socket
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+import pytest
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+
+SETTINGS = (
+    "AGENTBEATS_LLM_API_KEY",
+    "AGENTBEATS_LLM_BASE_URL",
+    "AGENTBEATS_LLM_MODEL",
+    "GREENROOM_AGENT_MODEL",
+    "GREENROOM_OFFLINE",
+    "GREENROOM_RESULTS_DIR",
+    "OPENAI_API_KEY",
+    "PORT",
+)
+
+
+def is_loopback(host):
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_loopback():
+    """Every connection that would leave this machine is refused."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(address[0]):
+            raise RuntimeError(f"a test tried to reach {address!r}")
+        return connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_this_machine(monkeypatch, request):
+    """Tests see the defaults; those that are marked for official data see TAU2_DATA_DIR too."""
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    if request.node.get_closest_marker("official_data") is None:
+        monkeypatch.delenv("TAU2_DATA_DIR", raising=False)

@@ -7,10 +7,9 @@ import json
 import subprocess
 import sys
 
-from tau_bridge.tau2.data import open_source
-
 from adk_agent.bundled import NEEDS_GOLD, gold_script
 from adk_agent.settings import Settings
+from tau_bridge.tau2.data import open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -8,11 +8,10 @@ import subprocess
 import sys
 from typing import Any
 
-from tau_bridge.tau2.data import DataSource, open_source
-
 from adk_agent.cli.edge import OK
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.settings import Settings
+from tau_bridge.tau2.data import DataSource, open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:

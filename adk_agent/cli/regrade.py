@@ -7,11 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tau_bridge.tau2.data import open_source
-
 from adk_agent.cli.edge import GATE_FAILED, OK
 from adk_agent.regrade import Regraded, regrade
 from adk_agent.settings import Settings
+from tau_bridge.tau2.data import open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -40,11 +40,10 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
-    from tau_bridge.tau2.data import open_source
-
     from adk_agent.catalogue import SourceCatalogue
     from adk_agent.planning import resolve
     from adk_agent.reader import read_request
+    from tau_bridge.tau2.data import open_source
 
     request = read_request(text)
     return resolve(request, SourceCatalogue(open_source(settings.tau2_data_dir)), overrides)

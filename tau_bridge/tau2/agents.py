@@ -1,0 +1,177 @@
+"""The agent's side of a conversation: a remote agent behind the τ² wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from tau_bridge.tau2.world import ToolSchema, World
+from tau_bridge.wire import first_message, later_message, parse_reply, tool_result_line
+
+DONE: Final = "done"
+"""The tool by which an agent that works alone says that it has finished."""
+
+DONE_TOOL: Final[ToolSchema] = {
+    "type": "function",
+    "function": {
+        "name": DONE,
+        "description": "Call this when the ticket is solved, or nothing more can be done.",
+        "parameters": {"properties": {}, "title": "parameters", "type": "object"},
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentTurn:
+    """One turn of the agent, and the repairs that reading it took (see `ParsedReply`)."""
+
+    message: AssistantMessage
+    repairs: tuple[str, ...] = ()
+
+
+class AgentSide(Protocol):
+    """Whoever plays the agent's part of one conversation."""
+
+    @property
+    def address(self) -> str:
+        """What the trace calls this agent: its URL."""
+        ...
+
+    async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
+        """The agent's next turn.
+
+        Args:
+            incoming: What the agent has not been told yet, oldest first: the user's text, or
+                the results of its own calls. The first time, all that was said before it spoke
+                comes in front: the greeting, or the task's message history.
+
+        Raises:
+            tau_bridge.errors.AgentError: No reply was to be had.
+        """
+        ...
+
+
+class Reply(Protocol):
+    """What came back from a remote agent."""
+
+    @property
+    def text(self) -> str:
+        """All text of the reply."""
+        ...
+
+    @property
+    def data(self) -> Sequence[Any]:
+        """Its data parts, as JSON values."""
+        ...
+
+
+class RemoteConversation(Protocol):
+    """One context with a remote agent, for example of `tau_bridge.a2a.messenger`."""
+
+    async def send(self, text: str) -> Reply:
+        """The agent's reply to a message; raises `AgentError` where there is none."""
+        ...
+
+
+def call_ids(prefix: str = "call") -> Iterator[str]:
+    """Endless identifiers for the calls of one conversation: `call_1`, `call_2` ..."""
+    number = 0
+    while True:
+        number += 1
+        yield f"{prefix}_{number}"
+
+
+class WireAgent:
+    """A remote agent that speaks the τ² wire. Serves one conversation.
+
+    Args:
+        conversation: A fresh context with the agent.
+        address: The agent's URL, for the trace.
+        world: Whose policy and tools the agent is told.
+        solo: There is no user: the agent gets `DONE_TOOL` as well.
+        new_call_id: Makes the ids of its calls; counts from `call_1` by default.
+    """
+
+    def __init__(
+        self,
+        conversation: RemoteConversation,
+        *,
+        address: str,
+        world: World,
+        solo: bool = False,
+        new_call_id: Callable[[], str] | None = None,
+    ) -> None:
+        self._conversation = conversation
+        self._address = address
+        self._policy = world.policy
+        self._tools = (*world.agent_tools, DONE_TOOL) if solo else world.agent_tools
+        self._new_call_id = new_call_id or call_ids().__next__
+        self._names: dict[str, str] = {}
+        self._begun = False
+
+    @property
+    def address(self) -> str:
+        """The agent's URL."""
+        return self._address
+
+    async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
+        """The agent's next turn, read from what it sent.
+
+        Raises:
+            tau_bridge.errors.AgentError: The agent gave no reply.
+        """
+        reply = await self._conversation.send(self._outgoing(incoming))
+        parsed = parse_reply(reply.text, reply.data)
+        calls = tuple(
+            ToolCall(id=self._fresh_id(call.name), name=call.name, arguments=call.arguments)
+            for call in parsed.calls
+        )
+        message = AssistantMessage(content=parsed.content, tool_calls=calls or None)
+        return AgentTurn(message=message, repairs=parsed.repairs)
+
+    def _outgoing(self, incoming: Sequence[Message]) -> str:
+        for message in incoming:
+            if isinstance(message, AssistantMessage):
+                self._names.update({call.id: call.name for call in message.tool_calls or ()})
+        if self._begun:
+            return later_message([self._line(message) for message in incoming])
+        self._begun = True
+        return first_message(self._policy, self._tools, self._so_far(incoming))
+
+    def _so_far(self, incoming: Sequence[Message]) -> list[str]:
+        """The lines of the first message.
+
+        As the platform's assessor does it: the fixed greeting, then the user's text. Where more
+        was said before (a task with a history), each line names its speaker, the last one
+        excepted: that is the one to answer.
+        """
+        lines = [self._line(message) for message in incoming]
+        if not any(isinstance(message, UserMessage | ToolMessage) for message in incoming[:-1]):
+            return lines
+        named = [
+            f"{_SPEAKER[message.role]}{line}"
+            for message, line in zip(incoming[:-1], lines[:-1], strict=True)
+        ]
+        return [*named, lines[-1]]
+
+    def _line(self, message: Message) -> str:
+        if isinstance(message, ToolMessage):
+            return tool_result_line(self._names.get(message.id, ""), message.content or "")
+        if isinstance(message, AssistantMessage) and message.tool_calls is not None:
+            said = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+            return "\n".join(json.dumps(call) for call in said)
+        return message.content or ""
+
+    def _fresh_id(self, name: str) -> str:
+        """An id that no earlier call has, those of a task's history included."""
+        call_id = self._new_call_id()
+        while call_id in self._names:
+            call_id = self._new_call_id()
+        self._names[call_id] = name
+        return call_id
+
+
+_SPEAKER: Final = {"assistant": "You said: ", "user": "The user said: ", "tool": "", "system": ""}

@@ -1,0 +1,414 @@
+"""The conversation loop: one task played between an agent, a user and a world.
+
+Order, counting and endings are those of the official engine. A step takes one message from its
+sender to its receiver; `max_steps` counts steps, not messages, and the fixed greeting costs none.
+Limits are looked at after each step, unless the message is on its way to the tools, and then
+override the reason for which the conversation was ending anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from evals.outcome import Fault
+from evals.trace import CallType
+from tau_bridge.errors import (
+    AgentError,
+    AgentReplyTooLargeError,
+    AgentTaskError,
+    BridgeError,
+    DataError,
+    UserModelError,
+)
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.agents import DONE, AgentSide
+from tau_bridge.tau2.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    parse_messages,
+)
+from tau_bridge.tau2.stopping import STOP, is_stop
+from tau_bridge.tau2.tasks import Task
+from tau_bridge.tau2.users import User
+from tau_bridge.tau2.world import World
+
+GREETING: Final = AssistantMessage(content="Hi! How can I help you today?")
+"""What every conversation with a user begins with; the agent is told, not asked."""
+
+Termination = Literal[
+    "user_stop",
+    "agent_stop",
+    "max_steps",
+    "too_many_errors",
+    "timeout",
+    "agent_error",
+    "user_error",
+    "infrastructure_error",
+]
+"""Why a conversation ended, by the official names."""
+
+_Party = Literal["agent", "user", "env"]
+_Sees = Callable[[Message], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationLimits:
+    """When a conversation is cut off.
+
+    Args:
+        max_steps: Messages taken from sender to receiver.
+        max_errors: Tool calls that failed, of the agent and of the user together.
+        timeout_s: Seconds since the start, looked at between steps as the official engine does;
+            a single call is bounded by whoever makes it.
+    """
+
+    max_steps: int = 200
+    max_errors: int = 10
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1 or self.max_errors < 1:
+            msg = f"limits must be at least 1: {self}"
+            raise ValueError(msg)
+        if self.timeout_s is not None and self.timeout_s <= 0:
+            msg = f"timeout_s must be above 0, not {self.timeout_s!r}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A conversation that has ended, whatever the reason.
+
+    Args:
+        messages: In the official order; a task's message history comes first.
+        termination: Why it ended.
+        error: What broke, where something did. None: the conversation ended by its own rules
+            (also as `agent_error`, when the agent sent nothing, or only talked where there is
+            no user). With an error, this is a failed trial and never a reward of 0.
+        steps: Steps taken.
+        turns: Turns of the agent.
+        tool_calls: Calls of the agent that were run.
+        tool_errors: Calls of the agent and of the user that failed.
+        repairs: The repairs that reading the agent's replies took, in order.
+        seed: The trial's seed, as it was handed in.
+    """
+
+    messages: tuple[Message, ...]
+    termination: Termination
+    error: BridgeError | None
+    steps: int
+    turns: int
+    tool_calls: int
+    tool_errors: int
+    repairs: tuple[str, ...]
+    seed: int
+
+    @property
+    def format_repairs(self) -> int:
+        """How many repairs the agent's replies needed."""
+        return len(self.repairs)
+
+    @property
+    def fault(self) -> Fault | None:
+        """On whose side it broke; None where nothing did."""
+        return None if self.error is None else fault_of(self.error)
+
+
+def fault_of(error: BridgeError) -> Fault:
+    """On whose side a conversation broke.
+
+    The agent's: it ended its own A2A task (failed, rejected, canceled), or sent more than
+    allowed. Unreachable, timed out, a protocol or server fault, credentials that we lack: the
+    machinery between.
+    """
+    if isinstance(error, AgentTaskError | AgentReplyTooLargeError):
+        return "agent"
+    if isinstance(error, AgentError):
+        return "infrastructure"
+    return "user" if isinstance(error, UserModelError) else "harness"
+
+
+def trial_seeds(seed: int, trials: int) -> tuple[int, ...]:
+    """The seeds of a run's trials, as the official engine draws them from the run's seed."""
+    draw = random.Random(seed)  # noqa: S311  (the official seeds, not a secret)
+    return tuple(draw.randint(0, 1_000_000) for _ in range(trials))
+
+
+async def converse(
+    *,
+    task: Task,
+    world: World,
+    agent: AgentSide,
+    user: User | None,
+    limits: ConversationLimits,
+    seed: int,
+    recorder: TraceRecorder,
+) -> Played:
+    """Play one task to its end.
+
+    Args:
+        task: The task; its message history, if any, has been applied to `world` already.
+        world: The tools, fresh for this conversation.
+        agent: The agent under test.
+        user: The user; None for solo mode, where the agent is given the task's ticket, only
+            calls tools, and stops by the tool `done` or by text with the stop token. Other text
+            ends a solo conversation as `agent_error`, as the official engine does.
+        limits: When to cut off.
+        seed: The trial's seed; kept with the result.
+        recorder: Takes a TOOL step for each tool that runs.
+
+    Returns:
+        What was said and why it ended, also when the agent or the user's model failed.
+
+    Raises:
+        DataError: The task cannot be played so: solo without a ticket, or a message history
+            that cannot be read.
+    """
+    conversation = _Conversation(
+        task=task, world=world, agent=agent, user=user, limits=limits, recorder=recorder
+    )
+    try:
+        await conversation.run()
+    except BridgeError as exc:
+        conversation.error = exc
+        conversation.termination = _TERMINATION_OF[fault_of(exc)]
+    return conversation.played(seed)
+
+
+_TERMINATION_OF: Final[dict[Fault, Termination]] = {
+    "agent": "agent_error",
+    "user": "user_error",
+    "infrastructure": "infrastructure_error",
+    "harness": "infrastructure_error",
+}
+
+
+class _Conversation:
+    """The state between two steps: who sent the last message, and to whom it goes."""
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        world: World,
+        agent: AgentSide,
+        user: User | None,
+        limits: ConversationLimits,
+        recorder: TraceRecorder,
+    ) -> None:
+        self._world = world
+        self._agent = agent
+        self._user = user
+        self._limits = limits
+        self._recorder = recorder
+        self._clock = recorder.runtime.clock
+        self._began_s = self._clock.monotonic_s()
+        self.termination: Termination | None = None
+        self.error: BridgeError | None = None
+        self._steps = self._turns = self._tool_calls = self._tool_errors = 0
+        self._repairs: list[str] = []
+        self._told_agent = self._told_user = 0
+        self._opening = (_ticket(task),) if user is None else ()
+        self._messages = _beginning(task, solo=user is None)
+        self._asks_first = not self._messages
+        self._to: _Party = _receiver(self._messages[-1]) if self._messages else "agent"
+        if self._messages:
+            self._check_end_of(self._messages[-1])
+
+    async def run(self) -> None:
+        """Take steps until the conversation ends."""
+        if self._asks_first:
+            # The official engine asks an agent that works alone before it begins to count.
+            await self._agent_turn()
+        while self.termination is None:
+            await self._step()
+            self._steps += 1
+            self._check_limits()
+
+    def played(self, seed: int) -> Played:
+        """The conversation as it stands."""
+        if self.termination is None:
+            msg = "the conversation has not ended"
+            raise RuntimeError(msg)
+        return Played(
+            messages=tuple(self._messages),
+            termination=self.termination,
+            error=self.error,
+            steps=self._steps,
+            turns=self._turns,
+            tool_calls=self._tool_calls,
+            tool_errors=self._tool_errors,
+            repairs=tuple(self._repairs),
+            seed=seed,
+        )
+
+    async def _step(self) -> None:
+        if self._to == "agent":
+            await self._agent_turn()
+        elif self._to == "user":
+            await self._user_turn()
+        else:
+            self._run_tools()
+
+    async def _agent_turn(self) -> None:
+        incoming = (*self._opening, *self._unseen(self._told_agent, _agent_sees))
+        self._opening, self._told_agent = (), len(self._messages)
+        turn = await self._agent.reply(incoming)
+        self._turns += 1
+        self._repairs.extend(turn.repairs)
+        message = turn.message if self._user is not None else _stopped_if_done(turn.message)
+        # Its own turn is not told to it again.
+        self._told_agent += 1
+        self._take(message)
+
+    async def _user_turn(self) -> None:
+        if self._user is None:
+            msg = "nobody plays the user in solo mode"
+            raise TypeError(msg)
+        incoming = self._unseen(self._told_user, _user_sees)
+        self._told_user = len(self._messages) + 1
+        self._take(await self._user.reply(incoming))
+
+    def _unseen(self, told: int, sees: _Sees) -> tuple[Message, ...]:
+        return tuple(message for message in self._messages[told:] if sees(message))
+
+    def _take(self, message: AssistantMessage | UserMessage) -> None:
+        """Add a turn of the agent or the user, and send it on its way."""
+        self._messages.append(message)
+        self._to = _receiver(message)
+        self._check_end_of(message)
+
+    def _check_end_of(self, message: Message) -> None:
+        """End the conversation where its last message does."""
+        if isinstance(message, UserMessage) and is_stop(message):
+            self.termination = "user_stop"
+        elif isinstance(message, AssistantMessage) and not message.is_tool_call:
+            if self._user is None:
+                self.termination = "agent_stop" if STOP in message.text else "agent_error"
+            elif not message.text:
+                self.termination = "agent_error"
+
+    def _run_tools(self) -> None:
+        """Run the calls of the last message; the results go back to whoever made them."""
+        message = self._messages[-1]
+        if not isinstance(message, AssistantMessage | UserMessage) or message.tool_calls is None:
+            msg = "only a message with tool calls goes to the tools"
+            raise TypeError(msg)
+        is_agent = isinstance(message, AssistantMessage)
+        caller = self._agent.address if is_agent else "user"
+        results = [self._run_tool(call, caller) for call in message.tool_calls]
+        self._tool_calls += len(results) if is_agent else 0
+        self._tool_errors += sum(result.error for result in results)
+        self._messages.extend(results)
+        self._to = "agent" if is_agent else "user"
+
+    def _run_tool(self, call: ToolCall, caller: str) -> ToolMessage:
+        step = self._recorder.begin(
+            call_type=CallType.TOOL,
+            caller=caller,
+            callee=call.name,
+            name=call.name,
+            request_text=json.dumps(call.arguments, ensure_ascii=False, default=str),
+        )
+        try:
+            result = self._world.respond(call)
+        except Exception as exc:
+            step.end(error=f"{type(exc).__name__}: {exc}")
+            raise
+        step.end(
+            response_text=result.content,
+            error=(result.content or "failed without a word") if result.error else None,
+        )
+        return result
+
+    def _check_limits(self) -> None:
+        if self._to == "env":
+            return
+        if self._steps >= self._limits.max_steps:
+            self.termination = "max_steps"
+        if self._tool_errors >= self._limits.max_errors:
+            self.termination = "too_many_errors"
+        if self.termination is None and self._limits.timeout_s is not None:
+            elapsed_s = self._clock.monotonic_s() - self._began_s
+            if elapsed_s >= self._limits.timeout_s:
+                self.termination = "timeout"
+
+
+def _beginning(task: Task, *, solo: bool) -> list[Message]:
+    """What stands before the first step: the task's history, the greeting, or nothing (solo)."""
+    records = task.initial_state.message_history if task.initial_state is not None else None
+    if not records:
+        return [] if solo else [GREETING]
+    try:
+        history = list(parse_messages(records))
+    except ValidationError as exc:
+        msg = f"the message history of task {task.id!r} cannot be read: {exc}"
+        raise DataError(msg) from exc
+    if solo and not all(_is_of_a_lone_agent(message) for message in history):
+        msg = f"task {task.id!r} begins with words of a user: it cannot be played solo"
+        raise DataError(msg)
+    return history
+
+
+def _is_of_a_lone_agent(message: Message) -> bool:
+    if isinstance(message, ToolMessage):
+        return message.requestor == "assistant"
+    return isinstance(message, AssistantMessage) and message.is_tool_call
+
+
+def _ticket(task: Task) -> UserMessage:
+    """What an agent that works alone is told instead of a user's words."""
+    if not task.ticket:
+        msg = f"task {task.id!r} has no ticket: it cannot be played solo"
+        raise DataError(msg)
+    return UserMessage(
+        content=(
+            "There is no user to talk to. Solve this ticket with tool calls alone, then call "
+            f"`{DONE}`.\n<ticket>\n{task.ticket}\n</ticket>"
+        )
+    )
+
+
+def _stopped_if_done(message: AssistantMessage) -> AssistantMessage:
+    """The turn of a lone agent; one that calls `done` becomes the stop, its other calls lapse."""
+    if any(call.name == DONE for call in message.tool_calls or ()):
+        return AssistantMessage(content=STOP)
+    return message
+
+
+def _agent_sees(message: Message) -> bool:
+    if isinstance(message, ToolMessage):
+        return message.requestor == "assistant"
+    return isinstance(message, AssistantMessage) or (
+        isinstance(message, UserMessage) and not message.is_tool_call
+    )
+
+
+def _user_sees(message: Message) -> bool:
+    if isinstance(message, ToolMessage):
+        return message.requestor == "user"
+    return isinstance(message, UserMessage) or (
+        isinstance(message, AssistantMessage) and not message.is_tool_call
+    )
+
+
+def _receiver(message: Message) -> _Party:
+    """To whom a message goes: tools, the other side, or back to whoever called."""
+    if isinstance(message, ToolMessage):
+        return "agent" if message.requestor == "assistant" else "user"
+    if isinstance(message, SystemMessage):
+        msg = "a conversation cannot go on from a system message"
+        raise DataError(msg)
+    if message.is_tool_call:
+        return "env"
+    return "user" if isinstance(message, AssistantMessage) else "agent"

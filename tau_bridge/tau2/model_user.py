@@ -1,0 +1,194 @@
+"""ModelUser: the user of the benchmark, played by a language model."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from evals.trace import CallType
+from tau_bridge.errors import UserModelError
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.completion import Completion, CompletionResult
+from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
+from tau_bridge.tau2.tasks import Instructions, Task
+from tau_bridge.tau2.world import ToolSchema
+
+CALLER: Final = "user-simulator"
+"""What the trace calls this user."""
+
+OWN_GUIDELINES: Final = f"""\
+You are a customer who is talking to a service agent. Play this customer as the scenario below
+describes.
+
+How to speak:
+- One short message at a time, as people write in a chat. In your own words; never quote the
+  scenario.
+- Only what the scenario says is true. What it does not say, you do not know.
+- Do not tell everything at once. Give a detail when the agent asks for it.
+
+How to end: write one of these tokens, and nothing else, as your message.
+- {STOP} when everything that you wanted is settled.
+- {TRANSFER} when the agent has handed you over to somebody else.
+- {OUT_OF_SCOPE} when the scenario does not tell you enough to go on.
+"""
+"""Used where the data brings no guidelines; results then say so."""
+
+OWN_TOOL_GUIDELINES: Final = """
+You have tools, for instance for your own phone.
+- A message is either words or a tool call, never both. The agent sees only your words.
+- Use a tool when the agent asks you to, or when you need it to answer; one at a time. If the agent
+  asks for several things at once, ask for one after the other.
+- Report what a tool really said. If a call fails, correct it and try again.
+"""
+
+
+class ModelUser:
+    """Plays a task's user with a language model. Serves one conversation.
+
+    Args:
+        task: Whose `user_scenario` is played.
+        completion: Calls the model.
+        model: The model's name, for results and trace.
+        guidelines: The simulation guidelines of the data, the version for users with tools
+            where there are `tools`; None for our own, which the label then tells.
+        recorder: Takes a TOOL step for each call of the model.
+        tools: Schemas of the tools that this user can run.
+        domain: The domain's name, which the official scenario begins with; None leaves it out.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        completion: Completion,
+        model: str,
+        guidelines: str | None,
+        recorder: TraceRecorder,
+        tools: Sequence[ToolSchema] = (),
+        domain: str | None = None,
+    ) -> None:
+        self._completion = completion
+        self._model = model
+        self._recorder = recorder
+        self._tools = tuple(tools)
+        self._label = f"llm:{model}" if guidelines is not None else f"llm:{model} (own guidelines)"
+        if guidelines is None:
+            guidelines = OWN_GUIDELINES + (OWN_TOOL_GUIDELINES if tools else "")
+        self._chat: list[Mapping[str, Any]] = [
+            {"role": "system", "content": system_prompt(task, guidelines, domain=domain)}
+        ]
+
+    @property
+    def label(self) -> str:
+        """`llm:` and the model's name, with a note where the guidelines are ours."""
+        return self._label
+
+    async def reply(self, incoming: Sequence[Message]) -> UserMessage:
+        """The model's next turn.
+
+        Raises:
+            UserModelError: The model could not be called, or answered with nothing.
+        """
+        self._chat.extend(flipped(message) for message in incoming)
+        result = await self._complete()
+        calls = tuple(call.model_copy(update={"requestor": "user"}) for call in result.tool_calls)
+        message = UserMessage(content=result.content or None, tool_calls=calls or None)
+        if not message.text and not message.is_tool_call:
+            msg = f"the user's model {self._model!r} answered with neither text nor a tool call"
+            raise UserModelError(msg)
+        self._chat.append(flipped(message))
+        return message
+
+    async def _complete(self) -> CompletionResult:
+        step = self._recorder.begin(
+            call_type=CallType.TOOL,
+            caller=CALLER,
+            callee=self._model,
+            name="completion",
+            request_text=str(self._chat[-1].get("content") or ""),
+        )
+        try:
+            result = await self._completion(self._chat, tools=self._tools)
+        except Exception as exc:  # noqa: BLE001  (any vendor error: the completion is injected)
+            reason = f"{type(exc).__name__}: {without_secrets(str(exc))}"
+            step.end(error=reason)
+            msg = f"the user's model {self._model!r} failed: {reason}"
+            raise UserModelError(msg) from None
+        except BaseException:
+            step.end(error="cancelled")
+            raise
+        calls = [call.name for call in result.tool_calls]
+        step.end(
+            response_text=result.content or (f"calls {', '.join(calls)}" if calls else None),
+            total_tokens=result.total_tokens,
+            cost=result.cost,
+        )
+        return result
+
+
+def system_prompt(task: Task, guidelines: str, *, domain: str | None = None) -> str:
+    """The official system prompt: the guidelines, then the scenario."""
+    # The published guidelines may hold a place for runtime personas, which we do not use.
+    rules = guidelines.replace("<PERSONA_GUIDELINES>", "")
+    return f"{rules}\n\n<scenario>\n{scenario_text(task, domain=domain)}\n</scenario>"
+
+
+def scenario_text(task: Task, *, domain: str | None = None) -> str:
+    """The task's user scenario, laid out as the official engine does."""
+    scenario = task.user_scenario
+    lines = []
+    if scenario.persona is not None:
+        lines += ["Persona:", textwrap.indent(scenario.persona, "\t")]
+    instructions = scenario.instructions
+    text = instructions if isinstance(instructions, str) else _sections(instructions, domain)
+    return "\n".join([*lines, "Instructions:", textwrap.indent(text, "\t")])
+
+
+def _sections(instructions: Instructions, domain: str | None) -> str:
+    sections = (
+        ("Reason for call", instructions.reason_for_call),
+        ("Known info", instructions.known_info),
+        ("Unknown info", instructions.unknown_info),
+        ("Task instructions", instructions.task_instructions),
+    )
+    lines = [] if domain is None else [f"Domain: {domain}"]
+    lines += [
+        f"{title}:\n{textwrap.indent(text, chr(9))}" for title, text in sections if text is not None
+    ]
+    return "\n".join(lines)
+
+
+def flipped(message: Message) -> dict[str, Any]:
+    """A message as the model that plays the user must see it: the user's own are its own."""
+    if isinstance(message, ToolMessage):
+        return {"role": "tool", "tool_call_id": message.id, "content": message.content or ""}
+    if isinstance(message, AssistantMessage):
+        return {"role": "user", "content": message.text}
+    flat: dict[str, Any] = {"role": "assistant", "content": message.content}
+    if isinstance(message, UserMessage) and message.tool_calls is not None:
+        flat["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    return flat
+
+
+_SECRET: Final = re.compile(
+    r"(?i:\bbearer\s+[^\s'\",]+)"
+    r"|\b(?:sk|pk|key|api)[-_](?=[^\s'\",]*\d)[^\s'\",]+"
+    r"|(?=[\w\-./+=]*\d)[\w\-./+=]{24,}"
+)
+_READ_CHARS: Final = 2000
+
+
+def without_secrets(text: str, *, max_chars: int = 600) -> str:
+    """An error's text, shortened, with everything that could be a key masked."""
+    return _SECRET.sub("***", text[:_READ_CHARS])[:max_chars]

@@ -1,0 +1,21 @@
+"""The tokens by which a τ² user ends a conversation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tau_bridge.tau2.messages import UserMessage
+
+STOP: Final = "###STOP###"
+"""The goal is reached, or the user gives up. Also what an agent that works alone says at the end."""
+TRANSFER: Final = "###TRANSFER###"
+"""The user was handed over to somebody else."""
+OUT_OF_SCOPE: Final = "###OUT-OF-SCOPE###"
+"""The scenario does not say how to go on."""
+
+STOP_TOKENS: Final = (STOP, TRANSFER, OUT_OF_SCOPE)
+
+
+def is_stop(message: UserMessage) -> bool:
+    """Whether this turn of the user ends the conversation; a turn with tool calls never does."""
+    return not message.is_tool_call and any(token in message.text for token in STOP_TOKENS)

@@ -1,0 +1,37 @@
+"""The user's side of a conversation: what every simulated user offers, and the ones there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from tau_bridge.tau2.messages import Message, UserMessage
+from tau_bridge.tau2.model_user import ModelUser
+from tau_bridge.tau2.scripted_user import ScriptedUser
+
+__all__ = ["NO_USER", "ModelUser", "ScriptedUser", "User"]
+
+NO_USER: Final = "none"
+"""The label of results that were played without a user."""
+
+
+class User(Protocol):
+    """Whoever plays the user's part of one conversation."""
+
+    @property
+    def label(self) -> str:
+        """Who this is, for the results: `scripted`, or `llm:` and the model's name."""
+        ...
+
+    async def reply(self, incoming: Sequence[Message]) -> UserMessage:
+        """The user's next turn: text, or calls of the user's tools.
+
+        Args:
+            incoming: What the user has not seen yet, oldest first: the agent's text, or the
+                results of the user's own calls. The first time, what was said before comes in
+                front: the greeting, or the task's message history, as far as a user sees it.
+
+        Raises:
+            tau_bridge.errors.UserModelError: The model behind this user failed.
+        """
+        ...

@@ -1,0 +1,461 @@
+"""The τ² text protocol between the assessor and an agent (dialect A): what we say, what we hear.
+
+Out: one first message with policy, tools and the conversation so far, then the user's text or tool
+results. In: one JSON object that names a tool or `respond`, in any of the shapes that agents in
+the field send. Everything here is pure.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+RESPOND: Final = "respond"
+"""The name of the call that speaks to the user."""
+
+TOOLS_LINE: Final = "Here's a list of tools you can use (you can use at most one tool at a time):"
+RESPOND_LINE: Final = "Additionally, you can respond to the user with the following call:"
+FORMAT_LINE: Final = "Please respond in JSON format."
+MESSAGES_LINE: Final = "Now here are the user messages:"
+
+MAX_CALLS: Final = 100
+"""Tool calls taken from one reply; the rest is dropped and the repair `calls_dropped` noted."""
+MAX_DEPTH: Final = 32
+"""Levels of nesting in arguments; deeper ones are not a call."""
+MAX_ATTEMPTS: Final = 200
+"""Places in a reply that are tried as the beginning of JSON."""
+
+_RESPOND_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": RESPOND,
+        "description": "Say something to the user; no tool is run.",
+        "parameters": {
+            "properties": {
+                "content": {
+                    "description": "What to say to the user.",
+                    "title": "Content",
+                    "type": "string",
+                }
+            },
+            "required": ["content"],
+            "title": "parameters",
+            "type": "object",
+        },
+    },
+}
+_EXAMPLES: Final[tuple[Mapping[str, Any], ...]] = (
+    {"name": "look_up_parcel", "arguments": {"parcel_id": "P-1001"}},
+    {"name": RESPOND, "arguments": {"content": "Your parcel arrives tomorrow."}},
+)
+
+
+def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Sequence[str]) -> str:
+    """The message that opens a conversation with an agent.
+
+    Args:
+        policy: The domain's policy, sent as it is.
+        tools: The tools' schemas in OpenAI's function format.
+        messages: What was said so far, oldest first, a line each.
+    """
+    return "\n".join(
+        (
+            policy,
+            "",
+            TOOLS_LINE,
+            json.dumps([dict(tool) for tool in tools], indent=2),
+            "",
+            RESPOND_LINE,
+            json.dumps(_RESPOND_SCHEMA, indent=2),
+            "",
+            FORMAT_LINE,
+            'Send exactly one JSON object with two keys: "name", the tool to run or "respond", and',
+            '"arguments", an object with that call\'s arguments. One call a message: either a tool',
+            "or a response to the user, never both. For example:",
+            *(json.dumps(example, indent=2) for example in _EXAMPLES),
+            "",
+            MESSAGES_LINE,
+            *messages,
+        )
+    )
+
+
+def tool_result_line(name: str, content: str) -> str:
+    """How the result of one tool call is told to an agent."""
+    return f"Tool '{name}' result: {content}"
+
+
+def later_message(parts: Sequence[str]) -> str:
+    """Any message after the first: the user's text, or one line per tool result."""
+    return "\n".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedCall:
+    """A tool call as the agent wrote it; whether the tool exists is the world's business."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedReply:
+    """What an agent's reply means.
+
+    `repairs` names what had to be put up with, in the order in which it was met; empty for a
+    data part or a bare JSON object in the documented form:
+
+    - transport: `think_block`, `fenced`, `json_tags`, `surrounding_text`, `control_characters`
+      (raw line breaks in a string), `extra_objects` (further calls beside the one taken)
+    - shape: `list`, `tool_call_wrapper`, `tool_calls_wrapper`, `function_shape`,
+      `arguments_as_text`, `kwargs`, `missing_arguments`, `content_not_text`, `calls_dropped`
+    - no call found: `plain_text`, `unparsable` (it looked like JSON), `empty`
+    """
+
+    kind: Literal["respond", "tool_calls"]
+    content: str | None = None
+    """What is said to the user; beside tool calls only if the agent sent both."""
+    calls: tuple[ParsedCall, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
+    """The meaning of an agent's reply; never raises.
+
+    The most specific reading wins: a data part, then a bare, fenced or tagged JSON value, then
+    an object amid other text. What holds no call is said to the user as it stands: that is also
+    what the platform's assessor does with text that it cannot parse.
+
+    Args:
+        text: All text of the reply.
+        data: The reply's data parts as JSON values.
+    """
+    for value in data:
+        found = _read_safely(value, alone=True)
+        if found is not None:
+            return found.reply(())
+    whole = _whole(text.strip())
+    if whole is not None:
+        return whole.reply(())
+    spoken, thought = _without_thoughts(text)
+    transport = ("think_block",) if thought else ()
+    best = _best_span(spoken.strip())
+    if best is not None:
+        return best.action.reply((*transport, *best.transport))
+    return _plain(spoken, data, transport)
+
+
+def _plain(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> ParsedReply:
+    """The reply said to the user word for word, since no call was found in it."""
+    said = _printable(text.strip())
+    if said:
+        why = "unparsable" if said.startswith(_JSON_STARTS) else "plain_text"
+    elif data:
+        said, why = _shown(data[0]), "unparsable"
+    else:
+        why = "empty"
+    return ParsedReply(kind="respond", content=said, repairs=(*transport, why))
+
+
+def _shown(value: Any) -> str:
+    """A JSON value as text; nothing where it is nested too deeply to be written."""
+    try:
+        return json.dumps(value)
+    except (ValueError, RecursionError):
+        return ""
+
+
+_JSON_STARTS: Final = ("{", "[", "```", "<json>")
+
+
+# -- shapes: from a JSON value to an action ----------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Action:
+    calls: tuple[ParsedCall, ...] = ()
+    content: str | None = None
+    repairs: tuple[str, ...] = ()
+
+    def reply(self, transport: tuple[str, ...]) -> ParsedReply:
+        repairs = tuple(dict.fromkeys((*transport, *self.repairs)))
+        if self.calls:
+            return ParsedReply(
+                kind="tool_calls", content=self.content, calls=self.calls, repairs=repairs
+            )
+        return ParsedReply(kind="respond", content=self.content or "", repairs=repairs)
+
+
+class _NotACallError(Exception):
+    """The value is JSON, but not a call."""
+
+
+def _read_safely(value: Any, *, alone: bool) -> _Action | None:
+    """The action that a JSON value stands for, if any. `alone`: the reply holds nothing else."""
+    try:
+        return _read(value, alone=alone)
+    except (_NotACallError, RecursionError):
+        return None
+
+
+def _read(value: Any, *, alone: bool) -> _Action:
+    if isinstance(value, list):
+        return _merge(value, ("list",), alone=alone)
+    if not isinstance(value, dict):
+        raise _NotACallError
+    many, one = value.get("tool_calls"), value.get("tool_call")
+    if isinstance(many, list) and many:
+        merged = _merge(many, ("tool_calls_wrapper",), alone=True)
+        beside = value.get("content")
+        if merged.content is None and isinstance(beside, str) and beside:
+            return _Action(calls=merged.calls, content=_printable(beside), repairs=merged.repairs)
+        return merged
+    if isinstance(one, dict):
+        return _merge([one], ("tool_call_wrapper",), alone=True)
+    function = value.get("function", value.get("function_call"))
+    if isinstance(function, dict):
+        return _read_call(function, ("function_shape",), alone=True)
+    return _read_call(value, (), alone=alone)
+
+
+def _merge(values: Sequence[Any], repairs: tuple[str, ...], *, alone: bool) -> _Action:
+    """Several calls as one action; what is said to the user is joined by newlines."""
+    if not values or any(isinstance(value, list) for value in values):
+        raise _NotACallError
+    actions = [_read(value, alone=alone) for value in values[:MAX_CALLS]]
+    spoken = [action.content for action in actions if action.content is not None]
+    noted = [repair for action in actions for repair in action.repairs]
+    calls = tuple(call for action in actions for call in action.calls)
+    dropped = ("calls_dropped",) if max(len(values), len(calls)) > MAX_CALLS else ()
+    return _Action(
+        calls=calls[:MAX_CALLS],
+        content="\n".join(spoken) if spoken else None,
+        repairs=(*repairs, *noted, *dropped),
+    )
+
+
+def _read_call(value: Mapping[str, Any], repairs: tuple[str, ...], *, alone: bool) -> _Action:
+    name = value.get("name")
+    if not isinstance(name, str) or not name:
+        raise _NotACallError
+    if "arguments" in value:
+        given = value["arguments"]
+    elif "kwargs" in value:
+        given, repairs = value["kwargs"], (*repairs, "kwargs")
+    elif alone and name.isidentifier() and name != RESPOND:
+        given, repairs = {}, (*repairs, "missing_arguments")
+    else:
+        raise _NotACallError
+    if name == RESPOND:
+        return _read_response(given, repairs)
+    arguments, repairs = _read_arguments(given, repairs)
+    return _Action(calls=(ParsedCall(name=_printable(name), arguments=arguments),), repairs=repairs)
+
+
+def _read_arguments(given: Any, repairs: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    if isinstance(given, str):
+        given, repairs = _decoded(given), (*repairs, "arguments_as_text")
+    if given is None:
+        given, repairs = {}, (*repairs, "missing_arguments")
+    if not isinstance(given, dict):
+        raise _NotACallError
+    return {_printable(str(key)): _clean(item, MAX_DEPTH) for key, item in given.items()}, repairs
+
+
+def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
+    if isinstance(given, str):
+        try:
+            given = _decoded(given)
+        except _NotACallError:
+            given = {"content": given}
+        repairs = (*repairs, "arguments_as_text")
+    if not isinstance(given, dict) or given.get("content") is None:
+        raise _NotACallError
+    content = given["content"]
+    if not isinstance(content, str):
+        content, repairs = json.dumps(_clean(content, MAX_DEPTH)), (*repairs, "content_not_text")
+    return _Action(content=_printable(content), repairs=repairs)
+
+
+def _decoded(text: str) -> Any:
+    """The JSON value of an argument text; empty text means no arguments."""
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise _NotACallError from None
+
+
+def _clean(value: Any, depth: int) -> Any:
+    """The value with text that can be encoded; refuses what JSON cannot carry on.
+
+    Half a surrogate pair, NaN, an infinity or hundreds of levels are accepted by Python's parser
+    but break whoever writes or sends the call later.
+    """
+    if isinstance(value, str):
+        return _printable(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _NotACallError
+    if isinstance(value, dict | list):
+        if depth <= 1:
+            raise _NotACallError
+        if isinstance(value, list):
+            return [_clean(item, depth - 1) for item in value]
+        return {_printable(str(key)): _clean(item, depth - 1) for key, item in value.items()}
+    return value
+
+
+def _printable(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can be encoded."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+# -- transport: from text to JSON values -------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Span:
+    action: _Action
+    transport: tuple[str, ...]
+    rank: int
+
+
+_FENCE: Final = "```"
+_TAGS: Final = ("<json>", "</json>")
+_NEAR: Final = 40
+"""Characters beside a value that are looked at; a fence with its label is shorter."""
+
+
+def _whole(text: str) -> _Action | None:
+    """The action that the text is, when it is one JSON value and nothing else."""
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _read_safely(value, alone=True)
+
+
+def _best_span(text: str) -> _Span | None:
+    """The most specific action in the text: bare, then fenced, then tagged, then the first."""
+    best: _Span | None = None
+    count = 0
+    for start, end, value, noted in _json_values(text):
+        transport, rank = _setting(text, start, end)
+        action = _read_safely(value, alone="surrounding_text" not in transport)
+        if action is None:
+            continue
+        count += 1
+        if best is None or rank < best.rank:
+            best = _Span(action=action, transport=(*transport, *noted), rank=rank)
+    if best is None or count == 1:
+        return best
+    return replace(best, transport=(*best.transport, "extra_objects"))
+
+
+_LOOSE: Final = 3
+
+
+def _setting(text: str, start: int, end: int) -> tuple[tuple[str, ...], int]:
+    """How a value stands in the text, and the rank of that, from a few characters around it."""
+    if start == 0 and end == len(text):
+        return (), 0
+    before, after = text[max(0, start - _NEAR) : start].rstrip(), text[end : end + _NEAR].lstrip()
+    head, fence, label = before.rpartition(_FENCE)
+    if fence and after.startswith(_FENCE) and (not label.strip() or label.strip().isalnum()):
+        name, rank, rest = "fenced", 1, after[len(_FENCE) :]
+    elif before.endswith(_TAGS[0]) and after.startswith(_TAGS[1]):
+        name, rank, rest = "json_tags", 2, after[len(_TAGS[1]) :]
+        head = before[: -len(_TAGS[0])]
+    else:
+        return ("surrounding_text",), _LOOSE
+    alone = not (head.strip() or rest.strip() or start > _NEAR or end + _NEAR < len(text))
+    return ((name,) if alone else (name, "surrounding_text")), rank
+
+
+def _json_values(text: str) -> Iterator[tuple[int, int, Any, tuple[str, ...]]]:
+    """The JSON objects and lists in a text, left to right, none inside another, with repairs.
+
+    Each `{` or `[` is tried as a beginning. The work is bounded: `MAX_ATTEMPTS` beginnings,
+    about three times the text's length read by those that fail, and an end at the first value
+    that is nested too deeply for the parser.
+    """
+    position, budget = 0, 3 * len(text) + 4096
+    for _ in range(MAX_ATTEMPTS):
+        start = _next_opening(text, position)
+        if start < 0 or budget <= 0:
+            return
+        try:
+            value, end, noted = _decode_at(text, start)
+        except json.JSONDecodeError as exc:
+            budget -= max(exc.pos - start, 1)
+            position = start + 1
+        except (ValueError, RecursionError):
+            return
+        else:
+            yield start, end, value, noted
+            position = end
+
+
+_STRICT: Final = json.JSONDecoder()
+_LENIENT: Final = json.JSONDecoder(strict=False)
+
+
+def _decode_at(text: str, start: int) -> tuple[Any, int, tuple[str, ...]]:
+    """The JSON value that begins at `start`; raw line breaks inside of strings are put up with."""
+    try:
+        value, end = _STRICT.raw_decode(text, start)
+    except json.JSONDecodeError as exc:
+        if not exc.msg.startswith("Invalid control character"):
+            raise
+        value, end = _LENIENT.raw_decode(text, start)
+        return value, end, ("control_characters",)
+    return value, end, ()
+
+
+def _next_opening(text: str, position: int) -> int:
+    """Where the next `{` or `[` stands, or -1."""
+    brace = text.find("{", position)
+    bracket = text.find("[", position, brace if brace >= 0 else len(text))
+    return bracket if bracket >= 0 else brace
+
+
+_THOUGHTS: Final = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
+
+
+def _without_thoughts(text: str) -> tuple[str, bool]:
+    """The text without think blocks, and whether there were any.
+
+    A closing tag without an opening one ends a block that began with the text (chat templates
+    often swallow the opening); an opening tag without a closing one is left alone.
+    """
+    found = False
+    for opening, closing in _THOUGHTS:
+        kept: list[str] = []
+        position = 0
+        while (close := text.find(closing, position)) >= 0:
+            start = text.find(opening, position, close)
+            if start >= 0:
+                kept.append(text[position:start])
+            elif kept or position or _holds_json(text, close):
+                break
+            position = close + len(closing)
+            found = True
+        text = "".join((*kept, text[position:]))
+    return text, found
+
+
+def _holds_json(text: str, end: int) -> bool:
+    """Whether the text before `end` is itself a JSON value (so the tag stands inside of it)."""
+    return text[:end].lstrip()[:1] in ("{", "[")

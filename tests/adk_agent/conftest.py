@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import pytest
+
+from adk_agent.evaluation import EvaluationDeps
+from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.settings import Settings
+from adk_agent.testing import manual_runtime
+from evals.driver import EvaluatorRegistry
+from evals.latency import LatencyEvaluator
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.tau2.data import open_source
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def source():
+    return open_source(None)
+
+
+@pytest.fixture
+def make_deps(tmp_path, source):
+    def make(**changes):
+        timeout_s = changes.pop("timeout_s", 30.0)
+        limits = MessengerLimits(timeout_s=timeout_s)
+        fields = {
+            "settings": Settings.load(),
+            "source": source,
+            "runtime": manual_runtime(),
+            "new_run_id": lambda: "run-1",
+            "evaluators": EvaluatorRegistry([LatencyEvaluator()]),
+            "new_messenger": lambda: Messenger(limits=limits),
+            "versions": {"greenroom": "test"},
+            "results_dir": tmp_path / "results",
+        }
+        return EvaluationDeps(**{**fields, **changes})
+
+    return make
+
+
+@pytest.fixture
+def make_plan():
+    def make(*addresses, domain="mock", task_ids=("create_task_1",), **changes):
+        return EvaluationPlan(
+            participants=tuple(Participant(address=address) for address in addresses),
+            tasks=(PlannedTasks(domain=domain, task_ids=tuple(task_ids)),),
+            **changes,
+        )
+
+    return make

@@ -1,0 +1,220 @@
+import asyncio
+import json
+import threading
+
+import pytest
+
+from adk_agent.errors import PreflightError, StorageError
+from adk_agent.evaluation import evaluate
+from adk_agent.report import EvaluationReport
+from adk_agent.runs import load_report, load_trials
+from evals.trace import CallType
+from tau_bridge.testing import (
+    RequestLog,
+    auth_required,
+    closed_port,
+    drops_connection,
+    fails,
+    hangs,
+    http_500,
+    huge,
+    invalid_card,
+    never_ends,
+    rejects,
+    scripted_agent,
+    serve,
+)
+
+CREATE = {
+    "name": "create_task",
+    "arguments": {"user_id": "user_1", "title": "Important Meeting"},
+}
+DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything else?"}}
+
+
+def creates_the_task(text, context_id):
+    return json.dumps(DONE if "Tool '" in text else CREATE)
+
+
+@pytest.mark.requirement("tau:agent")
+@pytest.mark.requirement("data:results")
+async def test_an_agent_that_does_the_task_passes_and_the_run_is_on_disk(make_deps, make_plan):
+    deps = make_deps()
+    with serve(scripted_agent(creates_the_task)) as url:
+        report = await evaluate(make_plan(url), deps, request="please")
+    (row,) = report.summary
+    assert (row.passed, row.scored, row.pass_hat_k) == (1, 1, {"1": 1.0})
+    assert row.data.source == "inspect-evals"
+    assert row.user == "scripted"
+    directory = deps.results_dir / "run-1"
+    assert load_report(deps.results_dir, "run-1") == report
+    manifest = json.loads((directory / "manifest.json").read_text())
+    assert manifest["request"] == "please"
+    assert manifest["seeds"] == [trial.seed for trial in report.trials]
+    (record,) = load_trials(deps.results_dir, "run-1")
+    assert record.row == report.trials[0]
+    agent_steps = record.trace.of_type(CallType.AGENT)
+    assert [step.callee for step in agent_steps] == [url, url]
+    assert [step.name for step in record.trace.of_type(CallType.TOOL)] == ["create_task"]
+    assert record.messages[0]["content"] == "Hi! How can I help you today?"
+
+
+@pytest.mark.requirement("tau:isolation")
+async def test_trials_share_no_state(make_deps, make_plan):
+    """A second task_2 would be task_3, were the world shared."""
+    with serve(scripted_agent(creates_the_task)) as url:
+        report = await evaluate(make_plan(url, num_trials=4), make_deps(), request="")
+    assert [trial.reward for trial in report.trials] == [1.0] * 4
+    assert report.summary[0].pass_hat_k == {"1": 1.0, "2": 1.0, "3": 1.0, "4": 1.0}
+
+
+async def test_the_report_is_the_same_byte_for_byte_whatever_the_concurrency(
+    make_deps, make_plan, source, tmp_path
+):
+    texts = []
+    for concurrency in (1, 5):
+        plan = make_plan(
+            "builtin:oracle",
+            "builtin:null",
+            task_ids=source.task_ids("mock"),
+            max_concurrency=concurrency,
+        )
+        deps = make_deps(results_dir=tmp_path / str(concurrency))
+        report = await evaluate(plan, deps, request="all")
+        texts.append(report.to_json().replace(f'"max_concurrency": {concurrency}', ""))
+    assert texts[0] == texts[1]
+
+
+async def test_trials_with_gold_replay_pass_and_a_null_agent_stands_beside_them(
+    make_deps, make_plan, source
+):
+    plan = make_plan("builtin:oracle", "builtin:null", task_ids=source.task_ids("mock"))
+    report = await evaluate(plan, make_deps(), request="")
+    oracle, null = report.summary
+    assert (oracle.passed, oracle.scored, oracle.failed) == (8, 9, 0)
+    # One assertion raises where the task was never created, as in the official engine.
+    assert (null.passed, null.scored, null.failed) == (1, 8, 1)
+    assert {trial.fault for trial in report.trials if trial.status == "failed"} == {"harness"}
+
+
+async def test_only_the_oracle_is_told_which_task_it_plays(make_deps, make_plan):
+    log = RequestLog(scripted_agent(creates_the_task))
+    with serve(log) as url:
+        await evaluate(make_plan(url, "builtin:oracle"), make_deps(), request="")
+    bodies = b"".join(post.body for post in log.posts)
+    assert bodies
+    assert b"greenroom.task" not in bodies
+    assert b"create_task_1" not in bodies
+
+
+async def test_an_agent_that_is_not_there_ends_the_run_before_it_begins(make_deps, make_plan):
+    deps = make_deps()
+    with closed_port() as url, pytest.raises(PreflightError, match="not ready") as caught:
+        await evaluate(make_plan(url, "builtin:null"), deps, request="")
+    assert url in str(caught.value)
+    assert not deps.results_dir.exists()
+
+
+async def test_an_agent_with_an_invalid_card_ends_the_run_before_it_begins(make_deps, make_plan):
+    with serve(invalid_card()) as url, pytest.raises(PreflightError, match="card"):
+        await evaluate(make_plan(url), make_deps(), request="")
+
+
+@pytest.mark.parametrize(
+    ("app", "fault"),
+    [
+        (http_500, "infrastructure"),
+        (hangs, "infrastructure"),
+        (never_ends, "infrastructure"),
+        (drops_connection, "infrastructure"),
+        (auth_required, "infrastructure"),
+        (huge, "agent"),
+        (fails, "agent"),
+        (rejects, "agent"),
+    ],
+)
+async def test_an_agent_that_gives_no_reply_has_no_score(make_deps, make_plan, app, fault):
+    with serve(app()) as url:
+        report = await evaluate(make_plan(url), make_deps(timeout_s=1.0), request="")
+    (trial,) = report.trials
+    assert (trial.status, trial.reward, trial.fault) == ("failed", None, fault)
+    assert report.status == "incomplete"
+    assert report.summary[0].mean_reward is None
+    assert report.summary[0].pass_hat_k == {"1": None}
+    (record,) = load_trials(make_deps().results_dir, "run-1")
+    assert record.trace.of_type(CallType.AGENT)[0].error is not None
+
+
+@pytest.mark.parametrize(
+    ("reply", "repairs", "tool_errors"),
+    [
+        ('{"name": "create_task", "arguments": ', True, 0),
+        ('{"name": "no_such_tool", "arguments": {}}', False, 1),
+        ('{"name": "create_task", "arguments": {"user_id": 7, "title": []}}', False, 1),
+    ],
+)
+async def test_a_broken_reply_is_the_agents_and_scored(
+    make_deps, make_plan, reply, repairs, tool_errors
+):
+    replies = iter([reply])
+
+    def answer(text, context_id):
+        return next(replies, json.dumps(DONE))
+
+    deps = make_deps()
+    with serve(scripted_agent(answer)) as url:
+        report = await evaluate(make_plan(url), deps, request="")
+    (trial,) = report.trials
+    assert (trial.status, trial.reward) == ("scored", 0.0)
+    assert (trial.format_repairs > 0) is repairs
+    (record,) = load_trials(deps.results_dir, "run-1")
+    tools = record.trace.of_type(CallType.TOOL)
+    assert sum(step.error is not None for step in tools) == tool_errors
+
+
+async def test_one_bad_agent_does_not_touch_the_scores_of_another(make_deps, make_plan):
+    with serve(http_500()) as bad, serve(scripted_agent(creates_the_task)) as good:
+        report = await evaluate(make_plan(bad, good), make_deps(), request="")
+    bad_row, good_row = report.summary
+    assert (bad_row.failed, bad_row.mean_reward) == (1, None)
+    assert (good_row.passed, good_row.mean_reward) == (1, 1.0)
+
+
+async def test_what_is_finished_is_kept_when_the_run_is_cancelled(make_deps, make_plan):
+    first_is_done, second_has_begun = threading.Event(), threading.Event()
+
+    async def answer(text, context_id):
+        if first_is_done.is_set():
+            second_has_begun.set()
+            await asyncio.Event().wait()
+        return creates_the_task(text, context_id)
+
+    def watch(progress):
+        if progress.done == 1:
+            first_is_done.set()
+
+    deps = make_deps()
+    with serve(scripted_agent(answer)) as url:
+        plan = make_plan(url, num_trials=3, max_concurrency=1)
+        run = asyncio.create_task(evaluate(plan, deps, request="", on_progress=watch))
+        assert await asyncio.to_thread(second_has_begun.wait, 30)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+    report = load_report(deps.results_dir, "run-1")
+    assert report.status == "interrupted"
+    assert [trial.reward for trial in report.trials] == [1.0]
+    assert "2 of 3 trials not played" in report.warnings
+    assert len(list(load_trials(deps.results_dir, "run-1"))) == 1
+
+
+async def test_a_results_folder_that_cannot_be_written_is_named(make_deps, make_plan, tmp_path):
+    occupied = tmp_path / "file"
+    occupied.write_text("")
+    with pytest.raises(StorageError, match="file/run-1"):
+        await evaluate(make_plan("builtin:null"), make_deps(results_dir=occupied), request="")
+
+
+async def test_a_report_read_back_is_the_report_written(make_deps, make_plan):
+    report = await evaluate(make_plan("builtin:null"), make_deps(), request="")
+    assert EvaluationReport.from_json(report.to_json()) == report

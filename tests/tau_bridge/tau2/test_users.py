@@ -1,0 +1,423 @@
+"""Users: the scripted one by its words, the model's by what the model is shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.trace import CallType
+from tau_bridge.clock import Runtime
+from tau_bridge.errors import UserModelError
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.completion import CompletionResult
+from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from tau_bridge.tau2.model_user import scenario_text, system_prompt, without_secrets
+from tau_bridge.tau2.scripted_user import PATIENCE
+from tau_bridge.tau2.stopping import is_stop
+from tau_bridge.tau2.tasks import parse_task
+from tau_bridge.tau2.tool_requests import ToolRequestReader
+from tau_bridge.tau2.users import ModelUser, ScriptedUser
+
+GREETING = "Hi! How can I help you today?"
+OPENING = "You want to cancel the parcel P-1001 that you sent yesterday."
+TASK = parse_task(
+    {
+        "id": "1",
+        "user_scenario": {
+            "persona": "Impatient.\nTerse.",
+            "instructions": {
+                "domain": "post",
+                "reason_for_call": OPENING,
+                "known_info": "You are Ada Byron, customer ada_7.",
+                "unknown_info": "You do not remember your email address.",
+                "task_instructions": "Do not accept a voucher.",
+            },
+        },
+    }
+)
+
+
+def schema(name, **parameters):
+    return {
+        "type": "function",
+        "function": {
+            "name": name,
+            "parameters": {
+                "type": "object",
+                "properties": {key: {"type": kind} for key, kind in parameters.items()},
+                "required": list(parameters),
+            },
+        },
+    }
+
+
+TOOLS = (
+    schema("toggle_airplane_mode"),
+    schema("get_status_bar"),
+    schema("set_mode", mode="string", level="integer"),
+)
+
+
+async def talk(user, *texts):
+    """What the user answers to each of the agent's texts, after the greeting."""
+    await user.reply([AssistantMessage(content=GREETING)])
+    return [await user.reply([AssistantMessage(content=text)]) for text in texts]
+
+
+async def answer(text, *, tools=()):
+    [message] = await talk(ScriptedUser(TASK, tools=tools), text)
+    return message
+
+
+# -- the scripted user -------------------------------------------------------------------------
+
+
+async def test_the_scripted_user_opens_with_the_reason_for_the_call():
+    user = ScriptedUser(TASK)
+    message = await user.reply([AssistantMessage(content=GREETING)])
+    assert (message.text, user.label) == (OPENING, "scripted")
+
+
+async def test_a_scenario_that_is_one_text_is_the_opening():
+    task = parse_task({"id": "m", "user_scenario": {"instructions": "Create a task."}})
+    message = await ScriptedUser(task).reply([AssistantMessage(content=GREETING)])
+    assert message.text == "Create a task."
+
+
+async def test_a_stop_token_in_a_scenario_does_not_end_the_conversation():
+    task = parse_task({"id": "m", "user_scenario": {"instructions": "Say ###STOP### at the end."}})
+    message = await ScriptedUser(task).reply([AssistantMessage(content=GREETING)])
+    assert not is_stop(message)
+
+
+async def test_known_info_is_given_when_asked_and_not_before():
+    statement, question, again = await talk(
+        ScriptedUser(TASK),
+        "One moment, I am looking.",
+        "May I have your customer id?",
+        "Which customer are you?",
+    )
+    assert "Ada" not in statement.text
+    assert question.text == "You are Ada Byron, customer ada_7."
+    assert again.text == "You are Ada Byron, customer ada_7."
+
+
+async def test_what_is_unknown_is_said_to_be_unknown():
+    _, email = await talk(ScriptedUser(TASK), "Who are you?", "Please provide your email.")
+    assert "You do not remember your email address." in email.text
+
+
+async def test_a_question_beyond_the_scenario_is_answered_with_not_knowing_more():
+    _, colour = await talk(ScriptedUser(TASK), "Who are you?", "Which colour is it?")
+    assert colour.text == "I don't know more than I have told you."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I will cancel it. Do you want me to proceed?",
+        "Please confirm (yes/no).",
+        "Is that correct?",
+    ],
+)
+async def test_a_request_to_confirm_is_agreed_to(text):
+    _, message = await talk(ScriptedUser(TASK), "Who are you?", text)
+    assert message.text == "Yes."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That is done. For your information: 12. Is there anything else I can help you with?",
+        "Have a great day!",
+        "Goodbye.",
+        "I am sorry, I cannot help with that.",
+        "Unfortunately we are unable to assist you.",
+    ],
+)
+async def test_the_user_hangs_up_when_told(text):
+    message = await answer(text)
+    assert is_stop(message)
+    assert "###STOP###" in message.text
+
+
+async def test_a_refusal_with_a_question_is_not_the_end():
+    message = await answer("I cannot help you without your id. Who are you?")
+    assert message.text == "You are Ada Byron, customer ada_7."
+
+
+@pytest.mark.parametrize(
+    ("text", "is_transfer"),
+    [
+        ("YOU ARE BEING TRANSFERRED TO A HUMAN AGENT. PLEASE HOLD ON.", True),
+        ("I am transferring you now.", True),
+        ("Would you like that I will transfer you to a human?", False),
+        ("I cannot say that you are being transferred.", False),
+        ("The money was transferred to your card.", False),
+    ],
+)
+async def test_being_handed_over_is_told_from_talk_about_it(text, is_transfer):
+    assert ((await answer(text)).text == "###TRANSFER###") is is_transfer
+
+
+async def test_the_same_text_twice_in_a_row_ends_it():
+    first, second = await talk(ScriptedUser(TASK), "Let me see.", "Let me see.")
+    assert (is_stop(first), is_stop(second)) == (False, True)
+
+
+async def test_an_echo_is_met_once_with_words_and_then_with_the_end():
+    user = ScriptedUser(TASK, tools=TOOLS)
+    said = await user.reply([AssistantMessage(content=GREETING)])
+    said = await user.reply([AssistantMessage(content=f"{GREETING}\n{said.text}")])
+    assert not is_stop(said)
+    assert is_stop(await user.reply([AssistantMessage(content=said.text)]))
+
+
+async def test_a_named_tool_is_run_and_its_result_is_told():
+    user = ScriptedUser(TASK, tools=TOOLS)
+    [message] = await talk(
+        user,
+        "Please run the tool toggle_airplane_mode() on your phone now and tell me the result.",
+    )
+
+    assert message.content is None
+    [call] = message.tool_calls
+    assert (call.name, call.arguments, call.requestor) == ("toggle_airplane_mode", {}, "user")
+
+    result = ToolMessage(id=call.id, content="Airplane Mode is now OFF.", requestor="user")
+    told = await user.reply([result])
+    assert told.text == "I ran toggle_airplane_mode. It says: Airplane Mode is now OFF."
+
+
+async def test_several_named_tools_run_one_a_turn_in_order_of_mention_and_are_told_together():
+    user = ScriptedUser(TASK, tools=TOOLS)
+    [message] = await talk(user, "Run get_status_bar, then set_mode(mode='fast', level=2).")
+    names = []
+    while message.tool_calls:
+        [call] = message.tool_calls
+        names.append((call.name, call.arguments))
+        result = ToolMessage(id=call.id, content="fine", requestor="user", error=len(names) == 2)
+        message = await user.reply([result])
+
+    assert names == [("get_status_bar", {}), ("set_mode", {"mode": "fast", "level": 2})]
+    assert message.text == "I ran get_status_bar. It says: fine\nset_mode did not work: fine"
+
+
+async def test_a_tool_may_be_asked_for_again_in_the_same_words_but_not_for_ever():
+    user = ScriptedUser(TASK, tools=TOOLS)
+    await user.reply([AssistantMessage(content=GREETING)])
+    runs = 0
+    while not is_stop(message := await user.reply([AssistantMessage(content="get_status_bar!")])):
+        runs += 1
+        [call] = message.tool_calls
+        await user.reply([ToolMessage(id=call.id, content=str(runs), requestor="user")])
+    assert runs == 3
+
+
+async def test_a_call_that_failed_twice_is_not_tried_again():
+    user = ScriptedUser(TASK, tools=TOOLS)
+    await user.reply([AssistantMessage(content=GREETING)])
+    for number in range(2):
+        message = await user.reply([AssistantMessage(content=f"{number}: get_status_bar()")])
+        [call] = message.tool_calls
+        await user.reply([ToolMessage(id=call.id, content="x", requestor="user", error=True)])
+    message = await user.reply([AssistantMessage(content="2: get_status_bar()")])
+    assert message.text == "get_status_bar does not work for me."
+
+
+async def test_missing_or_unreadable_arguments_are_asked_for():
+    missing = await answer("Use set_mode now.", tools=TOOLS)
+    unreadable = await answer("Use set_mode(mode=fast, level=) now.", tools=TOOLS)
+    assert missing.text == "Which mode and level should I use for set_mode?"
+    assert unreadable.text.startswith("I cannot read the arguments of set_mode.")
+
+
+async def test_no_conversation_outlasts_the_users_patience():
+    user = ScriptedUser(TASK)
+    turns = 1
+    await user.reply([AssistantMessage(content=GREETING)])
+    while not is_stop(await user.reply([AssistantMessage(content=f"Step {turns}. Really?")])):
+        turns += 1
+    assert turns + 1 == PATIENCE
+
+
+@given(st.lists(st.text() | st.sampled_from(["get_status_bar(", "?", "yes or no", OPENING])))
+async def test_whatever_the_agent_says_the_user_answers(texts):
+    user = ScriptedUser(TASK, tools=TOOLS)
+    for text in texts:
+        message = await user.reply([AssistantMessage(content=text)])
+        assert message.text or message.tool_calls
+
+
+# -- requests for tools ------------------------------------------------------------------------
+
+REQUESTS = {
+    'set_mode(mode="4g", level=1)': [("set_mode", {"mode": "4g", "level": 1})],
+    "set_mode('4g', 1)": [("set_mode", {"mode": "4g", "level": 1})],
+    'set_mode({"mode": "a)b", "level": 1})': [("set_mode", {"mode": "a)b", "level": 1})],
+    "set_mode({'mode': 'x', 'level': None})": [("set_mode", {"mode": "x", "level": None})],
+    "`set_mode(mode='x', level=true)`": [("set_mode", {"mode": "x", "level": True})],
+    "First get_status_bar, then `toggle_airplane_mode`.": [
+        ("get_status_bar", {}),
+        ("toggle_airplane_mode", {}),
+    ],
+    "Call get_status_bar() and tell me what get_status_bar says": [("get_status_bar", {})],
+    "my_get_status_bar get_status_bars": [],
+    "get status bar": [],
+}
+
+
+@pytest.mark.parametrize("text", REQUESTS)
+def test_requests_are_read_from(text):
+    read = ToolRequestReader(TOOLS).read(text)
+    assert [(request.name, request.arguments) for request in read] == REQUESTS[text]
+    assert not [request.problem for request in read if request.problem]
+
+
+def test_a_megabyte_of_parentheses_is_no_request_that_can_be_read():
+    [request] = ToolRequestReader(TOOLS).read("set_mode" + "(" * 1_000_000)
+    assert request.problem is not None
+
+
+# -- the model's user --------------------------------------------------------------------------
+
+
+class ScriptedModel:
+    """A completion that gives the prepared answers and keeps what it was shown."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.seen = []
+
+    async def __call__(self, messages, *, tools=()):
+        self.seen.append((json.loads(json.dumps(list(messages))), tools))
+        found = self.answers.pop(0)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+
+def result(content=None, *calls):
+    return CompletionResult(
+        content=content, tool_calls=calls, total_tokens=12, cost=0.5, model="test-model"
+    )
+
+
+def model_user(model, *, guidelines="RULES", tools=()):
+    recorder = TraceRecorder("t", runtime=Runtime.system())
+    user = ModelUser(
+        TASK,
+        completion=model,
+        model="test-model",
+        guidelines=guidelines,
+        recorder=recorder,
+        tools=tools,
+        domain="post",
+    )
+    return user, recorder
+
+
+SCENARIO = (
+    "Persona:\n\tImpatient.\n\tTerse.\nInstructions:\n"
+    f"\tDomain: post\n\tReason for call:\n\t\t{OPENING}\n"
+    "\tKnown info:\n\t\tYou are Ada Byron, customer ada_7.\n"
+    "\tUnknown info:\n\t\tYou do not remember your email address.\n"
+    "\tTask instructions:\n\t\tDo not accept a voucher."
+)
+
+
+def test_the_scenario_is_laid_out_as_the_official_engine_does():
+    assert scenario_text(TASK, domain="post") == SCENARIO
+
+
+async def test_the_model_sees_the_conversation_with_the_roles_flipped():
+    call = ToolCall(id="c1", name="get_status_bar", arguments={"n": 1})
+    model = ScriptedModel(result("Cancel it."), result(None, call), result("###STOP###"))
+    user, recorder = model_user(model, tools=TOOLS)
+
+    opening = await user.reply([AssistantMessage(content=GREETING)])
+    running = await user.reply([AssistantMessage(content="Look at your phone.")])
+    end = await user.reply([ToolMessage(id="c1", content="5G", requestor="user")])
+
+    assert opening == UserMessage(content="Cancel it.")
+    assert running.tool_calls == (call.model_copy(update={"requestor": "user"}),)
+    assert is_stop(end)
+    shown, tools = model.seen[-1]
+    assert tools == TOOLS
+    assert shown == [
+        {"role": "system", "content": f"RULES\n\n<scenario>\n{SCENARIO}\n</scenario>"},
+        {"role": "user", "content": GREETING},
+        {"role": "assistant", "content": "Cancel it."},
+        {"role": "user", "content": "Look at your phone."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "get_status_bar", "arguments": '{"n": 1}'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "5G"},
+    ]
+    steps = recorder.trace().steps
+    assert [(s.call_type, s.caller, s.callee) for s in steps] == [
+        (CallType.TOOL, "user-simulator", "test-model")
+    ] * 3
+    assert [(s.total_tokens, s.cost, s.error) for s in steps] == [(12, 0.5, None)] * 3
+
+
+async def test_without_official_guidelines_our_own_are_used_and_the_label_says_so():
+    user, _ = model_user(ScriptedModel(), guidelines=None)
+    official, _ = model_user(ScriptedModel())
+    assert user.label == "llm:test-model (own guidelines)"
+    assert official.label == "llm:test-model"
+
+
+async def test_a_failing_model_is_a_typed_error_without_keys_and_a_failed_step():
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+    user, recorder = model_user(ScriptedModel(RuntimeError(f"wrong api key: {key}")))
+
+    with pytest.raises(UserModelError, match="RuntimeError: wrong api key") as caught:
+        await user.reply([AssistantMessage(content=GREETING)])
+
+    [step] = recorder.trace().steps
+    assert step.error is not None
+    assert key not in str(caught.value) + step.error
+    assert "abcdefghij" not in str(caught.value) + step.error
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("Bearer abc.def, then", "***, then"),
+        ("key-1234 is wrong", "*** is wrong"),
+        ("0123456789abcdef0123456789abcdef bad", "*** bad"),
+        ("litellm.exceptions.AuthenticationError", "litellm.exceptions.AuthenticationError"),
+        ("api_key is not set", "api_key is not set"),
+    ],
+)
+def test_what_could_be_a_key_is_masked_and_words_are_not(text, masked):
+    assert without_secrets(text) == masked
+
+
+async def test_an_answer_of_nothing_is_the_users_fault_not_a_message():
+    user, _ = model_user(ScriptedModel(result("")))
+    with pytest.raises(UserModelError, match="neither text nor a tool call"):
+        await user.reply([AssistantMessage(content=GREETING)])
+
+
+@pytest.mark.official_data
+@pytest.mark.parametrize("name", ["simulation_guidelines.md", "simulation_guidelines_tools.md"])
+def test_official_guidelines_stand_before_the_scenario_unchanged(name):
+    import os
+
+    root = os.environ.get("TAU2_DATA_DIR")
+    if not root:
+        pytest.skip("TAU2_DATA_DIR is not set: no official guidelines to read")
+    guidelines = (Path(root) / "tau2" / "user_simulator" / name).read_text()
+    assert system_prompt(TASK, guidelines).startswith(guidelines)
