@@ -1,0 +1,26 @@
+"""Agents that know nothing: the floor under every score."""
+
+from __future__ import annotations
+
+from purple_agent import wire
+from purple_agent.conversation import Turn
+
+REFUSAL = "Hello! I am sorry, but I cannot help with that."
+
+
+class NullAgent:
+    """Greets and says that it cannot help, whatever it is told. It keeps no state."""
+
+    def reply(self, turn: Turn) -> str:
+        """The same refusal every time."""
+        del turn
+        return wire.respond(REFUSAL)
+
+
+class EchoAgent:
+    """Says back what it was told last. It keeps no state."""
+
+    def reply(self, turn: Turn) -> str:
+        """The user's text; of a first message only what stands after the wire's last line."""
+        first = wire.parse_first_message(turn.text)
+        return wire.respond(first.user_text if first else turn.text)

@@ -1,0 +1,54 @@
+"""The bundled agents by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from purple_agent.baselines import EchoAgent, NullAgent
+from purple_agent.conversation import PurpleAgent
+from purple_agent.errors import GoldScriptError, UnknownAgentError
+
+if TYPE_CHECKING:
+    from purple_agent.oracle import GoldScript
+
+ORACLE = "oracle"
+
+DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "null": "Greets and says that it cannot help: the floor under every score.",
+        "echo": "Says back what it was told last.",
+        ORACLE: "Replays a task's gold actions: the ceiling above every score. Needs --gold.",
+    }
+)
+"""What each bundled agent does, in one line."""
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no bundled agent has.
+
+    Raises:
+        UnknownAgentError: with the nearest names.
+    """
+    if name not in DESCRIPTIONS:
+        raise UnknownAgentError(name, DESCRIPTIONS)
+
+
+def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
+    """A fresh agent; `scripts` is what the oracle knows, and goes to nobody else.
+
+    Raises:
+        UnknownAgentError: no bundled agent has this name.
+        GoldScriptError: the oracle was asked for without scripts.
+    """
+    check_name(name)
+    if name == "null":
+        return NullAgent()
+    if name == "echo":
+        return EchoAgent()
+    if scripts is None:
+        raise GoldScriptError("the oracle knows nothing by itself: give it scripts by --gold FILE")
+    from purple_agent.oracle import OracleAgent  # pydantic, not needed by the others
+
+    return OracleAgent(scripts)

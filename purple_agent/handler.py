@@ -1,0 +1,168 @@
+"""Answers A2A requests for an agent that replies to every message at once with one message.
+
+This is our own request handler and not the SDK's default one: there is no task to keep, and a
+turn costs a quarter of the CPU (docs/decisions/0002-bundled-agents-reply-without-tasks.md).
+"""
+# ruff: noqa: ARG002 - the interface of the SDK gives the signatures
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from typing import NoReturn
+
+from a2a.helpers import new_text_message
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.request_handlers import RequestHandler
+from a2a.types import (
+    AgentCard,
+    CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
+    GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest,
+    ListTasksResponse,
+    Message,
+    SendMessageRequest,
+    SubscribeToTaskRequest,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
+    TaskStatus,
+)
+from a2a.utils.errors import (
+    ExtendedAgentCardNotConfiguredError,
+    PushNotificationNotSupportedError,
+    TaskNotCancelableError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from a2a.utils.proto_utils import validate_proto_required_fields
+
+from purple_agent.conversation import PurpleAgent, Turn
+from purple_agent.errors import RejectedError
+
+TASK_KEY = "greenroom.task"
+"""Metadata key by which the assessor tells its own oracle which task a conversation plays."""
+MAX_REJECTED_TASKS = 1_000
+"""How many rejected tasks can still be asked for afterwards."""
+
+
+class MessageHandler(RequestHandler):
+    """Answers every message at once with one message; knows no tasks but rejected ones."""
+
+    def __init__(self, agent: PurpleAgent, *, streaming: bool = False) -> None:
+        self._agent = agent
+        self._streaming = streaming
+        self._rejected: OrderedDict[str, Task] = OrderedDict()
+
+    async def on_message_send(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> Task | Message:
+        """The agent's reply, or a rejected task that says why there is none."""
+        validate_proto_required_fields(params)
+        if params.message.task_id:
+            self._refuse_continuation(params.message.task_id)
+        turn = _read_turn(params.message)
+        try:
+            text = self._agent.reply(turn)
+        except RejectedError as exc:
+            return self._reject(turn, str(exc))
+        return new_text_message(text, context_id=turn.context_id)
+
+    async def on_message_send_stream(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event]:
+        """The same answer as the only event of a stream, where streaming is offered."""
+        if not self._streaming:
+            raise UnsupportedOperationError(message="Streaming is not supported by the agent")
+        yield await self.on_message_send(params, context)
+
+    def _refuse_continuation(self, task_id: str) -> NoReturn:
+        if task_id in self._rejected:
+            raise UnsupportedOperationError(message=f"Task {task_id} is in a terminal state")
+        raise TaskNotFoundError(message=f"Task {task_id} not found")
+
+    def _reject(self, turn: Turn, reason: str) -> Task:
+        task_id = str(uuid.uuid4())
+        status = TaskStatus(
+            state=TaskState.TASK_STATE_REJECTED,
+            message=new_text_message(reason, context_id=turn.context_id, task_id=task_id),
+        )
+        status.timestamp.GetCurrentTime()
+        task = Task(id=task_id, context_id=turn.context_id, status=status)
+        self._rejected[task_id] = task
+        if len(self._rejected) > MAX_REJECTED_TASKS:
+            self._rejected.popitem(last=False)
+        return task
+
+    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task:
+        """A task that was rejected before."""
+        if params.id not in self._rejected:
+            raise TaskNotFoundError(message=f"Task {params.id} not found")
+        return self._rejected[params.id]
+
+    async def on_list_tasks(
+        self, params: ListTasksRequest, context: ServerCallContext
+    ) -> ListTasksResponse:
+        """Refused: these agents keep no tasks that would be worth listing."""
+        raise UnsupportedOperationError(message="The agent keeps no tasks")
+
+    async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task:
+        """Refused: every task that exists has ended already."""
+        await self.on_get_task(GetTaskRequest(id=params.id), context)
+        raise TaskNotCancelableError(message=f"Task {params.id} has ended already")
+
+    async def on_subscribe_to_task(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event]:
+        """Refused: every task that exists has ended already."""
+        await self.on_get_task(GetTaskRequest(id=params.id), context)
+        raise UnsupportedOperationError(message=f"Task {params.id} is in a terminal state")
+        yield  # type: ignore[unreachable]  # makes this an async generator, as the interface wants
+
+    async def on_create_task_push_notification_config(
+        self, params: TaskPushNotificationConfig, context: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        """Refused: nothing runs long enough for a notification."""
+        raise PushNotificationNotSupportedError
+
+    async def on_get_task_push_notification_config(
+        self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        """Refused, as above."""
+        raise PushNotificationNotSupportedError
+
+    async def on_list_task_push_notification_configs(
+        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+    ) -> ListTaskPushNotificationConfigsResponse:
+        """Refused, as above."""
+        raise PushNotificationNotSupportedError
+
+    async def on_delete_task_push_notification_config(
+        self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> None:
+        """Refused, as above."""
+        raise PushNotificationNotSupportedError
+
+    async def on_get_extended_agent_card(
+        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
+    ) -> AgentCard:
+        """Refused: the public card says everything."""
+        raise ExtendedAgentCardNotConfiguredError
+
+
+def _read_turn(message: Message) -> Turn:
+    """The message as the agent sees it; a missing context id becomes a fresh one."""
+    task = message.metadata.fields.get(TASK_KEY)
+    return Turn(
+        context_id=message.context_id or str(uuid.uuid4()),
+        message_id=message.message_id,
+        text="\n".join(part.text for part in message.parts if part.HasField("text")),
+        task=(task.string_value or None) if task else None,
+    )

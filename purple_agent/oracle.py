@@ -1,0 +1,179 @@
+"""The oracle: replays a task's gold actions. The ceiling above every score.
+
+What it knows is handed to its own process as gold scripts and never travels over the wire.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from purple_agent import wire
+from purple_agent.conversation import Turn
+from purple_agent.errors import GoldScriptError, RejectedError, nearest
+
+CLOSING_QUESTION = "Is there anything else I can help you with?"
+SOLO_END_TOOL = "done"
+"""The tool that ends a conversation without a user; offered in solo mode only."""
+MAX_CONVERSATIONS = 10_000
+"""How many conversations are remembered; the one that was quiet for longest goes first."""
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GoldAction(_Data):
+    """One gold action: whose tool, which, and with what arguments."""
+
+    requestor: Literal["assistant", "user"] = "assistant"
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class GoldScript(_Data):
+    """What the oracle knows of one task.
+
+    `opening` is the user's first text, by which a conversation without metadata is recognised;
+    `communicate` are the strings that the user must be told, verbatim.
+    """
+
+    opening: str | None = None
+    actions: tuple[GoldAction, ...] = ()
+    communicate: tuple[str, ...] = ()
+
+
+_SCRIPTS: TypeAdapter[dict[str, GoldScript]] = TypeAdapter(dict[str, GoldScript])
+
+
+def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
+    """The gold scripts by `<domain>/<task_id>`.
+
+    Raises:
+        GoldScriptError: the text is not a JSON object of scripts. The message names the first
+            place that is wrong and never quotes a script.
+    """
+    try:
+        return _SCRIPTS.validate_json(text)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = " -> ".join(str(key) for key in first["loc"]) or "the whole"
+        raise GoldScriptError(
+            f"the gold scripts cannot be read: {where}: {first['msg']} (expected a JSON object "
+            '{"<domain>/<task_id>": {"opening", "actions", "communicate"}})'
+        ) from exc
+
+
+@dataclass
+class _Conversation:
+    """Where one conversation stands. Changes with every turn."""
+
+    script: GoldScript
+    solo: bool
+    played: int = 0
+    last_message_id: str = ""
+    last_reply: str = ""
+
+    def next_reply(self) -> str:
+        """The reply to the next message; the closing one for ever after the last action."""
+        if self.played < len(self.script.actions):
+            action = self.script.actions[self.played]
+            self.played += 1
+            if action.requestor == "assistant" or self.solo:
+                return wire.call(action.name, action.arguments)
+            return wire.respond(request_of_user_tool(action))
+        if self.solo:
+            return wire.call(SOLO_END_TOOL, {})
+        return wire.respond(closing(self.script))
+
+
+def request_of_user_tool(action: GoldAction) -> str:
+    """The sentence that asks the user to run a tool, arguments as Python literals."""
+    arguments = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
+    return (
+        f"Please run the tool {action.name}({arguments}) on your phone now and tell me the result."
+    )
+
+
+def closing(script: GoldScript) -> str:
+    """The last text: everything to communicate, verbatim, and the question whether that is all."""
+    if not script.communicate:
+        return f"That is done. {CLOSING_QUESTION}"
+    return (
+        f"That is done. For your information: {'; '.join(script.communicate)}. {CLOSING_QUESTION}"
+    )
+
+
+class OracleAgent:
+    """Plays the script of the task that a conversation is about, one action a turn.
+
+    It looks at the first message of a conversation only; later messages move it on, whatever
+    they say. A message that is sent again (same id) gets the same reply and moves nothing.
+    """
+
+    def __init__(
+        self, scripts: Mapping[str, GoldScript], *, max_conversations: int = MAX_CONVERSATIONS
+    ) -> None:
+        self._scripts = dict(scripts)
+        self._max_conversations = max_conversations
+        self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
+
+    def reply(self, turn: Turn) -> str:
+        """The next gold action, or the closing text.
+
+        Raises:
+            RejectedError: no script, or more than one, belongs to the conversation.
+        """
+        conversation = self._conversations.get(turn.context_id)
+        if conversation is None:
+            conversation = self._begin(turn)
+        elif turn.message_id == conversation.last_message_id:
+            return conversation.last_reply
+        self._conversations.move_to_end(turn.context_id)
+        conversation.last_message_id = turn.message_id
+        conversation.last_reply = conversation.next_reply()
+        return conversation.last_reply
+
+    def _begin(self, turn: Turn) -> _Conversation:
+        first = wire.parse_first_message(turn.text)
+        if turn.task is not None:
+            script = self._named(turn.task)
+        else:
+            script = self._recognised(first.user_text if first else turn.text)
+        solo = first is not None and SOLO_END_TOOL in first.tool_names
+        conversation = _Conversation(script, solo)
+        self._conversations[turn.context_id] = conversation
+        if len(self._conversations) > self._max_conversations:
+            self._conversations.popitem(last=False)
+        return conversation
+
+    def _named(self, task: str) -> GoldScript:
+        try:
+            return self._scripts[task]
+        except KeyError:
+            raise RejectedError(
+                f"The oracle has no gold script for task {task!r}: {nearest(task, self._scripts)}"
+            ) from None
+
+    def _recognised(self, user_text: str) -> GoldScript:
+        found = [
+            name
+            for name, script in self._scripts.items()
+            if script.opening and script.opening in user_text
+        ]
+        if len(found) == 1:
+            return self._scripts[found[0]]
+        if not found:
+            raise RejectedError(
+                "The oracle does not recognise the task: the message's metadata names none "
+                "(key 'greenroom.task'), and the user's text holds no opening that it knows."
+            )
+        raise RejectedError(
+            f"The oracle cannot tell the task: {len(found)} openings that it knows occur in the "
+            f"user's text ({', '.join(repr(name) for name in sorted(found)[:5])}); name one in "
+            "the message's metadata (key 'greenroom.task')."
+        )

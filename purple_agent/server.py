@@ -1,0 +1,70 @@
+"""A bundled agent as a real A2A server: JSON-RPC, protocols 1.0 and 0.3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
+from starlette.applications import Starlette
+
+from purple_agent.catalogue import DESCRIPTIONS, build_agent
+from purple_agent.handler import MessageHandler
+
+if TYPE_CHECKING:
+    from purple_agent.oracle import GoldScript
+
+
+def build_app(
+    name: str,
+    *,
+    card_url: str,
+    scripts: Mapping[str, GoldScript] | None = None,
+    streaming: bool = False,
+) -> Starlette:
+    """An ASGI application that serves one bundled agent.
+
+    Args:
+        name: A name of the catalogue.
+        card_url: The address under which callers reach it, as the card states it.
+        scripts: The oracle's gold scripts; ignored by the other agents.
+        streaming: Whether the card offers streaming and streams are served. A reply is one
+            message either way, and a stream costs about twice the CPU.
+
+    Raises:
+        UnknownAgentError: no bundled agent has this name.
+        GoldScriptError: the oracle was asked for without scripts.
+    """
+    handler = MessageHandler(build_agent(name, scripts=scripts), streaming=streaming)
+    card = build_card(name, card_url=card_url, streaming=streaming)
+    return Starlette(
+        routes=[
+            *create_agent_card_routes(card),
+            *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
+        ]
+    )
+
+
+def build_card(name: str, *, card_url: str, streaming: bool = False) -> AgentCard:
+    """The card of a bundled agent, with an interface for each protocol version."""
+    return AgentCard(
+        name=f"greenroom {name}",
+        description=DESCRIPTIONS[name],
+        version="1",
+        capabilities=AgentCapabilities(streaming=streaming),
+        default_input_modes=["text/plain"],
+        default_output_modes=["text/plain"],
+        supported_interfaces=[
+            AgentInterface(url=card_url, protocol_binding="JSONRPC", protocol_version=version)
+            for version in ("1.0", "0.3")
+        ],
+        skills=[
+            AgentSkill(
+                id="customer-service",
+                name="Customer service",
+                description="Plays the agent of τ²-bench tasks over the τ² text wire.",
+                tags=["tau2-bench"],
+            )
+        ],
+    )

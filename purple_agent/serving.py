@@ -1,0 +1,100 @@
+"""Runs bundled agents in this process: sockets, one event loop, an end on request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from purple_agent.server import build_app
+from purple_agent.sockets import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from purple_agent.oracle import GoldScript
+
+KEEP_ALIVE_S = 75
+"""How long an idle connection stays open: longer than clients keep theirs, so that none is closed
+under a request that is on its way."""
+SHUTDOWN_S = 3
+"""How long requests in flight may take once the end is asked for."""
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready and leaves signals to its owner.
+
+    uvicorn's own handlers are made for one server a process.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+async def serve(
+    listeners: Sequence[Listener],
+    *,
+    stop: asyncio.Event,
+    card_url: str | None = None,
+    scripts: Mapping[str, GoldScript] | None = None,
+    streaming: bool = False,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve an agent on each listener until `stop` is set.
+
+    Args:
+        listeners: From `purple_agent.sockets.listen`; each socket is closed at the end.
+        stop: Set it to end gracefully; requests in flight get `SHUTDOWN_S` seconds.
+        card_url: The address for the card, where it is not the socket's own. For one agent only.
+        scripts: The oracle's gold scripts.
+        streaming: See `purple_agent.server.build_app`.
+        on_ready: Called once, when all of them accept connections.
+    """
+    servers = [
+        _Server(
+            uvicorn.Config(
+                build_app(
+                    listener.name,
+                    card_url=card_url or f"{listener.url}/",
+                    scripts=scripts,
+                    streaming=streaming,
+                ),
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                timeout_keep_alive=KEEP_ALIVE_S,
+                timeout_graceful_shutdown=SHUTDOWN_S,
+            )
+        )
+        for listener in listeners
+    ]
+    async with asyncio.TaskGroup() as group:
+        for server, listener in zip(servers, listeners, strict=True):
+            group.create_task(server.serve(sockets=[listener.sock]))
+        for server in servers:
+            await server.ready.wait()
+        on_ready()
+        await stop.wait()
+        for server in servers:
+            server.should_exit = True
+
+
+def stop_on_signals(stop: asyncio.Event, *signals: signal.Signals) -> None:
+    """Set `stop` when one of the signals arrives. Call it inside the running loop."""
+    loop = asyncio.get_running_loop()
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)

@@ -1,0 +1,72 @@
+"""The τ² wire as an agent sees it: what the first message holds, and how to reply.
+
+A first message carries the policy, the tools after `TOOLS_LINE`, and the user's text after
+`USER_LINE`. Later messages are the user's text or tool results, as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TOOLS_LINE = "Here's a list of tools you can use (you can use at most one tool at a time):"
+USER_LINE = "Now here are the user messages:"
+
+
+@dataclass(frozen=True)
+class FirstMessage:
+    """The parts of a first message that the bundled agents look at."""
+
+    tool_names: frozenset[str]
+    user_text: str
+
+
+def parse_first_message(text: str) -> FirstMessage | None:
+    """The parts of a first message; None where `text` is not one (it lacks `USER_LINE`).
+
+    The line is looked for behind the tools, so that a policy that quotes it does no harm. Tools
+    that cannot be read count as none.
+    """
+    tools, end = _tools(text)
+    marker = text.find(USER_LINE, end)
+    if marker < 0:
+        return None
+    return FirstMessage(tools, text[marker + len(USER_LINE) :].strip())
+
+
+def _tools(text: str) -> tuple[frozenset[str], int]:
+    """The tools' names, and the offset behind the list."""
+    line = text.find(TOOLS_LINE)
+    if line < 0:
+        return frozenset(), 0
+    start = line + len(TOOLS_LINE)
+    while start < len(text) and text[start].isspace():
+        start += 1
+    try:
+        tools, end = json.JSONDecoder().raw_decode(text, start)
+    except json.JSONDecodeError:
+        return frozenset(), start
+    return frozenset(_names(tools)), end
+
+
+def _names(tools: Any) -> list[str]:
+    """The names in a list of tools in OpenAI's function format."""
+    found: list[str] = []
+    for tool in tools if isinstance(tools, list) else []:
+        function = tool.get("function", tool) if isinstance(tool, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if isinstance(name, str):
+            found.append(name)
+    return found
+
+
+def call(name: str, arguments: Mapping[str, Any]) -> str:
+    """The reply that calls one tool."""
+    return json.dumps({"name": name, "arguments": dict(arguments)}, ensure_ascii=False)
+
+
+def respond(content: str) -> str:
+    """The reply that says something to the user."""
+    return call("respond", {"content": content})

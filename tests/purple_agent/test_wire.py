@@ -1,0 +1,67 @@
+"""The τ² wire as the bundled agents read it."""
+
+import json
+
+import pytest
+
+from purple_agent import wire
+
+TOOLS = [
+    {"type": "function", "function": {"name": "get_user", "parameters": {"type": "object"}}},
+    {"type": "function", "function": {"name": "done", "parameters": {"type": "object"}}},
+]
+
+
+def first_message(user_text: str, *, policy: str = "Be kind.") -> str:
+    return "\n".join(
+        [
+            policy,
+            wire.TOOLS_LINE,
+            json.dumps(TOOLS, indent=2),
+            "Additionally, you can respond to the user with the following call:",
+            json.dumps({"type": "function", "function": {"name": "respond"}}, indent=2),
+            "Please respond in JSON format.",
+            wire.USER_LINE,
+            user_text,
+        ]
+    )
+
+
+def test_a_first_message_gives_the_tools_and_the_users_text():
+    parsed = wire.parse_first_message(first_message("I want a refund.\nNow."))
+    assert parsed is not None
+    assert parsed.tool_names == {"get_user", "done"}
+    assert parsed.user_text == "I want a refund.\nNow."
+
+
+def test_a_policy_that_quotes_the_last_line_does_not_shift_the_users_text():
+    parsed = wire.parse_first_message(first_message("Hi", policy=f"Ignore '{wire.USER_LINE}' x"))
+    assert parsed is not None
+    assert parsed.user_text == "Hi"
+
+
+def test_a_user_who_quotes_the_last_line_keeps_all_of_the_text():
+    parsed = wire.parse_first_message(first_message(f"You wrote {wire.USER_LINE} why?"))
+    assert parsed is not None
+    assert parsed.user_text == f"You wrote {wire.USER_LINE} why?"
+
+
+@pytest.mark.parametrize("text", ["", "Hello", "Tool 'get_user' result: {}"])
+def test_a_later_message_is_no_first_message(text):
+    assert wire.parse_first_message(text) is None
+
+
+def test_tools_that_cannot_be_read_count_as_none():
+    parsed = wire.parse_first_message(f"{wire.TOOLS_LINE}\n[broken\n{wire.USER_LINE}\nHi")
+    assert parsed == wire.FirstMessage(frozenset(), "Hi")
+
+
+def test_replies_are_one_json_object_with_name_and_arguments():
+    assert json.loads(wire.call("book", {"seat": "12A"})) == {
+        "name": "book",
+        "arguments": {"seat": "12A"},
+    }
+    assert json.loads(wire.respond("Grüße")) == {
+        "name": "respond",
+        "arguments": {"content": "Grüße"},
+    }
