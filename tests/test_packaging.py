@@ -1,0 +1,107 @@
+"""What is shipped, and what must not be in the repository."""
+
+import importlib.util
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES = ["adk_agent", "evals", "tau_bridge", "purple_agent"]
+MAKE_TARGETS = [
+    "setup",
+    "run",
+    "test",
+    "test_all",
+    "ruff",
+    "lint",
+    "type_check",
+    "imports",
+    "validate",
+    "docs",
+    "build",
+    "bench",
+    "clean",
+    "help",
+]
+# Hosts and options of package indexes; paths of one machine. This file alone may name them.
+FORBIDDEN = (
+    "pythonhosted.org",
+    "pypi.org/simple",
+    "--extra-index-url",
+    "--find-links",
+    "/work/",
+    "/home/",
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_package_that_is_imported_is_ours(package):
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    assert Path(spec.origin) == ROOT / package / "__init__.py"
+
+
+def test_the_wheel_names_the_four_packages():
+    assert PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == PACKAGES
+
+
+def test_the_project_refuses_to_be_uploaded():
+    assert "Private :: Do Not Upload" in PYPROJECT["project"]["classifiers"]
+
+
+@pytest.mark.parametrize("folder", ["data", "docs"])
+def test_a_folder_that_is_no_package_holds_no_init_file(folder):
+    assert list((ROOT / folder).rglob("__init__.py")) == []
+
+
+@pytest.mark.requirement("platform:make")
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_help_lists_every_target():
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    listed = {line.split()[0] for line in shown.stdout.splitlines()}
+    assert set(MAKE_TARGETS) - listed == set()
+
+
+@pytest.mark.requirement("platform:make")
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_validate_never_fixes_anything():
+    planned = subprocess.run(
+        ["make", "--dry-run", "validate"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert "ruff format --check" in planned
+    assert "mypy" in planned
+    assert "lint-imports" in planned
+    assert "--fix" not in planned
+
+
+def tracked_files() -> list[Path]:
+    """The files that git tracks or would add."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout: there is no list of tracked files")
+    return [ROOT / name for name in done.stdout.split("\0") if name]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_no_file_names_a_path_of_this_machine_or_the_host_of_a_package_index():
+    forbidden = [text.encode() for text in (*FORBIDDEN, f"{ROOT}/")]
+    found = {
+        str(path.relative_to(ROOT)): text.decode()
+        for path in tracked_files()
+        if path.is_file() and path != Path(__file__)
+        for text in forbidden
+        if text in path.read_bytes()
+    }
+    assert found == {}
