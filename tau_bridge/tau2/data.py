@@ -1,0 +1,274 @@
+"""DataSource: tasks, splits, policies and databases of τ²-bench, from a folder or a package.
+
+`official` is a folder in the official layout (the one that the variable TAU2_DATA_DIR of the
+official engine names); `inspect-evals` is the data inside of that package, an older revision.
+Results of the two are not comparable, so every result names its source and revision.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import json
+import zlib
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from tau_bridge.errors import DataError, DataFolderError, UnknownDomainError
+from tau_bridge.tau2.task_file import TaskFile
+from tau_bridge.tau2.tasks import Task
+
+DOMAINS = ("airline", "mock", "retail", "telecom")
+"""The domains that this package can play."""
+
+SourceName = Literal["official", "inspect-evals"]
+
+_PACKAGE_REVISION = "377cecf"
+_HOW_TO_GET_DATA = 'pip install "greenroom[tau2]", or set TAU2_DATA_DIR to an official data folder'
+
+
+def open_source(data_dir: Path | None) -> DataSource:
+    """The data in a folder, or those of the installed inspect-evals where there is no folder.
+
+    Imports nothing: the package's files are found without it.
+
+    Args:
+        data_dir: The folder that holds `tau2/domains`, as TAU2_DATA_DIR names it.
+
+    Raises:
+        DataFolderError: The folder is not an official one, or inspect-evals is not installed.
+    """
+    if data_dir is not None:
+        return DataSource("official", Path(data_dir) / "tau2")
+    spec = importlib.util.find_spec("inspect_evals")
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    if not places:
+        msg = f"there are no τ²-bench data: {_HOW_TO_GET_DATA}"
+        raise DataFolderError(msg)
+    return DataSource("inspect-evals", Path(places[0]) / "tau2" / "data")
+
+
+class DataSource:
+    """One set of τ²-bench data. Files are read once, when they are first needed.
+
+    Args:
+        name: Of which kind it is.
+        root: The folder that holds `domains` and `user_simulator`.
+
+    Raises:
+        DataFolderError: No domain that can be played is there.
+    """
+
+    def __init__(self, name: SourceName, root: Path) -> None:
+        self.name = name
+        self._root = root
+        self._tasks: dict[str, TaskFile] = {}
+        self._splits: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._revisions: dict[str, str] = {}
+        self._domains = tuple(d for d in DOMAINS if self._find(d, "tasks.json") is not None)
+        if not self._domains:
+            shown = str(root.parent if name == "official" else root)
+            msg = (
+                f"{shown!r} is not a folder of τ²-bench data: there is no tau2/domains/<domain>/"
+                f"tasks.json below it. {_HOW_TO_GET_DATA}"
+            )
+            raise DataFolderError(msg)
+
+    def domains(self) -> tuple[str, ...]:
+        """The domains that are there and can be played, sorted."""
+        return self._domains
+
+    def revision(self, domain: str) -> str:
+        """Which data these are: the package's version, or a hash over the domain's files.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: A file cannot be read.
+        """
+        self._require(domain)
+        if self.name == "inspect-evals":
+            version = metadata.version("inspect-evals")
+            return f"inspect-evals {version} (tau2-bench {_PACKAGE_REVISION})"
+        if domain not in self._revisions:
+            self._revisions[domain] = self._hash(domain)
+        return self._revisions[domain]
+
+    def tasks(self, domain: str) -> Mapping[str, Task]:
+        """The tasks by id, in the order of the file, each parsed when it is looked up.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: The file cannot be read; on looking a task up: it is invalid.
+        """
+        return self._task_file(domain)
+
+    def task(self, domain: str, task_id: str) -> Task:
+        """One task.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            UnknownTaskError: There is no such task.
+            DataError: The file, or the task, cannot be read.
+        """
+        return self._task_file(domain).require(task_id)
+
+    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
+        """The ids of a split, in the order of the task file, as the official engine takes them.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: There is no such split, or a file cannot be read.
+        """
+        splits = self.splits(domain)
+        if split not in splits:
+            known = ", ".join(repr(name) for name in splits)
+            msg = f"domain {domain!r} has no split {split!r}; it has {known}"
+            raise DataError(msg)
+        wanted = frozenset(splits[split])
+        return tuple(task_id for task_id in self._task_file(domain) if task_id in wanted)
+
+    def splits(self, domain: str) -> Mapping[str, tuple[str, ...]]:
+        """The ids by split, as the file has them; where there is no file, all tasks are `base`.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: The file cannot be read.
+        """
+        self._require(domain)
+        if domain not in self._splits:
+            path = self._find(domain, "split_tasks.json")
+            content = _json(path) if path is not None else {"base": list(self._task_file(domain))}
+            if not isinstance(content, dict):
+                msg = f"{str(path)!r} is not an object of splits"
+                raise DataError(msg)
+            self._splits[domain] = {name: tuple(map(str, ids)) for name, ids in content.items()}
+        return self._splits[domain]
+
+    def policy(self, domain: str, *, solo: bool = False) -> str:
+        """The policy that the agent is told; for telecom with the technical manual.
+
+        Args:
+            domain: Of which domain.
+            solo: The policy for an agent without a user (telecom and mock have one).
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: There is no such policy, or it cannot be read.
+        """
+        suffix = "_solo" if solo else ""
+        if domain != "telecom":
+            return self._document(domain, f"policy{suffix}")
+        main = self._document(domain, f"main_policy{suffix}")
+        # The official engine has one manual for both modes.
+        manual = self._document(domain, "tech_support_manual")
+        return (
+            f"<main_policy>\n{main}\n</main_policy>\n"
+            f"<tech_support_policy>\n{manual}\n</tech_support_policy>"
+        )
+
+    def user_guidelines(self, *, tools: bool) -> str | None:
+        """The guidelines for a user that a language model plays; None where there are none.
+
+        Args:
+            tools: The version for a user who has tools.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        stem = "simulation_guidelines_tools" if tools else "simulation_guidelines"
+        path = _first(self._root / "user_simulator", f"{stem}.md", f"{stem}.txt")
+        return _text(path) if path is not None else None
+
+    def database(self, domain: str, *, user: bool = False) -> Any:
+        """The parsed content of a database in JSON; None where the user has none.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: The agent's file is not there, or a file cannot be read.
+        """
+        if user and self._find(domain, "user_db.json") is None:
+            return None
+        return _json(self._needed(domain, "user_db.json" if user else "db.json"))
+
+    def database_file(self, domain: str, *, user: bool = False) -> bytes:
+        """The content of a database in TOML.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            DataError: There is no such file, or it cannot be read.
+        """
+        return _read(self._needed(domain, "user_db.toml" if user else "db.toml"))
+
+    def _require(self, domain: str) -> None:
+        if domain not in self._domains:
+            raise UnknownDomainError(domain, self._domains)
+
+    def _task_file(self, domain: str) -> TaskFile:
+        self._require(domain)
+        if domain not in self._tasks:
+            self._tasks[domain] = TaskFile(domain, _read(self._needed(domain, "tasks.json")))
+        return self._tasks[domain]
+
+    def _document(self, domain: str, stem: str) -> str:
+        return _text(self._needed(domain, f"{stem}.md", f"{stem}.txt"))
+
+    def _find(self, domain: str, *names: str) -> Path | None:
+        with_packed = [variant for name in names for variant in (name, f"{name}.gz")]
+        return _first(self._root / "domains" / domain, *with_packed)
+
+    def _needed(self, domain: str, *names: str) -> Path:
+        self._require(domain)
+        path = self._find(domain, *names)
+        if path is None:
+            msg = f"the data of domain {domain!r} have no {' or '.join(names)} ({self.name})"
+            raise DataError(msg)
+        return path
+
+    def _hash(self, domain: str) -> str:
+        digest = hashlib.sha256()
+        folders = (self._root / "domains" / domain, self._root / "user_simulator")
+        for path in (path for folder in folders for path in sorted(folder.glob("*"))):
+            if path.name.removesuffix(".gz") in _USED_FILES:
+                digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
+        return f"sha256:{digest.hexdigest()[:12]}"
+
+
+_USED_FILES = frozenset(
+    [
+        *("tasks.json", "split_tasks.json", "db.json", "db.toml", "user_db.json", "user_db.toml"),
+        *("policy.md", "policy_solo.md", "main_policy.md", "main_policy_solo.md"),
+        *("tech_support_manual.md", "simulation_guidelines.md", "simulation_guidelines_tools.md"),
+    ]
+)
+
+
+def _first(folder: Path, *names: str) -> Path | None:
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as exc:
+        msg = f"{str(path)!r} cannot be read: {exc}"
+        raise DataError(msg) from exc
+
+
+def _text(path: Path) -> str:
+    try:
+        return _read(path).decode()
+    except UnicodeDecodeError as exc:
+        msg = f"{str(path)!r} is not UTF-8 text: {exc}"
+        raise DataError(msg) from exc
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(_read(path))
+    except (ValueError, RecursionError) as exc:
+        msg = f"{str(path)!r} is not JSON: {exc}"
+        raise DataError(msg) from exc

@@ -1,0 +1,108 @@
+"""Domain: one τ²-bench domain, ready to make worlds."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tau_bridge.errors import UnknownDomainError
+from tau_bridge.tau2.blueprint import Blueprint, Side
+from tau_bridge.tau2.environment import Environment
+from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, mock_blueprint
+from tau_bridge.tau2.replay import message_history, set_state
+from tau_bridge.tau2.schemas import tool_schema
+from tau_bridge.tau2.tasks import Task
+from tau_bridge.tau2.tool_names import TOOL_NAMES
+from tau_bridge.tau2.toolkits import airline_blueprint, retail_blueprint, telecom_blueprint
+
+if TYPE_CHECKING:
+    from tau_bridge.tau2.data import DataSource
+    from tau_bridge.tau2.world import ToolSchema, World
+
+
+class Domain:
+    """Toolkits over one source's databases.
+
+    Safe to share between conversations: each gets a world of its own, and what all share is only
+    read. Use `load_domain` to make one.
+    """
+
+    def __init__(self, source: DataSource, name: str, blueprint: Blueprint) -> None:
+        self.name = name
+        self.source = source
+        self.blueprint = blueprint
+        self.tool_names = TOOL_NAMES[name]
+
+    def new_world(self, task: Task, *, solo: bool = False) -> World:
+        """A world in the task's initial state: data, actions, then its message history.
+
+        Args:
+            task: Whose world it is.
+            solo: There is no user; the agent uses both toolkits (telecom, mock).
+
+        Raises:
+            HarnessError: The task's data do not fit the domain, or its history replays to other
+                results than it records.
+        """
+        environment = self.new_environment(solo=solo)
+        set_state(environment, task, message_history(task), lenient=False)
+        return environment
+
+    def new_environment(self, *, solo: bool = False) -> Environment:
+        """An environment in the domain's default state, for replays.
+
+        Raises:
+            HarnessError: The domain's data do not fit together.
+        """
+        return Environment(self, solo=solo)
+
+    def policy(self, *, solo: bool = False) -> str:
+        """The policy, as the agent must be told it.
+
+        Raises:
+            DataError: The data have no such policy.
+        """
+        return self.source.policy(self.name, solo=solo)
+
+    @cached_property
+    def agent_schemas(self) -> tuple[ToolSchema, ...]:
+        """Schemas of the agent's tools, in the official order."""
+        return _schemas(self.blueprint.agent)
+
+    @cached_property
+    def user_schemas(self) -> tuple[ToolSchema, ...]:
+        """Schemas of the user's tools, in the official order; none where the user has none."""
+        return _schemas(self.blueprint.user) if self.blueprint.user is not None else ()
+
+
+def _schemas(side: Side) -> tuple[ToolSchema, ...]:
+    return tuple(tool_schema(name, source) for name, source in side.sources().items())
+
+
+def load_domain(source: DataSource, name: str) -> Domain:
+    """A domain over the databases of a data source; takes up to some seconds.
+
+    For all but mock this imports inspect-evals, whichever the source.
+
+    Raises:
+        UnknownDomainError: The source has no such domain.
+        DataError: Its databases cannot be used, or inspect-evals is not installed.
+    """
+    if name not in source.domains():
+        raise UnknownDomainError(name, source.domains())
+    return Domain(source, name, _blueprint(source, name))
+
+
+def _blueprint(source: DataSource, name: str) -> Blueprint:
+    match name:
+        case "airline":
+            return airline_blueprint(source.database(name))
+        case "retail":
+            return retail_blueprint(source.database(name))
+        case "telecom":
+            return telecom_blueprint(
+                source.database_file(name), source.database_file(name, user=True)
+            )
+        case _:
+            user = source.database(name, user=True)
+            return mock_blueprint(source.database(name), user or DEFAULT_USER_DATABASE)

@@ -1,0 +1,196 @@
+"""Environment: both sides of one task's world, and how calls reach them."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tau_bridge.errors import HarnessError
+from tau_bridge.tau2.blueprint import Sides, Toolkit
+from tau_bridge.tau2.messages import Requestor, ToolCall, ToolMessage
+from tau_bridge.tau2.rendering import render
+from tau_bridge.tau2.tables import differences, updated
+from tau_bridge.tau2.tasks import EnvAssertion, EnvCall, InitializationData
+from tau_bridge.tau2.world import ToolSchema
+
+if TYPE_CHECKING:
+    from tau_bridge.tau2.domains import Domain
+
+_log = logging.getLogger(__name__)
+
+
+class Environment:
+    """A `World` that can also be initialised, replayed into and compared.
+
+    Args:
+        domain: Supplies toolkits, fresh databases, policy and schemas.
+        solo: There is no user, and the agent uses both toolkits.
+
+    Raises:
+        HarnessError: The domain's data do not fit together.
+    """
+
+    def __init__(self, domain: Domain, *, solo: bool = False) -> None:
+        agent, user = domain.blueprint.agent, domain.blueprint.user
+        self.domain = domain
+        self.solo = solo
+        self.sides = Sides(
+            tools=agent.toolkit(agent.new_database()),
+            user_tools=user.toolkit(user.new_database()) if user is not None else None,
+        )
+        self.settle()
+
+    @property
+    def policy(self) -> str:
+        """The domain's policy, as the agent must be told it."""
+        return self.domain.policy(solo=self.solo)
+
+    @property
+    def agent_tools(self) -> tuple[ToolSchema, ...]:
+        """Schemas of the tools that the agent may call (in solo mode: the user's too)."""
+        agent, user = self.domain.agent_schemas, self.domain.user_schemas
+        return agent + user if self.solo else agent
+
+    @property
+    def user_tools(self) -> tuple[ToolSchema, ...]:
+        """Schemas of the tools that the user may call; none in solo mode."""
+        return () if self.solo else self.domain.user_schemas
+
+    def respond(self, call: ToolCall) -> ToolMessage:
+        """The result of a call; whatever the tool raises becomes an error result.
+
+        Synchronises after a success. A failed call keeps what it had changed before it failed.
+
+        Raises:
+            HarnessError: Not the tool but the assessor, or the domain's data, broke.
+        """
+        error = False
+        try:
+            value = self.call(call.name, call.requestor, call.arguments)
+            self.sync()
+        except HarnessError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the official engine shows any error to the caller
+            value, error = f"Error: {exc}", True
+        return ToolMessage(id=call.id, content=render(value), requestor=call.requestor, error=error)
+
+    def call(self, name: str, requestor: Requestor, arguments: dict[str, Any]) -> Any:
+        """What a tool returns, called for one side, without synchronising.
+
+        Raises:
+            ValueError: That side has no such tool, or there is no user.
+            Exception: Whatever the tool raises.
+        """
+        return self._tool(name, requestor)(**arguments)
+
+    def _tool(self, name: str, requestor: Requestor) -> Callable[..., Any]:
+        names = self.domain.tool_names
+        if requestor == "user" and self.solo:
+            msg = "User tool calls are not allowed in solo mode"
+            raise ValueError(msg)
+        on_user_side = requestor == "user" or (self.solo and name in names.user)
+        if on_user_side and self.sides.user_tools is None:
+            msg = "User tools not available"
+            raise ValueError(msg)
+        if name not in (names.user if on_user_side else names.agent):
+            msg = f"Tool '{name}' not found."
+            raise ValueError(msg)
+        tool: Callable[..., Any] = getattr(
+            self.sides.user_tools if on_user_side else self.sides.tools, name
+        )
+        return tool
+
+    def sync(self) -> None:
+        """Let each side's state follow the other's, where the domain says how."""
+        if self.domain.blueprint.sync is not None:
+            self.domain.blueprint.sync(self.sides)
+
+    def settle(self) -> None:
+        """Synchronise outside of a call.
+
+        Raises:
+            HarnessError: The states do not fit together.
+        """
+        _guarded(self.sync, {})
+
+    def attempt(self, name: str, requestor: Requestor, arguments: dict[str, Any]) -> None:
+        """Call a tool without synchronising; a failure changes nothing more and is logged."""
+        try:
+            self.call(name, requestor, arguments)
+        except HarnessError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - some official gold actions fail, harmlessly
+            _log.debug("gold action %s failed: %s", name, exc)
+
+    def initialise(self, data: InitializationData) -> None:
+        """Merge a task's data into the databases.
+
+        As in the official engine, both sides then share one database: the one that was changed
+        last.
+
+        Raises:
+            HarnessError: The data do not fit.
+        """
+        tools, user_tools = self.sides.tools, self.sides.user_tools
+        if data.agent_data is not None:
+            tools.db = updated(tools.db, data.agent_data)
+            if user_tools is not None:
+                user_tools.db = tools.db
+        if data.user_data is not None:
+            if user_tools is None:
+                msg = f"the task has data for the user's side, which {self.domain.name} has not"
+                raise HarnessError(msg)
+            user_tools.db = updated(user_tools.db, data.user_data)
+            tools.db = user_tools.db
+
+    def run(self, call: EnvCall) -> Any:
+        """What a function that the task names returns; synchronises afterwards.
+
+        Any public function of that side will do, not tools alone.
+
+        Raises:
+            HarnessError: There is no such function, or it raised.
+        """
+        side: Toolkit | None
+        side = self.sides.tools if call.env_type == "assistant" else self.sides.user_tools
+        function = getattr(side, call.func_name, None)
+        if call.func_name.startswith("_") or not inspect.ismethod(function):
+            msg = f"the task names {call.func_name!r}, which the {call.env_type}'s side has not"
+            raise HarnessError(msg)
+        value = _guarded(function, call.arguments)
+        self.settle()
+        return value
+
+    def holds(self, assertion: EnvAssertion) -> bool:
+        """Whether an assertion of the task is met.
+
+        Raises:
+            HarnessError: It raised, or answered with something else than yes or no.
+        """
+        value = self.run(assertion)
+        if not isinstance(value, bool):
+            msg = f"{assertion.func_name} answered with a {type(value).__name__}, not with a bool"
+            raise HarnessError(msg)
+        return value == assertion.assert_value
+
+    def differences(self, other: Environment) -> tuple[str, ...]:
+        """Where the databases of two environments of one domain differ; empty where equal."""
+        mine, theirs = self.sides, other.sides
+        found = [f"agent's {place}" for place in differences(mine.tools.db, theirs.tools.db)]
+        if mine.user_tools is not None and theirs.user_tools is not None:
+            there = differences(mine.user_tools.db, theirs.user_tools.db)
+            found += [f"user's {place}" for place in there]
+        return tuple(found)
+
+
+def _guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    # For what the task's data ask for: nobody is told of an error, and it is not the agent's.
+    try:
+        return function(**arguments)
+    except HarnessError:
+        raise
+    except Exception as exc:
+        msg = f"{function.__name__}({dict(arguments)}) raised {type(exc).__name__}: {exc}"
+        raise HarnessError(msg) from exc

@@ -1,0 +1,179 @@
+"""Reading recorded τ² conversations in the official results format."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tau_bridge.errors import DataError
+from tau_bridge.tau2.messages import Message, parse_messages
+from tau_bridge.tau2.tasks import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedSimulation:
+    """One recorded conversation, and what the official engine made of it."""
+
+    id: str
+    task_id: str
+    trial: int
+    termination_reason: str
+    messages: tuple[Message, ...]
+    reward: float | None
+    """None where none was recorded, or where the official evaluator raised."""
+    nl_verdicts: Mapping[str, bool] | None
+    """The judge's verdicts by statement; None where no judge was asked."""
+    solo: bool
+    """Played without a user."""
+    eval_error: str | None
+    """What the official evaluator raised, if it did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedResults:
+    """A results file: its tasks by id, and the simulations in the file's order."""
+
+    domain: str
+    tasks: Mapping[str, Task]
+    simulations: tuple[RecordedSimulation, ...]
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Verdict(_Lenient):
+    nl_assertion: str
+    met: bool
+
+
+class _RewardInfo(_Lenient):
+    reward: float | None = None
+    nl_assertions: list[_Verdict] | None = None
+    info: dict[str, Any] | None = None
+
+
+class _Simulation(_Lenient):
+    id: str = ""
+    task_id: str
+    trial: int | None = None
+    termination_reason: str
+    messages: list[dict[str, Any]]
+    reward_info: _RewardInfo | None = None
+    info: dict[str, Any] | None = None
+
+
+class _EnvironmentInfo(_Lenient):
+    domain_name: str
+
+
+class _Participant(_Lenient):
+    implementation: str = ""
+
+
+class _Info(_Lenient):
+    environment_info: _EnvironmentInfo
+    user_info: _Participant | None = None
+
+
+class _Results(_Lenient):
+    info: _Info
+    tasks: list[Task]
+    simulations: list[_Simulation]
+
+
+def read_results(path: Path) -> RecordedResults:
+    """The content of a results file, `.json` or `.json.gz`.
+
+    Raises:
+        DataError: There is no such file, it is not in the official results format, or a
+            simulation is of a task that the file does not hold.
+    """
+    results = _parse(path)
+    tasks = {task.id: task for task in results.tasks}
+    missing = sorted({s.task_id for s in results.simulations} - tasks.keys())
+    if missing:
+        msg = f"{str(path)!r} has simulations of tasks that it does not hold: {missing[:5]}"
+        raise DataError(msg)
+    # The official name of a user who is not there.
+    user = results.info.user_info
+    solo = user is not None and user.implementation == "dummy_user"
+    return RecordedResults(
+        domain=results.info.environment_info.domain_name,
+        tasks=tasks,
+        simulations=tuple(
+            _recorded(simulation, tasks[simulation.task_id], path, solo=solo)
+            for simulation in results.simulations
+        ),
+    )
+
+
+def _parse(path: Path) -> _Results:
+    try:
+        content = Path(path).read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        return _Results.model_validate(json.loads(content))
+    except (OSError, EOFError, zlib.error) as exc:
+        msg = f"the results file {str(path)!r} cannot be read: {exc}"
+        raise DataError(msg) from exc
+    except ValidationError as exc:
+        msg = f"{str(path)!r} is not in the official τ² results format: {_first_error(exc)}"
+        raise DataError(msg) from exc
+    except (ValueError, RecursionError) as exc:
+        msg = f"{str(path)!r} is not JSON: {exc}"
+        raise DataError(msg) from exc
+
+
+def _recorded(simulation: _Simulation, task: Task, path: Path, *, solo: bool) -> RecordedSimulation:
+    try:
+        messages = parse_messages(simulation.messages)
+    except ValidationError as exc:
+        msg = f"{str(path)!r}, simulation {simulation.id!r}: {_first_error(exc)}"
+        raise DataError(msg) from exc
+    scored = simulation.reward_info
+    eval_error = _eval_error(simulation)
+    return RecordedSimulation(
+        id=simulation.id,
+        task_id=simulation.task_id,
+        trial=simulation.trial or 0,
+        termination_reason=simulation.termination_reason,
+        messages=messages,
+        reward=scored.reward if scored is not None and eval_error is None else None,
+        nl_verdicts=_verdicts(scored, task),
+        solo=solo,
+        eval_error=eval_error,
+    )
+
+
+def _verdicts(scored: _RewardInfo | None, task: Task) -> dict[str, bool] | None:
+    if scored is None or not scored.nl_assertions:
+        return None
+    criteria = task.evaluation_criteria
+    statements: Sequence[str] = (criteria.nl_assertions if criteria is not None else None) or ()
+    found = {verdict.nl_assertion: verdict.met for verdict in scored.nl_assertions}
+    if len(found) == len(statements):
+        # The judge repeats each statement, not always word for word, in the task's order.
+        reworded = [met for text, met in found.items() if text not in statements]
+        unheard = [text for text in statements if text not in found]
+        found.update(zip(unheard, reworded, strict=False))
+    return found
+
+
+def _eval_error(simulation: _Simulation) -> str | None:
+    places = (simulation.info, simulation.reward_info.info if simulation.reward_info else None)
+    errors = [place["eval_error"] for place in places if place and place.get("eval_error")]
+    return str(errors[0]) if errors else None
+
+
+def _first_error(exc: ValidationError) -> str:
+    error = exc.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in error["loc"])
+    return f"{where}: {error['msg']}" if where else error["msg"]

@@ -1,0 +1,68 @@
+"""Tool schemas as the agent must see them: OpenAI's function format, from a function's docs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field, create_model
+
+from tau_bridge.errors import DataError
+from tau_bridge.tau2.world import ToolSchema
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSource:
+    """Where a tool's schema comes from: a function's signature and Google-style docstring.
+
+    `description` and `parameters` replace what the docstring says (None removes a parameter's
+    description); `annotations` replace the types of parameters.
+    """
+
+    function: Callable[..., Any]
+    description: str | None = None
+    parameters: Mapping[str, str | None] = field(default_factory=dict)
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+def tool_schema(name: str, source: ToolSource) -> ToolSchema:
+    """The schema of one tool.
+
+    Raises:
+        DataError: docstring_parser is not installed.
+    """
+    doc = _parse(source.function.__doc__ or "")
+    texts: dict[str, str | None] = {p.arg_name: p.description for p in doc.params}
+    texts.update(source.parameters)
+    parameters = inspect.signature(source.function, eval_str=True).parameters
+    fields: dict[str, Any] = {
+        key: (source.annotations.get(key, value.annotation), _field(value, texts.get(key)))
+        for key, value in parameters.items()
+        if key != "self"
+    }
+    parts = [part for part in (doc.short_description, doc.long_description) if part]
+    return {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": source.description or "\n\n".join(parts) or name,
+            "parameters": create_model("parameters", **fields).model_json_schema(),
+        },
+    }
+
+
+def _field(parameter: inspect.Parameter, description: str | None) -> Any:
+    default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+    return Field(default, description=description) if description is not None else default
+
+
+def _parse(docstring: str) -> Any:
+    try:
+        # Late: only whoever shows tools to an agent needs it.
+        from docstring_parser import parse
+    except ImportError as exc:
+        msg = 'tool schemas need docstring_parser: pip install "greenroom[tau2]"'
+        raise DataError(msg) from exc
+    return parse(docstring)

@@ -1,0 +1,201 @@
+"""The one adapter to inspect-evals: toolkits of airline, retail and telecom.
+
+inspect-evals takes seconds to import, so it is imported when a domain is built, never before.
+Its toolkits are pydantic models tied to a store of its framework; here their functions live on in
+plain classes over states of ours. Written against version 0.26.0, whose internals it uses.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+import tomllib
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from tau_bridge.errors import DataError
+from tau_bridge.tau2 import official_tools as official
+from tau_bridge.tau2.blueprint import Blueprint, Side, Toolkit
+from tau_bridge.tau2.borrowing import borrow_toolkit, copy_function, returned_as_it_is, strict
+from tau_bridge.tau2.schemas import ToolSource
+from tau_bridge.tau2.tables import Database, SharedRows, TableDatabase
+from tau_bridge.tau2.tool_names import TOOL_NAMES
+
+TESTED_VERSION = "0.26.0"
+"""The release of inspect-evals with which the scores were proven."""
+
+_FRAMEWORK_PARTS = frozenset({"store", "instance", "initialized", "initialize"})
+_log = logging.getLogger(__name__)
+
+
+def airline_blueprint(database: Any) -> Blueprint:
+    """The airline domain over the parsed content of its `db.json`.
+
+    Raises:
+        DataError: inspect-evals is not installed, or the content is not such a database.
+    """
+    data = _module("airline.data_model")
+    models = {name: returned_as_it_is(getattr(data, name)) for name in ("Reservation", "User")}
+    toolkit = _borrow(
+        _module("airline.AirlineAgentTools").AirlineAgentTools,
+        "AirlineTools",
+        replace=models,
+        add=(official.calculate, official.transfer_to_human_agents),
+    )
+    tables = {
+        "flights": data.Flight,
+        "users": models["User"],
+        "reservations": models["Reservation"],
+    }
+    return _over_tables("airline", toolkit, _rows("airline", tables, database))
+
+
+def retail_blueprint(database: Any) -> Blueprint:
+    """The retail domain over the parsed content of its `db.json`.
+
+    Raises:
+        DataError: inspect-evals is not installed, or the content is not such a database.
+    """
+    data = _module("retail.data_model")
+    toolkit = _borrow(
+        _module("retail.RetailAgentTools").RetailAgentTools,
+        "RetailTools",
+        add=(
+            official.calculate,
+            official.transfer_to_human_agents,
+            official.get_item_details,
+            official.list_all_product_types,
+        ),
+    )
+    models = {"products": data.Product, "users": data.User, "orders": data.Order}
+    tables = {name: returned_as_it_is(model) for name, model in models.items()}
+    return _over_tables("retail", toolkit, _rows("retail", tables, database))
+
+
+def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
+    """The telecom domain over the content of its `db.toml` and `user_db.toml`.
+
+    Raises:
+        DataError: inspect-evals is not installed, or the contents are not such databases.
+    """
+    user_data = _module("telecom.user_data_model")
+    # The official model of APN settings refuses keys that it does not know.
+    apn_settings = strict(user_data.APNSettings)
+    return Blueprint(
+        agent=Side(
+            toolkit=_borrow(
+                _module("telecom.TelecomAgentTools").TelecomAgentTools,
+                "TelecomTools",
+                add=(official.get_details_by_id,),
+            ),
+            new_database=_factory(_module("telecom.data_model").TelecomDB, database),
+            sources=functools.partial(_sources, "telecom.tools", TOOL_NAMES["telecom"].agent),
+        ),
+        user=Side(
+            toolkit=_borrow(
+                _module("telecom.TelecomUserTools").TelecomUserTools,
+                "TelecomUserTools",
+                replace={"APNSettings": apn_settings},
+            ),
+            new_database=_factory(user_data.TelecomUserDB, user_database),
+            sources=functools.partial(_telecom_user_sources, apn_settings),
+        ),
+        sync=copy_function(_module("telecom.environment").Environment.sync_tools, "Environment"),
+    )
+
+
+def _module(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            # Deprecations inside of third parties, which nobody here can act upon.
+            warnings.simplefilter("ignore")
+            module = importlib.import_module(f"inspect_evals.tau2.{name}")
+    except ImportError as exc:
+        msg = (
+            "the tools of airline, retail and telecom come from inspect-evals, which cannot be "
+            f'imported ({exc}): pip install "greenroom[tau2]"'
+        )
+        raise DataError(msg) from exc
+    _warn_of_another_version()
+    return module
+
+
+@functools.cache
+def _warn_of_another_version() -> None:
+    version = metadata.version("inspect-evals")
+    if version != TESTED_VERSION:
+        _log.warning(
+            "inspect-evals %s is installed; scores were proven with %s", version, TESTED_VERSION
+        )
+
+
+def _borrow(
+    source: Any,
+    name: str,
+    *,
+    replace: Mapping[str, Any] | None = None,
+    add: tuple[Callable[..., Any], ...] = (),
+) -> Callable[[Database], Toolkit]:
+    added = {function.__name__: function for function in add}
+    return borrow_toolkit(source, name, without=_FRAMEWORK_PARTS, replace=replace, add=added)
+
+
+def _rows(
+    domain: str, tables: Mapping[str, type[BaseModel]], database: Any
+) -> dict[str, SharedRows]:
+    whole = isinstance(database, dict) and database.keys() == tables.keys()
+    if not whole or not all(isinstance(rows, dict) for rows in database.values()):
+        msg = f"the database of {domain} must be an object with the tables {sorted(tables)}"
+        raise DataError(msg)
+    return {name: SharedRows(name, model, database[name]) for name, model in tables.items()}
+
+
+def _over_tables(
+    domain: str, toolkit: Callable[[Database], Toolkit], rows: Mapping[str, SharedRows]
+) -> Blueprint:
+    return Blueprint(
+        agent=Side(
+            toolkit=toolkit,
+            new_database=functools.partial(TableDatabase, rows),
+            sources=functools.partial(_sources, f"{domain}.tools", TOOL_NAMES[domain].agent),
+        )
+    )
+
+
+def _factory(model: type[BaseModel], toml: bytes) -> Callable[[], Database]:
+    try:
+        content = tomllib.loads(toml.decode())
+        model.model_validate(content)
+    except (ValueError, ValidationError) as exc:
+        msg = f"a database file is no {model.__name__}: {exc}"
+        raise DataError(msg) from exc
+    return functools.partial(model.model_validate, content)
+
+
+def _sources(module: str, names: Mapping[str, bool]) -> dict[str, ToolSource]:
+    # The port's tools proper are factories; the function inside has the official docstring.
+    factories = vars(_module(module))
+    return {
+        name: ToolSource(
+            function=factories[name]() if name in factories else getattr(official, name),
+            description=official.DESCRIPTIONS.get(name),
+            parameters=official.PARAMETER_TEXTS.get(name, {}),
+        )
+        for name in names
+    }
+
+
+def _telecom_user_sources(apn_settings: type[BaseModel]) -> dict[str, ToolSource]:
+    sources = _sources("telecom.user_tools", TOOL_NAMES["telecom"].user)
+    port = sources["set_apn_settings"]
+    sources["set_apn_settings"] = ToolSource(
+        function=port.function,
+        parameters=port.parameters,
+        annotations={"apn_settings": apn_settings | dict[str, Any]},
+    )
+    return sources
