@@ -96,7 +96,8 @@ class _Interpreter:
         if prose.strip() and not invented:
             return None
         cause = f"numbers that are not in the report ({', '.join(invented)})" if invented else ""
-        return self._by_template(digest, cause or "an empty answer")
+        prose = self._by_template(digest, cause or "an empty answer")
+        return llm_response.model_copy(update={"content": _content(prose)})
 
     def on_model_error(
         self,
@@ -107,18 +108,20 @@ class _Interpreter:
         digest = state.digest(callback_context.state)
         if digest is None:
             return None
-        return self._by_template(digest, type(error).__name__)
+        prose = self._by_template(digest, f"an error ({type(error).__name__})")
+        return LlmResponse(content=_content(prose))
 
     def after_agent(self, callback_context: CallbackContext) -> None:
         run_id = callback_context.state.get(state.RUN_ID)
         prose = callback_context.state.get(state.INTERPRETATION)
-        if isinstance(run_id, str) and isinstance(prose, str):
+        made = state.digest(callback_context.state) is not None
+        if made and isinstance(run_id, str) and isinstance(prose, str):
             self._deps.save(run_id, prose)
 
-    def _by_template(self, digest: ReportDigest, cause: str) -> LlmResponse:
+    def _by_template(self, digest: ReportDigest, cause: str) -> str:
         logger.warning("the interpreter's model was not used because of %s", cause)
         note = f"_Written by a template: the language model gave {cause}._"
-        return LlmResponse(content=_content(f"{template_prose(digest)}\n\n{note}"))
+        return f"{template_prose(digest)}\n\n{note}"
 
 
 def _content(text: str) -> types.Content:

@@ -27,7 +27,12 @@ class OfflineModel(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         """One whole answer."""
         text = self.answer(llm_request)
-        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+        yield LlmResponse(
+            content=types.Content(role="model", parts=[types.Part(text=text)]),
+            usage_metadata=types.GenerateContentResponseUsageMetadata(
+                prompt_token_count=0, candidates_token_count=0, total_token_count=0
+            ),
+        )
 
 
 def last_user_text(request: LlmRequest) -> str:

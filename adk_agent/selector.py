@@ -95,7 +95,7 @@ class _Selector:
     def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
         text = _text_of(callback_context.user_content)
         state.begin(callback_context.state, text)
-        if find_json(text) is None:
+        if not _is_json(text):
             return None
         self._settle(callback_context, lambda: read_request(text))
         return _content(_said(callback_context))
@@ -103,8 +103,8 @@ class _Selector:
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> LlmResponse | None:
-        if llm_response.partial:
-            return None
+        if llm_response.partial or state.problem(callback_context.state) is not None:
+            return None  # a part of an answer, or what `on_model_error` said
         text = str(callback_context.state.get(state.REQUEST) or "")
         draft = self._checked(_text_of(llm_response.content), text)
         if draft.refusal is not None:
@@ -114,7 +114,7 @@ class _Selector:
             found = state.problem(callback_context.state)
             if found is not None:
                 draft = draft.model_copy(update={"refusal": found.message})
-        return LlmResponse(content=_content(draft.model_dump_json()))
+        return llm_response.model_copy(update={"content": _content(draft.model_dump_json())})
 
     def on_model_error(
         self,
@@ -165,6 +165,13 @@ class _Selector:
             _refuse(callback_context, error)
             return
         callback_context.state[state.PLAN] = plan.model_dump_json()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return find_json(text) is not None
+    except Refusal:
+        return True  # meant as JSON; reading it says what is wrong with it
 
 
 def _refuse(callback_context: CallbackContext, error: Exception) -> None:

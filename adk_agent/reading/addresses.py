@@ -9,13 +9,13 @@ agent than that an agent is called which nobody asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from adk_agent.plan import BUILTIN_PREFIX, Participant
 from adk_agent.reading.refusal import Refusal
-from adk_agent.reading.words import BUNDLED_AGENTS, alternatives, did_you_mean
+from adk_agent.reading.words import BUNDLED_AGENTS, DOMAINS, alternatives, did_you_mean
 
 AGENT_MARK = "\ue000"
 """Stands in the text where an address or a bundled agent's name stood."""
@@ -159,9 +159,9 @@ def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addres
     )
 
 
-def _distinct(addresses: object) -> list[str]:
+def _distinct(addresses: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
-    for address in addresses:  # type: ignore[attr-defined]
+    for address in addresses:
         found.setdefault(address.rstrip("/"), address)
     return list(found.values())
 
@@ -235,12 +235,13 @@ def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
         if match[1].lower() not in {"reference", "baseline", "purple", "test", "a2a"}:
             _bundled_name(match[1], bundled)
     everyone = re.search(
-        r"\b(?:all|every|each|the)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:three\s+|3\s+)?"
-        r"(?:bundled|built-?in)\s+(?:\w+\s+)?agents?\b",
+        r"\b(?:(?:all|the)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:(?:three|3)\s+)?"
+        r"(?:bundled|built-?in)\s+(?:\w+\s+)?agents"
+        r"|(?:every|each)\s+(?:bundled|built-?in)\s+(?:\w+\s+)?agent)\b",
         text,
         re.IGNORECASE,
     )
-    if everyone is None or (everyone[0].lower().startswith("the") and everyone[0][-1] in "tT"):
+    if everyone is None:
         return []
     start, end = everyone.span()
     return [
@@ -263,64 +264,119 @@ _NEGATED = re.compile(
     r"(?:(?:the|my|our|your|agents?|ones?|at|on|from|in|any|that|of|running|old|with|is|by|url|"
     r"endpoint|address|server|against|for|to|anything)\s+)*\W*$"
 )
-_OTHER_USE = (
+_SENT_THERE = (
     r"send\w*|sent|post\w*|upload\w*|submit\w*|forward\w*|publish\w*|deliver\w*|notif\w+|"
     r"e?-?mail\w*|push\w*|stor(?:e|ed|ing)|sav(?:e|ed|ing)|web-?hooks?|hooks?|callbacks?|"
-    r"dashboards?|docs?|documentation|documented|readme|described|description|see|repo|"
-    r"repository|source|github|gitlab|prox(?:y|ied)|gateway|llm|model|fetch\w*|download\w*|read|"
-    r"load\w*|visit\w*|brows\w+|follow\w*|tickets?|issues?|logs?|logged|website|homepage|page|"
-    r"database|mcp|judge\s+(?:model|llm|at|is|on)|report(?:s|ed)?\s+(?:\w+\s+)*?to|"
-    r"results?\s+(?:go\s+)?(?:to|at|in)|report\s+at|was|were|used\s+to|formerly|previously|moved|"
-    r"old|reviewed|wiki|slack|paper|blog|ui|frontend|metrics|grafana|trace\w*|telemetry|write"
+    r"dashboards?|docs?|documentation|documented|readme|described|repo|repository|github|gitlab|"
+    r"prox(?:y|ied)|gateway|llm|fetch\w*|download\w*|visit\w*|brows\w+|tickets?|database|mcp|"
+    r"judge\s+(?:model|llm|at|is|on)|report(?:s|ed)?\s+(?:\w+\s+)*?to|used\s+to|formerly|"
+    r"previously|moved|website|homepage|wiki|slack|telemetry|grafana|use\s+the\s+model|"
+    r"(?:user|language|base)\s+model"
+)
+_RIGHT_BEFORE = (
+    r"(?:description|see|source|read|load|follow|issues?|logs?|logged|page|results?|report|was|"
+    r"were|old|reviewed|paper|blog|ui|frontend|metrics|traces?|write)"
+    r"(?=\W*(?:(?:go|also|the|it|them|at|is|are|in|on|from|to|be|can|found|under|here|lives)\b\W*)*$)"
 )
 _AS_AGENT = (
     r"agents?|participants?|evaluat\w*|eval|assess\w*|test\w*|bench\w*|scor\w+|judge|check|run|"
     r"try|compare|against|endpoint|purple|target|versus|vs|now"
 )
-_CUE = re.compile(rf"\b(?:(?P<other>{_OTHER_USE})|(?P<agent>{_AS_AGENT}))\b")
+_CUE = re.compile(rf"\b(?:(?P<other>{_SENT_THERE}|{_RIGHT_BEFORE})|(?P<agent>{_AS_AGENT}))\b")
+_HELPS = re.compile(r"(?<!\bcompare )\b(?:using|via|through|by)\W*$")
+_OPENING = re.compile(r"^\W*(?:(?:the|my|our|on|for|with|at|against|hi|hello|please)\b\W*)*$")
+_LIST_WORDS = re.compile(
+    r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|other|"
+    r"one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|now|tasks?|"
+    rf"trials?|{'|'.join(DOMAINS)}|two|three|four|five|six|seven|eight|nine|ten)\b)*"
+)
 _AFTERWARDS = re.compile(
+    r"^\W*as\s+(?:the\s+|an?\s+)?(?:\w+\s+)?(?:user|judge|prox|gateway|webhook|dashboard|mcp|model|llm|"
+    r"simulator)|"
     r"^\W*(?:which\s+|that\s+|it\s+)?(?:is|are|was|were|should|must|may|has|will|can)\b[^\n]{0,40}?"
     r"(?:\b(?:not|never|docs|documentation|dashboard|down|offline|off|ignored|excluded|forbidden|"
     r"skipped|left\s+out)\b|n't\b)"
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Clause:
+    """What stands around a mention in its own clause, lower case."""
+
+    mention: _Mention
+    before: str
+    after: str
+    joined: bool
+    """Whether only words of a list stand between this mention and the one before it."""
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether a word of evaluating stands before it, and nothing that gives it another use."""
+        cue = _last(_CUE, self.before)
+        return cue is not None and cue["agent"] is not None and not _HELPS.search(self.before)
+
+    @property
+    def excluded(self) -> bool:
+        """Whether the clause says that this is no participant."""
+        forbidden = _last(_FORBIDDEN, self.before)
+        if forbidden and not _RESET.search(self.before, forbidden.end()):
+            return True
+        if _NEGATED.search(self.before) or _AFTERWARDS.search(self.after):
+            return True
+        cue = _last(_CUE, self.before)
+        return cue is not None and cue["other"] is not None
+
+
 def _judged(text: str, mentions: Sequence[_Mention]) -> list[_Mention]:
-    """The mentions, each marked where its clause says that it is no participant."""
+    """The mentions, each marked where its clause says that it is no participant.
+
+    A mention that no word of evaluating stands before counts as long as it is the first of all,
+    or is joined to one that counts.
+    """
+    clauses = _clauses(text, mentions)
+    anyone_asked_for = any(clause.asked_for and not clause.excluded for clause in clauses)
     judged: list[_Mention] = []
-    for index, mention in enumerate(mentions):
-        begin = mentions[index - 1].end if index else 0
-        following = mentions[index + 1].start if index + 1 < len(mentions) else len(text)
-        between = text[begin : mention.start].lower().replace("’", "'")
-        boundaries = list(_BOUNDARY.finditer(between))
-        before = between[boundaries[-1].end() :] if boundaries else between
-        after = _BOUNDARY.split(text[mention.end : following].lower().replace("’", "'"))[0]
-        joined = bool(judged) and not boundaries and not _CUE.search(before)
-        excluded = _excluded(before, after)
-        if joined and not excluded and not re.search(r"\b(?:but|now)\b", before):
-            excluded = judged[-1].excluded and not _AFTERWARDS.search(between)
-        if joined and not excluded and re.fullmatch(r"\W*or\W*(?:the\s+|at\s+)*", before):
-            raise Refusal(
-                "ambiguous",
-                f"{judged[-1].address!r} or {mention.address!r}? Name the one, or both with 'and'",
-            )
-        judged.append(
-            _Mention(
-                start=mention.start, end=mention.end, address=mention.address, excluded=excluded
-            )
-        )
+    for clause in clauses:
+        if clause.joined and re.fullmatch(r"\W*or\W*(?:(?:the|at|agent)\b\W*)*", clause.before):
+            _refuse_choice(judged[-1], clause)
+        if clause.excluded:
+            excluded = True
+        elif clause.joined:
+            excluded = judged[-1].excluded and not re.search(r"\b(?:but|now)\b", clause.before)
+        elif clause.asked_for:
+            excluded = False
+        else:
+            excluded = bool(judged) or (anyone_asked_for and not _OPENING.search(clause.before))
+        judged.append(replace(clause.mention, excluded=excluded))
     return judged
 
 
-def _excluded(before: str, after: str) -> bool:
-    forbidden = None
-    for forbidden in _FORBIDDEN.finditer(before):
-        pass
-    if forbidden and not _RESET.search(before, forbidden.end()):
-        return True
-    if _NEGATED.search(before) or _AFTERWARDS.search(after):
-        return True
-    cue = None
-    for cue in _CUE.finditer(before):
-        pass
-    return cue is not None and cue["other"] is not None
+def _refuse_choice(first: _Mention, second: _Clause) -> None:
+    if not first.excluded and not second.excluded:
+        raise Refusal(
+            "ambiguous",
+            f"{first.address!r} or {second.mention.address!r}? Name one, or both with 'and'",
+        )
+
+
+def _clauses(text: str, mentions: Sequence[_Mention]) -> list[_Clause]:
+    text = text.lower().replace("’", "'") if len(text.lower()) == len(text) else text
+    clauses = []
+    for index, mention in enumerate(mentions):
+        begin = mentions[index - 1].end if index else 0
+        following = mentions[index + 1].start if index + 1 < len(mentions) else len(text)
+        between = text[begin : mention.start]
+        before = _BOUNDARY.split(between)[-1]
+        clauses.append(
+            _Clause(
+                mention=mention,
+                before=before,
+                after=_BOUNDARY.split(text[mention.end : following])[0],
+                joined=index > 0 and _LIST_WORDS.fullmatch(between) is not None,
+            )
+        )
+    return clauses
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return max(pattern.finditer(text), key=lambda match: match.start(), default=None)

@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 
 from adk_agent.reading.refusal import Refusal
-from adk_agent.reading.words import DOMAINS, TASK_NOUN, alternatives, is_slip
+from adk_agent.reading.words import DOMAINS, TASK_NOUN, alternatives, is_slip, words
 
-_UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_TEENS = [
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = words("zero one two three four five six seven eight nine")
+_TEENS = words("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 
 _VALUES = {word: value for value, word in enumerate(_UNITS + _TEENS)}
@@ -35,6 +24,9 @@ _PHRASE = re.compile(
     rf"(?:\s+(?:and\s+)?{_BELOW_THOUSAND})?|{_BELOW_THOUSAND})\b"
 )
 _PRONOUN = re.compile(r"\b(no|this|that|each|every|any|another|old|new|other)\s+one\b")
+_THE_ONE = re.compile(
+    r"\bone\b(?=\s+(?:at(?!\s+(?:a|once)\b)|that|which|is|running|under|we|i|you|here|there)\b)"
+)
 _DOZEN = re.compile(r"\b(?:(half\s+a|an?|[0-9]+)\s+)?dozen\b(?:\s+of\b)?")
 _FIXED = (
     (re.compile(r"\b(?:a\s+)?(?:couple|pair)\b(?:\s+of\b)?"), "2"),
@@ -48,24 +40,7 @@ _GROUPED = re.compile(rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{_COUNT
 _AN_ITEM = re.compile(rf"\ban?\s+(?=(?:{alternatives(DOMAINS)}\s+)?(?:task|trial)\b)")
 _BEFORE_COUNTED = re.compile(rf"\b([a-z]{{3,}})(?=\s+{_COUNTED})")
 _NOT_NUMBERS = frozenset(
-    [
-        "for",
-        "our",
-        "there",
-        "tree",
-        "then",
-        "teen",
-        "even",
-        "tens",
-        "none",
-        "ones",
-        "seen",
-        "weight",
-        "height",
-        "sever",
-        "the",
-        "fie",
-    ]
+    words("for our there tree then teen even tens none ones seen weight height sever the fie")
 )
 _LONGEST_NUMBER = 9
 
@@ -86,7 +61,7 @@ def with_digits(text: str) -> tuple[str, list[str]]:
         warnings.append(f"{word!r} was read as {meant[0]!r}")
         return meant[0]
 
-    text = _PRONOUN.sub(r"\1 it", text)
+    text = _THE_ONE.sub("it", _PRONOUN.sub(r"\1 it", text))
     text = _BEFORE_COUNTED.sub(repair, text)
     text = _PHRASE.sub(lambda match: str(_value(match[0])), text)
     text = _DOZEN.sub(lambda match: _dozens(match[1]), text)

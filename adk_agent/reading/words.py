@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, for lists of many short words."""
+    return tuple(text.split())
+
 
 DOMAINS = ("airline", "retail", "telecom", "mock")
 """The domains that a sentence may name."""
@@ -20,8 +27,9 @@ _NOT_DOMAINS = frozenset({"detail", "details", "retain", "retains", "airliner", 
 """English words one letter away from a domain's name."""
 _SHORTEST_REPAIRED = 6
 """Shorter names are too close to other words for a letter to be exchanged."""
+_MOST_MISTAKES = 2
 _LONG_NAME = 7
-"""From this length on, two mistakes still leave a name recognisable."""
+"""From this length on, two mistakes leave a name recognisable if they are mostly a matter of order."""
 
 
 def spelling_distance(left: str, right: str) -> int:
@@ -57,8 +65,13 @@ def repaired(word: str, names: Sequence[str]) -> str | None:
 def _is_near(word: str, name: str) -> bool:
     if len(name) < _SHORTEST_REPAIRED:
         return len(word) >= len(name) and is_slip(word, name)
-    allowed = 2 if len(name) >= _LONG_NAME and word[:1] == name[0] else 1
-    return abs(len(word) - len(name)) <= allowed and spelling_distance(word, name) <= allowed
+    if abs(len(word) - len(name)) > _MOST_MISTAKES:
+        return False
+    distance = spelling_distance(word, name)
+    if distance <= 1:
+        return True
+    shared = sum((Counter(word) & Counter(name)).values())
+    return distance == _MOST_MISTAKES and len(name) >= _LONG_NAME and shared >= len(name) - 1
 
 
 def did_you_mean(value: str, names: Iterable[str]) -> str:
@@ -74,10 +87,3 @@ def alternatives(names: Iterable[str]) -> str:
     """A regular expression for any of the names, longest first."""
     ordered = sorted(names, key=len, reverse=True)
     return "(?:" + "|".join(re.escape(name) for name in ordered) + ")"
-
-
-def replace_all(
-    pattern: re.Pattern[str], text: str, replacement: Callable[[re.Match[str]], str]
-) -> str:
-    """`text` with every match replaced by what `replacement` makes of it."""
-    return pattern.sub(replacement, text)

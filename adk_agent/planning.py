@@ -1,0 +1,283 @@
+"""Planning: a request checked against the real catalogue becomes a plan that lists every task."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from adk_agent.errors import RequestError
+from adk_agent.plan import (
+    DEFAULT_MAX_CONCURRENCY,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_SEED,
+    EvaluationPlan,
+    EvaluationRequest,
+    Overrides,
+    Participant,
+    PlannedTasks,
+    Selection,
+)
+from adk_agent.reading.addresses import parse_address, with_roles
+from adk_agent.reading.words import BUNDLED_AGENTS
+from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+
+SOLO_DOMAINS = ("telecom", "mock")
+"""The domains that can be played without a user."""
+BASE_SPLIT = "base"
+_IDS_SHOWN = 8
+
+
+class Catalogue(Protocol):
+    """The tasks that there are."""
+
+    def domains(self) -> tuple[str, ...]:
+        """The names of the domains."""
+        ...
+
+    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
+        """The ids of a split, in its order.
+
+        Raises:
+            UnknownDomainError: there is no such domain.
+            DataError: it has no such split.
+        """
+        ...
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        """The ids of all tasks of a domain, in the order of its file."""
+        ...
+
+
+def resolve(
+    request: EvaluationRequest,
+    catalogue: Catalogue,
+    overrides: Overrides | None = None,
+    *,
+    bundled: Sequence[str] = BUNDLED_AGENTS,
+) -> EvaluationPlan:
+    """The plan of a request.
+
+    Flags beat the request. `limit` keeps the first tasks of each domain, then a shard keeps
+    every `num_shards`-th of all tasks, counted through the domains.
+
+    Args:
+        request: What was asked for, by whoever read it.
+        catalogue: The tasks that there are.
+        overrides: The command line's flags.
+        bundled: The names of the bundled agents.
+
+    Raises:
+        RequestError: something that is asked for does not exist or cannot be played; the
+            message names the nearest.
+    """
+    flags = overrides or Overrides()
+    warnings = list(request.warnings)
+    participants = _participants(request.participants, bundled, warnings)
+    planned = _planned(request, catalogue, flags.limit, warnings)
+    if request.solo:
+        _check_solo(planned)
+    try:
+        return EvaluationPlan(
+            participants=participants,
+            tasks=_shard(planned, request),
+            num_trials=_setting("trials", flags.num_trials, request.num_trials, 1),
+            max_concurrency=_setting(
+                "concurrency", flags.max_concurrency, request.max_concurrency,
+                DEFAULT_MAX_CONCURRENCY,
+            ),
+            seed=_setting("seed", flags.seed, request.seed, DEFAULT_SEED, least=0),
+            max_steps=_setting("steps", flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
+            solo=request.solo,
+            evaluation_type=request.evaluation_type,
+            user_llm=request.user_llm,
+            user_llm_args=request.user_llm_args or {},
+            reasoning=request.reasoning,
+            warnings=tuple(dict.fromkeys(warnings)),
+        )  # fmt: skip
+    except ValidationError as exc:
+        raise RequestError(f"the request cannot be planned: {exc}") from exc
+
+
+def _setting(
+    what: str, flag: int | None, asked: int | None, default: int, *, least: int = 1
+) -> int:
+    value = flag if flag is not None else asked if asked is not None else default
+    if value < least:
+        raise RequestError(f"{what}: {value} is too small; write {least} or more")
+    return value
+
+
+def _participants(
+    asked: Sequence[Participant], bundled: Sequence[str], warnings: list[str]
+) -> tuple[Participant, ...]:
+    if not asked:
+        raise RequestError("no agent is named to evaluate: give an address, or builtin:null")
+    distinct: dict[str, Participant] = {}
+    for participant in asked:
+        address = parse_address(participant.address, bundled)
+        first = distinct.setdefault(
+            address.rstrip("/"), participant.model_copy(update={"address": address})
+        )
+        if first.role != participant.role:
+            warnings.append(
+                f"{address} is named twice ({first.role!r} and {participant.role!r}): "
+                "it is evaluated once"
+            )
+    kept = tuple(distinct.values())
+    if len({participant.role for participant in kept}) < len(kept):
+        return with_roles([participant.address for participant in kept])
+    return kept
+
+
+def _planned(
+    request: EvaluationRequest, catalogue: Catalogue, limit: int | None, warnings: list[str]
+) -> list[PlannedTasks]:
+    if not request.selections:
+        known = ", ".join(catalogue.domains())
+        raise RequestError(f"no domain is named to play tasks of; known: {known}")
+    if limit is not None and limit < 1:
+        raise RequestError(f"limit: {limit} is too small; write 1 or more")
+    merged: dict[str, list[str]] = {}
+    for selection in request.selections:
+        merged.setdefault(selection.domain, []).extend(_ids(selection, catalogue, warnings))
+    planned = []
+    for domain, ids in merged.items():
+        distinct = tuple(dict.fromkeys(ids))
+        if len(distinct) < len(ids):
+            twice = sorted({task_id for task_id in ids if ids.count(task_id) > 1})
+            warnings.append(
+                f"{domain}: {', '.join(twice[:_IDS_SHOWN])} named more than once; each is played "
+                "once (num_trials repeats tasks)"
+            )
+        planned.append(PlannedTasks(domain=domain, task_ids=distinct[:limit]))
+    return planned
+
+
+def _ids(selection: Selection, catalogue: Catalogue, warnings: list[str]) -> tuple[str, ...]:
+    """The ids that a selection means, checked."""
+    domain = selection.domain
+    known_domains = catalogue.domains()
+    if domain not in known_domains:
+        raise RequestError(str(UnknownDomainError(domain, known_domains)))
+    try:
+        of_split = catalogue.task_ids(domain, selection.split)
+        named = selection.task_ids
+        if named is None:
+            return _first(selection, of_split, warnings)
+        known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
+    except DataError as exc:
+        raise RequestError(str(exc)) from exc
+    present = set(known)
+    for task_id in named:
+        if task_id not in present:
+            raise RequestError(str(UnknownTaskError(domain, task_id, known)))
+    if not named:
+        raise RequestError(f"{domain}: the list of task ids is empty; leave it out for all tasks")
+    return named
+
+
+def _first(selection: Selection, of_split: tuple[str, ...], warnings: list[str]) -> tuple[str, ...]:
+    wanted = selection.num_tasks
+    if wanted is not None and wanted > len(of_split):
+        warnings.append(
+            f"{selection.domain}: {wanted} tasks were asked for and the split "
+            f"{selection.split!r} has {len(of_split)}: all of them are played"
+        )
+    return of_split[:wanted]
+
+
+def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple[PlannedTasks, ...]:
+    """Every `num_shards`-th task, from `shard_index` on, counted through the domains."""
+    index, shards = request.shard_index, request.num_shards
+    if index is None and shards in (None, 1):
+        return tuple(planned)
+    if index is None or shards is None:
+        missing = "shard_index" if index is None else "num_shards"
+        raise RequestError(f"{missing} is missing: a shard needs shard_index and num_shards")
+    if index >= shards:
+        raise RequestError(
+            f"shard_index {index} is too large: with num_shards {shards} it is 0 to {shards - 1}"
+        )
+    tasks = [(each.domain, task_id) for each in planned for task_id in each.task_ids]
+    kept = tasks[index::shards]
+    if not kept:
+        raise RequestError(
+            f"shard {index} of {shards} holds no task: there are {len(tasks)}; use fewer shards"
+        )
+    return tuple(
+        PlannedTasks(
+            domain=domain, task_ids=tuple(task_id for name, task_id in kept if name == domain)
+        )
+        for domain in dict.fromkeys(name for name, _ in kept)
+    )
+
+
+def _check_solo(planned: Sequence[PlannedTasks]) -> None:
+    for each in planned:
+        if each.domain not in SOLO_DOMAINS:
+            raise RequestError(
+                f"{each.domain!r} cannot be played solo: its tasks need a user; solo is for "
+                f"{' and '.join(SOLO_DOMAINS)}"
+            )
+
+
+def equivalent_command(plan: EvaluationPlan) -> str:
+    """The shell command that plays exactly this plan: everything explicit, nothing to interpret."""
+    config: dict[str, Any] = {}
+    if len(plan.tasks) == 1:
+        config["domain"] = plan.tasks[0].domain
+        config["task_ids"] = list(plan.tasks[0].task_ids)
+    else:
+        config["domain"] = [each.domain for each in plan.tasks]
+        config["task_ids"] = {each.domain: list(each.task_ids) for each in plan.tasks}
+    if plan.solo:
+        config["solo"] = True
+    if plan.evaluation_type != "all":
+        config["evaluation_type"] = plan.evaluation_type
+    if plan.user_llm is not None:
+        config["user_llm"] = plan.user_llm
+    if plan.user_llm_args:
+        config["user_llm_args"] = plan.user_llm_args
+    record = {
+        "participants": {each.role: each.address for each in plan.participants},
+        "config": config,
+    }
+    flags = {
+        "--num-trials": plan.num_trials,
+        "--max-concurrency": plan.max_concurrency,
+        "--seed": plan.seed,
+        "--max-steps": plan.max_steps,
+    }
+    words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
+    words += [str(word) for flag in flags.items() for word in flag]
+    return shlex.join(words)
+
+
+def describe(plan: EvaluationPlan) -> str:
+    """The plan in lines that a person can read."""
+    lines = ["Participants:"]
+    lines += [f"  {each.role}: {each.address}" for each in plan.participants]
+    lines.append("Tasks:")
+    for each in plan.tasks:
+        shown = ", ".join(each.task_ids[:_IDS_SHOWN])
+        more = len(each.task_ids) - _IDS_SHOWN
+        lines.append(
+            f"  {each.domain}: {len(each.task_ids)} ({shown}{f', {more} more' if more > 0 else ''})"
+        )
+    user = "none (solo)" if plan.solo else plan.user_llm or "default"
+    lines += [
+        f"Trials of each task: {plan.num_trials}",
+        f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        (
+            f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
+            f"scoring: {plan.evaluation_type}"
+        ),
+    ]
+    if plan.reasoning:
+        lines.append(f"Why: {plan.reasoning}")
+    lines += [f"Warning: {warning}" for warning in plan.warnings]
+    return "\n".join(lines)

@@ -1,0 +1,201 @@
+"""AgentBeats JSON in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adk_agent.agentbeats import find_json, read_agentbeats
+from adk_agent.errors import RequestError
+from adk_agent.reader import Refusal, read_request
+
+ADDRESS = "http://127.0.0.1:8080/agent/"
+
+
+def record(**config: Any) -> dict[str, Any]:
+    return {"participants": {"agent": ADDRESS}, "config": {"domain": "airline", **config}}
+
+
+def refused(value: Any) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        read_agentbeats(value)
+    return caught.value
+
+
+def test_every_key_of_the_platform_is_read() -> None:
+    got = read_agentbeats(
+        record(
+            task_ids=[1, "4"],
+            max_steps=50,
+            user_llm="openai/gpt-4o",
+            user_llm_args={"temperature": 0.0},
+            max_concurrent=5,
+            shard_index=1,
+            num_shards=4,
+        )
+    )
+    assert got.participants[0].role == "agent"
+    assert got.participants[0].address == ADDRESS
+    assert got.selections[0].task_ids == ("1", "4")
+    assert (got.max_steps, got.max_concurrency) == (50, 5)
+    assert (got.user_llm, got.user_llm_args) == ("openai/gpt-4o", {"temperature": 0.0})
+    assert (got.shard_index, got.num_shards) == (1, 4)
+    assert got.warnings == ()
+
+
+def test_our_own_keys_are_read_too() -> None:
+    got = read_agentbeats(
+        record(num_trials=3, seed=7, split="test", evaluation_type="action", max_concurrency=2)
+    )
+    assert (got.num_trials, got.seed, got.max_concurrency) == (3, 7, 2)
+    assert got.selections[0].split == "test"
+    assert got.evaluation_type == "action"
+
+
+def test_several_domains_take_ids_and_numbers_by_domain() -> None:
+    got = read_agentbeats(
+        {
+            "participants": {"agent": ADDRESS},
+            "config": {
+                "domain": ["airline", "retail"],
+                "task_ids": {"airline": ["3"]},
+                "num_tasks": {"retail": 2},
+            },
+        }
+    )
+    assert got.selections[0].task_ids == ("3",)
+    assert got.selections[1].num_tasks == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [("tasks", "task_ids"), ("num_trial", "num_trials"), ("max_step", "max_steps")],
+)
+def test_an_unknown_key_is_a_warning_that_names_the_right_one(key: str, named: str) -> None:
+    got = read_agentbeats(record(**{key: 3}))
+    assert len(got.warnings) == 1
+    assert repr(key) in got.warnings[0]
+    assert repr(named) in got.warnings[0]
+
+
+def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() -> None:
+    got = read_agentbeats({**record(), "num_tasks": 3})
+    assert "belongs into 'config'" in got.warnings[0]
+    assert got.selections[0].num_tasks is None
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "named"),
+    [
+        ({"num_tasks": "five"}, "bad-config", "'five'"),
+        ({"num_tasks": 2.5}, "bad-config", "whole number"),
+        ({"num_tasks": True}, "bad-config", "boolean"),
+        ({"num_tasks": -1}, "bad-number", "config.num_tasks"),
+        ({"num_trials": 101}, "bad-number", "1 to 100"),
+        ({"task_ids": "1"}, "bad-config", "a list of task ids"),
+        ({"task_ids": []}, "bad-config", "no such key"),
+        ({"task_ids": [None]}, "bad-config", "null"),
+        ({"domain": 5}, "bad-config", "config.domain"),
+        ({"domain": ""}, "no-domain", "airline, retail"),
+        ({"domain": ["airline", "airline"]}, "contradiction", "twice"),
+        ({"task_ids": {"retail": ["1"]}}, "contradiction", "'retail'"),
+        ({"max_concurrent": 2, "max_concurrency": 3}, "contradiction", "write one"),
+        ({"user_llm": "http://evil.example"}, "bad-config", "gpt-4o-mini"),
+        ({"solo": "yes"}, "bad-config", "true or false"),
+        ({"num_shards": 21}, "bad-number", "1 to 20"),
+        ({"evaluation_type": "best"}, "bad-config", "'action'"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(
+    config: dict[str, Any], code: str, named: str
+) -> None:
+    refusal = refused(record(**config))
+    assert refusal.code == code
+    assert named in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("participants", "code"),
+    [
+        (None, "no-agent"),
+        ({}, "no-agent"),
+        (["http://localhost:9010"], "bad-config"),
+        ({"agent": 5}, "bad-config"),
+        ({"agent": "file:///etc/passwd"}, "bad-url"),
+        ({"agent": ""}, "bad-url"),
+        ({"agent": "builtin:wizard"}, "unknown-agent"),
+    ],
+)
+def test_participants_that_cannot_be_used_are_refused(participants: Any, code: str) -> None:
+    assert refused({"participants": participants, "config": {"domain": "airline"}}).code == code
+
+
+def test_null_means_not_said() -> None:
+    got = read_agentbeats(record(task_ids=None, num_tasks=None, seed=None, solo=None))
+    assert got == read_agentbeats(record())
+
+
+def test_a_request_cannot_redirect_the_calls_of_the_users_model() -> None:
+    got = read_agentbeats(
+        record(user_llm_args={"temperature": 1, "api_base": "http://evil.example", "api_key": "k"})
+    )
+    assert got.user_llm_args == {"temperature": 1}
+    assert len(got.warnings) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"participants": NaN}',
+        "[1, 2]",
+        '{"a": ' * 50_000,
+        '{"config": {}} and more',
+        "{" + '"seed": ' + "9" * 5_000 + "}",
+    ],
+)
+def test_text_that_is_meant_as_json_and_is_none_is_refused(text: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        read_request(text)
+    assert caught.value.code == "bad-json"
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    with pytest.raises(Refusal) as caught:
+        read_request('{"participants": {"a": "http://h:1", "a": "http://h:2"}}')
+    assert caught.value.code == "contradiction"
+
+
+def test_a_sentence_is_not_json() -> None:
+    assert find_json("Evaluate {this} on airline") is None
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    ["domain", "task_ids", "num_tasks", "split", "num_trials", "seed", "user_llm", "tasks", "solo"]
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["participants", "config", "other"]), JSON_VALUES)
+    | st.builds(
+        lambda config: {"participants": {"agent": ADDRESS}, "config": config},
+        st.dictionaries(KEYS, JSON_VALUES | st.just("airline") | st.just(["airline"])),
+    )
+)
+@settings(max_examples=400, deadline=None)
+def test_any_json_object_gives_a_request_or_a_request_error(value: dict[str, Any]) -> None:
+    try:
+        got = read_agentbeats(value)
+    except RequestError:
+        return
+    assert [each.address for each in got.participants] == [ADDRESS]

@@ -1,0 +1,270 @@
+"""Requests become plans."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adk_agent.errors import RequestError
+from adk_agent.plan import (
+    EvaluationPlan,
+    EvaluationRequest,
+    Overrides,
+    Participant,
+    PlannedTasks,
+    Selection,
+)
+from adk_agent.planning import describe, equivalent_command, resolve
+from adk_agent.reader import read_request
+from tau_bridge.errors import DataError, UnknownDomainError
+
+MMS = "[mms_issue]airplane_mode_on|bad_vpn[PERSONA:None]"
+FILES: dict[str, dict[str, tuple[str, ...]]] = {
+    "airline": {"base": tuple(str(n) for n in range(10)), "test": ("2", "6", "8")},
+    "retail": {"base": tuple(str(n) for n in range(6))},
+    "telecom": {"base": (MMS,), "full": (MMS, "[service_issue]bad_sim[PERSONA:Easy]")},
+    "mock": {"base": ("create_task_1", "update_task_1")},
+}
+
+
+class SmallCatalogue:
+    """A catalogue of a few tasks."""
+
+    def domains(self) -> tuple[str, ...]:
+        return tuple(FILES)
+
+    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
+        if domain not in FILES:
+            raise UnknownDomainError(domain, FILES)
+        if split not in FILES[domain]:
+            message = f"no split {split!r} in domain {domain!r}"
+            raise DataError(message)
+        return FILES[domain][split]
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        return FILES[domain].get("full", FILES[domain]["base"])
+
+
+def request(*selections: Selection, **fields: Any) -> EvaluationRequest:
+    participants = fields.pop("participants", (Participant(address="http://localhost:9010"),))
+    return EvaluationRequest(participants=participants, selections=selections, **fields)
+
+
+def plan_of(asked: EvaluationRequest, **flags: Any) -> EvaluationPlan:
+    return resolve(asked, SmallCatalogue(), Overrides(**flags))
+
+
+def refusal(asked: EvaluationRequest, **flags: Any) -> str:
+    with pytest.raises(RequestError) as caught:
+        plan_of(asked, **flags)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def test_a_domain_without_a_number_gives_all_tasks_of_its_split() -> None:
+    assert plan_of(request(Selection(domain="airline"))).tasks[0].task_ids == tuple("0123456789")
+    of_test = plan_of(request(Selection(domain="airline", split="test")))
+    assert of_test.tasks[0].task_ids == ("2", "6", "8")
+
+
+def test_a_number_gives_the_first_tasks() -> None:
+    plan = plan_of(request(Selection(domain="airline", num_tasks=3)))
+    assert plan.tasks == (PlannedTasks(domain="airline", task_ids=("0", "1", "2")),)
+    assert plan.warnings == ()
+
+
+def test_more_tasks_than_there_are_give_all_of_them_and_a_warning() -> None:
+    plan = plan_of(request(Selection(domain="retail", num_tasks=100)))
+    assert len(plan.tasks[0].task_ids) == 6
+    assert "100" in plan.warnings[0]
+    assert "6" in plan.warnings[0]
+
+
+def test_defaults_are_the_official_ones() -> None:
+    plan = plan_of(request(Selection(domain="mock")))
+    assert (plan.num_trials, plan.seed, plan.max_steps) == (1, 300, 200)
+
+
+def test_flags_beat_the_request() -> None:
+    asked = request(Selection(domain="airline"), num_trials=5, seed=1, max_steps=9)
+    plan = plan_of(asked, num_trials=2, seed=0, max_steps=30, max_concurrency=7, limit=4)
+    assert (plan.num_trials, plan.seed, plan.max_steps, plan.max_concurrency) == (2, 0, 30, 7)
+    assert plan.tasks[0].task_ids == ("0", "1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [{"num_trials": 0}, {"max_concurrency": 0}, {"seed": -1}, {"max_steps": 0}, {"limit": 0}],
+)
+def test_a_flag_that_is_too_small_is_refused_by_name(flags: dict[str, int]) -> None:
+    message = refusal(request(Selection(domain="airline")), **flags)
+    assert "too small" in message
+
+
+def test_an_unknown_domain_names_the_nearest() -> None:
+    assert "'airline'" in refusal(request(Selection(domain="airlines2")))
+
+
+def test_an_unknown_task_names_the_nearest() -> None:
+    message = refusal(request(Selection(domain="mock", task_ids=("create_task_2",))))
+    assert "'create_task_2'" in message
+    assert "'create_task_1'" in message
+
+
+def test_an_unknown_split_is_refused() -> None:
+    assert "'dev'" in refusal(request(Selection(domain="airline", split="dev")))
+
+
+def test_an_id_outside_the_base_split_may_be_named() -> None:
+    other = FILES["telecom"]["full"][1]
+    plan = plan_of(request(Selection(domain="telecom", task_ids=(other,))))
+    assert plan.tasks[0].task_ids == (other,)
+
+
+def test_an_id_outside_a_split_that_was_named_is_refused() -> None:
+    message = refusal(request(Selection(domain="airline", split="test", task_ids=("3",))))
+    assert "'3'" in message
+
+
+def test_an_empty_list_of_ids_is_refused() -> None:
+    assert "empty" in refusal(request(Selection(domain="airline", task_ids=())))
+
+
+def test_ids_named_twice_are_played_once_with_a_warning() -> None:
+    plan = plan_of(request(Selection(domain="airline", task_ids=("4", "1", "4"))))
+    assert plan.tasks[0].task_ids == ("4", "1")
+    assert "4" in plan.warnings[0]
+
+
+def test_shards_share_the_tasks_of_all_domains() -> None:
+    selections = (Selection(domain="airline", num_tasks=3), Selection(domain="retail", num_tasks=2))
+    first = plan_of(request(*selections, shard_index=0, num_shards=2))
+    second = plan_of(request(*selections, shard_index=1, num_shards=2))
+    assert first.tasks == (
+        PlannedTasks(domain="airline", task_ids=("0", "2")),
+        PlannedTasks(domain="retail", task_ids=("1",)),
+    )
+    assert second.tasks == (
+        PlannedTasks(domain="airline", task_ids=("1",)),
+        PlannedTasks(domain="retail", task_ids=("0",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"shard_index": 2, "num_shards": 2}, "0 to 1"),
+        ({"shard_index": 1}, "num_shards is missing"),
+        ({"num_shards": 3}, "shard_index is missing"),
+        ({"shard_index": 7, "num_shards": 8}, "holds no task"),
+    ],
+)
+def test_a_shard_that_is_none_is_refused(fields: dict[str, int], named: str) -> None:
+    assert named in refusal(request(Selection(domain="retail"), **fields))
+
+
+def test_solo_is_for_telecom_and_mock_only() -> None:
+    assert plan_of(request(Selection(domain="telecom"), solo=True)).solo
+    message = refusal(request(Selection(domain="mock"), Selection(domain="retail"), solo=True))
+    assert "'retail'" in message
+    assert "telecom and mock" in message
+
+
+def test_the_same_address_twice_is_evaluated_once_with_a_warning() -> None:
+    twice = (
+        Participant(role="a", address="http://localhost:9010"),
+        Participant(role="b", address="http://LOCALHOST:9010/"),
+    )
+    plan = plan_of(request(Selection(domain="mock"), participants=twice))
+    assert [each.role for each in plan.participants] == ["a"]
+    assert len(plan.warnings) == 1
+
+
+def test_participants_of_one_role_get_roles_of_their_own() -> None:
+    both = (Participant(address="http://a.example"), Participant(address="http://b.example"))
+    plan = plan_of(request(Selection(domain="mock"), participants=both))
+    assert [each.role for each in plan.participants] == ["agent_1", "agent_2"]
+
+
+@pytest.mark.parametrize("address", ["ftp://a.example", "builtin:wizard", "http://", "a b"])
+def test_an_address_that_cannot_be_called_is_refused_whoever_made_the_request(address: str) -> None:
+    asked = request(Selection(domain="mock"), participants=(Participant(address=address),))
+    assert refusal(asked)
+
+
+def test_a_request_without_agent_or_domain_is_refused() -> None:
+    assert "agent" in refusal(request(Selection(domain="mock"), participants=()))
+    assert "domain" in refusal(request())
+
+
+def again(plan: EvaluationPlan) -> EvaluationPlan:
+    """The plan that its equivalent command makes."""
+    program, verb, sentence, *flags = shlex.split(equivalent_command(plan))
+    assert (program, verb) == ("greenroom", "run")
+    values = {
+        flag.removeprefix("--").replace("-", "_"): int(value)
+        for flag, value in zip(flags[::2], flags[1::2], strict=True)
+    }
+    return resolve(read_request(sentence), SmallCatalogue(), Overrides(**values))
+
+
+def comparable(plan: EvaluationPlan) -> EvaluationPlan:
+    return plan.model_copy(update={"reasoning": "", "warnings": ()})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Evaluate http://localhost:9010 on five airline tasks, two trials each",
+        "Evaluate the bundled oracle and null agents on all retail tasks and airline task 7",
+        f"Run telecom task {MMS} solo against http://[::1]:9010, seed 4, 50 steps, 3 at a time",
+        "Evaluate http://localhost:9010/it's on mock with o3-mini as the user, action-only",
+        "Evaluate http://a.example:1234 and http://b.example:1234 on two airlne tasks",
+    ],
+)
+def test_the_equivalent_command_makes_the_same_plan(text: str) -> None:
+    plan = plan_of(read_request(text))
+    assert comparable(again(plan)) == comparable(plan)
+    assert again(plan).warnings == ()
+
+
+@given(
+    selections=st.lists(
+        st.sampled_from(sorted(FILES)).flatmap(
+            lambda domain: st.builds(
+                Selection,
+                domain=st.just(domain),
+                task_ids=st.lists(st.sampled_from(FILES[domain]["base"]), min_size=1).map(tuple),
+            )
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    trials=st.integers(1, 100),
+    seed=st.integers(0, 10_000),
+    arguments=st.dictionaries(
+        st.sampled_from(["temperature", "stop"]), st.floats(0, 2) | st.text(max_size=5)
+    ),
+)
+def test_the_equivalent_command_makes_the_same_plan_whatever_the_plan(
+    selections: list[Selection], trials: int, seed: int, arguments: dict[str, Any]
+) -> None:
+    plan = plan_of(
+        request(*selections, num_trials=trials, seed=seed, user_llm_args=arguments or None)
+    )
+    assert comparable(again(plan)) == comparable(plan)
+
+
+def test_the_description_names_what_will_be_played() -> None:
+    plan = plan_of(
+        read_request("Evaluate http://localhost:9010 on nine airlne tasks, two trials each")
+    )
+    text = describe(plan)
+    assert "agent: http://localhost:9010" in text
+    assert "airline: 9 (0, 1, 2, 3, 4, 5, 6, 7, 1 more)" in text
+    assert "Conversations in all: 18" in text
+    assert "Warning: 'airlne'" in text
