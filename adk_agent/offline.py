@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 
 from google.adk.models.base_llm import BaseLlm
@@ -26,7 +27,8 @@ class OfflineModel(BaseLlm):
         stream: bool = False,  # noqa: ARG002 - the signature is ADK's
     ) -> AsyncGenerator[LlmResponse, None]:
         """One whole answer."""
-        text = self.answer(llm_request)
+        # Off the loop: reading a long request takes up to a second.
+        text = await asyncio.to_thread(self.answer, llm_request)
         yield LlmResponse(
             content=types.Content(role="model", parts=[types.Part(text=text)]),
             usage_metadata=types.GenerateContentResponseUsageMetadata(

@@ -115,7 +115,7 @@ def test_a_platform_of_protocol_0_3_sees_task_progress_artifact_and_end(green):
     assert [part["kind"] for part in artifact["parts"]] == ["text", "data"]
 
 
-def test_a_task_can_be_canceled(green):
+def test_a_canceled_task_keeps_what_is_finished_and_the_service_goes_on(green, tmp_path):
     many = json.loads(REQUEST)
     many["config"] = {"domain": "mock", "num_trials": 100, "max_concurrency": 1}
     with httpx.stream(
@@ -132,6 +132,10 @@ def test_a_task_can_be_canceled(green):
                 answer = httpx.post(green, json=cancel, timeout=30).json()
                 break
     assert answer["result"]["status"]["state"] == "canceled"
+    after = httpx.post(green, json=json_rpc("message/send", REQUEST), timeout=60).json()
+    assert after["result"]["status"]["state"] == "completed"
+    reports = [json.loads(path.read_text()) for path in tmp_path.glob("*/report.json")]
+    assert sorted(report["status"] for report in reports) == ["complete", "interrupted"]
 
 
 @pytest.mark.requirement("platform:cli")
