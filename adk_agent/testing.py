@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from tau_bridge.clock import Runtime
 
@@ -32,3 +39,34 @@ def manual_runtime() -> Runtime:
     """A clock that stands still, and identifiers `id-1`, `id-2`, ..."""
     numbers = itertools.count(1)
     return Runtime(clock=ManualClock(), new_id=lambda: f"id-{next(numbers)}")
+
+
+ChatAnswer = Callable[[Mapping[str, Any]], str | Mapping[str, Any] | int]
+
+
+def chat_model(answer: ChatAnswer) -> Starlette:
+    """A server that speaks OpenAI's chat completions, at `/v1`, over any base URL.
+
+    Args:
+        answer: Takes the request's JSON; returns the assistant's text, a whole assistant message
+            (for tool calls), or an HTTP status to fail with.
+    """
+
+    async def complete(request: Request) -> Response:
+        body = await request.json()
+        given = answer(body)
+        if isinstance(given, int):
+            return JSONResponse({"error": {"message": "refused", "code": given}}, given)
+        message = {"role": "assistant", "content": given} if isinstance(given, str) else given
+        return JSONResponse(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": body["model"],
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7},
+            }
+        )
+
+    return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
