@@ -108,9 +108,11 @@ async def test_tool_calls_come_back_as_calls():
 async def test_arguments_that_are_no_json_are_an_error_of_the_model():
     call = {"id": "c1", "type": "function", "function": {"name": "x", "arguments": "{"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    with serve(chat_model(lambda request: message)) as url:
-        with pytest.raises(ModelError, match="cannot be read"):
-            await LiteLlmCompletion(default_spec(configured(url)))([])
+    with (
+        serve(chat_model(lambda request: message)) as url,
+        pytest.raises(ModelError, match="cannot be read"),
+    ):
+        await LiteLlmCompletion(default_spec(configured(url)))([])
 
 
 def playing_every_part(request):

@@ -1,0 +1,142 @@
+"""Where an agent is: the address that the user gave, and the ones that its card advertises.
+
+A card is written by the agent, so its addresses are advice. `endpoint` follows them only as far
+as a careful user would:
+
+- the same origin (scheme, host, port) as the address given: followed;
+- a host that means "this machine" (`localhost`, `127.0.0.0/8`, `::1`) or "every interface"
+  (`0.0.0.0`, `::`): the agent does not know how it is reached (a container, a proxy), so the origin
+  given by the user stays and only the path is taken, below the path given by the user;
+- the same host by another port or scheme: followed, unless that would give up TLS (the origin given
+  stays, as behind a proxy that ends TLS), or carry a bearer token to another port (refused);
+- any other host: refused. Otherwise whoever writes a card could aim the assessor at a third party.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+WELL_KNOWN_CARD_PATH = "/.well-known/agent-card.json"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class AddressError(ValueError):
+    """Not an address at which an agent can be reached."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentAddress:
+    """The base address of an agent.
+
+    `url` has no credentials, query or trailing slash, so it may be shown and recorded.
+    `credentials` is the value of an Authorization header made of `user:password@`, if there was
+    one, and `secrets` are the words in it that nobody else may see.
+    """
+
+    url: str
+    credentials: str | None = None
+    secrets: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"AgentAddress(url={self.url!r})"
+
+    @classmethod
+    def parse(cls, text: str) -> AgentAddress:
+        """The address in `text`, which may also be the address of the card.
+
+        Raises:
+            AddressError: It is not an http or https address with a host.
+        """
+        parts = _split(text)
+        path = parts.path.removesuffix(WELL_KNOWN_CARD_PATH).rstrip("/")
+        url = urlunsplit((parts.scheme, _netloc(parts), path, "", ""))
+        if parts.username is None:
+            return cls(url=url)
+        password = unquote(parts.password or "")
+        pair = base64.b64encode(f"{unquote(parts.username)}:{password}".encode()).decode()
+        return cls(url=url, credentials=f"Basic {pair}", secrets=(pair, password))
+
+
+def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
+    """The address to send messages to, by the rules at the head of this module.
+
+    Args:
+        address: What the user gave.
+        advertised: What the card says; may be empty or only a path.
+        has_token: Whether a bearer token goes along.
+
+    Raises:
+        AddressError: It leads elsewhere, and must not be followed.
+    """
+    base = urlsplit(address.url)
+    if not advertised:
+        return address.url + "/"
+    if advertised.startswith("/") and not advertised.startswith("//"):
+        return _on_base(base, urlsplit(advertised))
+    target = _split(advertised)
+    if _origin(target) == _origin(base):
+        return urlunsplit((base.scheme, base.netloc, target.path or "/", target.query, ""))
+    if _is_this_machine(target.hostname):
+        return _on_base(base, target)
+    if target.hostname != base.hostname:
+        msg = f"its card sends messages to another host, {_origin_text(target)!r}"
+        raise AddressError(msg)
+    if base.scheme == "https" and target.scheme == "http":
+        return _on_base(base, target)
+    if has_token:
+        msg = f"its card would send the bearer token to {_origin_text(target)!r}"
+        raise AddressError(msg)
+    return urlunsplit((target.scheme, _netloc(target), target.path or "/", target.query, ""))
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+    except ValueError as exc:
+        msg = f"{_without_credentials(text)!r} is not an address: {exc}"
+        raise AddressError(msg) from None
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or port == 0:
+        msg = f"{_without_credentials(text)!r} is not an http:// or https:// address with a host"
+        raise AddressError(msg)
+    return parts
+
+
+def _without_credentials(text: str) -> str:
+    return text.rpartition("@")[2]
+
+
+def _netloc(parts: SplitResult) -> str:
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return host if parts.port is None else f"{host}:{parts.port}"
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or _DEFAULT_PORTS[parts.scheme]
+
+
+def _origin_text(parts: SplitResult) -> str:
+    return f"{parts.scheme}://{_netloc(parts)}"
+
+
+def _is_this_machine(host: str | None) -> bool:
+    if host is None or host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return ip.is_loopback or ip.is_unspecified
+
+
+def _on_base(base: SplitResult, target: SplitResult) -> str:
+    """The target's path at the origin of `base`, below the path of `base`."""
+    path = target.path or "/"
+    prefix = base.path.rstrip("/")
+    if prefix and path != prefix and not path.startswith(f"{prefix}/"):
+        path = prefix + path
+    return urlunsplit((base.scheme, base.netloc, path, target.query, ""))

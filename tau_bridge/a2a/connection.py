@@ -1,0 +1,146 @@
+"""Connection: one agent, its card and its one a2a-sdk client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
+from a2a.types import GetTaskRequest, SendMessageRequest, StreamResponse, Task
+
+from tau_bridge.a2a.cards import BINDINGS, AgentCardInfo, CardError, describe, usable_card
+from tau_bridge.a2a.extensions import activation_headers
+from tau_bridge.a2a.faults import Redactor, agent_error
+from tau_bridge.a2a.guard import Exchange, GuardedTransport, exchange
+from tau_bridge.errors import AgentError, AgentProtocolError, AgentTimeoutError
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tau_bridge.a2a.address import AgentAddress
+    from tau_bridge.a2a.limits import MessengerLimits
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    info: AgentCardInfo
+    client: Client
+
+
+class Connection:
+    """The way to one agent. Owns its sockets; whoever makes it closes it."""
+
+    def __init__(
+        self,
+        address: AgentAddress,
+        *,
+        token: str | None,
+        limits: MessengerLimits,
+        ssl_context: ssl.SSLContext,
+    ) -> None:
+        self.url = address.url
+        authorization = f"Bearer {token}" if token else address.credentials
+        self.redact = Redactor(token, *address.secrets)
+        self._address = address
+        self._has_token = authorization is not None
+        self._limits = limits
+        self._http = httpx.AsyncClient(
+            transport=GuardedTransport(ssl_context=ssl_context, keepalive_s=limits.keepalive_s),
+            # Reading is bounded by the timeout of the whole turn.
+            timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
+            headers={
+                "Accept-Encoding": "identity",
+                **({"Authorization": authorization} if authorization else {}),
+            },
+            trust_env=False,
+        )
+        self._context = ClientCallContext(service_parameters=activation_headers())
+        self._resolving: asyncio.Task[_Resolved] | None = None
+
+    async def card(self) -> AgentCardInfo:
+        """The agent's card, fetched once. A failure is not remembered.
+
+        Raises:
+            AgentError: The card cannot be had, or not be used.
+        """
+        return (await self._resolved()).info
+
+    async def events(self, request: SendMessageRequest) -> AsyncGenerator[StreamResponse]:
+        """Send a message; yields the events of the answer.
+
+        Raises:
+            AgentError: The call failed.
+        """
+        client = (await self._resolved()).client
+        with self._mapped("sending a message to"):
+            async for event in client.send_message(request, context=self._context):
+                yield event
+
+    async def task(self, task_id: str) -> Task:
+        """The task as it stands now.
+
+        Raises:
+            AgentError: The call failed.
+        """
+        client = (await self._resolved()).client
+        with self._mapped("asking for the task of"):
+            return await client.get_task(GetTaskRequest(id=task_id), context=self._context)
+
+    async def aclose(self) -> None:
+        """Close the client and every connection. May be called again."""
+        resolving, self._resolving = self._resolving, None
+        if resolving is not None:
+            resolving.cancel()
+            await asyncio.wait([resolving])
+        await self._http.aclose()
+
+    async def _resolved(self) -> _Resolved:
+        if self._resolving is None or _has_failed(self._resolving):
+            self._resolving = asyncio.create_task(self._resolve())
+        # Whoever waits may be cancelled; the others still want the card.
+        return await asyncio.shield(self._resolving)
+
+    async def _resolve(self) -> _Resolved:
+        current = Exchange(url=self.url, max_bytes=self._limits.max_card_bytes)
+        try:
+            with exchange(current), self._mapped("fetching the card of"):
+                async with asyncio.timeout(self._limits.card_timeout_s):
+                    card = await A2ACardResolver(self._http, self.url).get_agent_card()
+            usable = usable_card(card, self._address, has_token=self._has_token)
+        except TimeoutError as exc:
+            msg = (
+                f"the agent at {self.url!r} did not send its card within"
+                f" {self._limits.card_timeout_s:g} s; check that it runs"
+            )
+            raise AgentTimeoutError(self.url, msg) from exc
+        except CardError as exc:
+            msg = f"the agent at {self.url!r} cannot be called: {exc}"
+            raise AgentProtocolError(self.url, msg) from exc
+        config = ClientConfig(
+            httpx_client=self._http,
+            supported_protocol_bindings=list(BINDINGS),
+            use_client_preference=True,
+        )
+        client = ClientFactory(config).create(usable)
+        return _Resolved(info=describe(card, usable, self._address), client=client)
+
+    @contextmanager
+    def _mapped(self, doing: str) -> Iterator[None]:
+        """What the SDK raises inside comes out as an AgentError."""
+        try:
+            yield
+        except (AgentError, TimeoutError):
+            raise
+        except Exception as exc:
+            error = agent_error(self.url, exc, redact=self.redact, doing=doing)
+            if error is None:
+                raise
+            raise error from self.redact.cause(exc)
+
+
+def _has_failed(task: asyncio.Task[_Resolved]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)

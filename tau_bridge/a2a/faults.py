@@ -1,0 +1,234 @@
+"""What a2a-sdk and httpx raise, as this package's errors. The only place that maps them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+
+import httpx
+from a2a.client import errors as client_errors
+from a2a.utils import errors as protocol_errors
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
+
+from tau_bridge.errors import (
+    AgentAuthRequiredError,
+    AgentCanceledError,
+    AgentError,
+    AgentFailedError,
+    AgentProtocolError,
+    AgentRejectedError,
+    AgentTimeoutError,
+    AgentUnreachableError,
+)
+
+MAX_DETAIL = 500
+"""Characters of an agent's own words that an error quotes."""
+
+
+class Fault(Enum):
+    """The kinds of trouble, each with what to do about it."""
+
+    UNREACHABLE = "check that the agent runs and that the address is right"
+    TIMEOUT = "look at why the agent is slow, or raise the time limit"
+    PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC or HTTP+JSON"
+    HTTP_STATUS = "look at the agent's own log"
+    AUTH = "give the bearer token of this agent"
+
+
+FAULTS: Mapping[type[Exception], Fault] = {
+    # httpx, while sending and receiving
+    httpx.HTTPError: Fault.UNREACHABLE,
+    httpx.RequestError: Fault.UNREACHABLE,
+    httpx.TransportError: Fault.UNREACHABLE,
+    httpx.TimeoutException: Fault.TIMEOUT,
+    httpx.ConnectTimeout: Fault.UNREACHABLE,
+    httpx.ReadTimeout: Fault.TIMEOUT,
+    httpx.WriteTimeout: Fault.TIMEOUT,
+    httpx.PoolTimeout: Fault.TIMEOUT,
+    httpx.NetworkError: Fault.UNREACHABLE,
+    httpx.ConnectError: Fault.UNREACHABLE,
+    httpx.ReadError: Fault.UNREACHABLE,
+    httpx.WriteError: Fault.UNREACHABLE,
+    httpx.CloseError: Fault.UNREACHABLE,
+    httpx.ProxyError: Fault.UNREACHABLE,
+    httpx.UnsupportedProtocol: Fault.PROTOCOL,
+    httpx.ProtocolError: Fault.PROTOCOL,
+    httpx.LocalProtocolError: Fault.PROTOCOL,
+    httpx.RemoteProtocolError: Fault.PROTOCOL,
+    httpx.DecodingError: Fault.PROTOCOL,
+    httpx.TooManyRedirects: Fault.PROTOCOL,
+    httpx.HTTPStatusError: Fault.HTTP_STATUS,
+    httpx.InvalidURL: Fault.PROTOCOL,
+    httpx.CookieConflict: Fault.PROTOCOL,
+    httpx.StreamError: Fault.PROTOCOL,
+    httpx.StreamConsumed: Fault.PROTOCOL,
+    httpx.StreamClosed: Fault.PROTOCOL,
+    httpx.ResponseNotRead: Fault.PROTOCOL,
+    httpx.RequestNotRead: Fault.PROTOCOL,
+    # a2a-sdk's client
+    client_errors.A2AClientError: Fault.PROTOCOL,
+    client_errors.AgentCardResolutionError: Fault.PROTOCOL,
+    client_errors.A2AClientTimeoutError: Fault.TIMEOUT,
+    # errors that an agent sent
+    protocol_errors.A2AError: Fault.PROTOCOL,
+    protocol_errors.TaskNotFoundError: Fault.PROTOCOL,
+    protocol_errors.TaskNotCancelableError: Fault.PROTOCOL,
+    protocol_errors.PushNotificationNotSupportedError: Fault.PROTOCOL,
+    protocol_errors.UnsupportedOperationError: Fault.PROTOCOL,
+    protocol_errors.ContentTypeNotSupportedError: Fault.PROTOCOL,
+    protocol_errors.InternalError: Fault.PROTOCOL,
+    protocol_errors.InvalidAgentResponseError: Fault.PROTOCOL,
+    protocol_errors.ExtendedAgentCardNotConfiguredError: Fault.PROTOCOL,
+    protocol_errors.InvalidParamsError: Fault.PROTOCOL,
+    protocol_errors.InvalidRequestError: Fault.PROTOCOL,
+    protocol_errors.MethodNotFoundError: Fault.PROTOCOL,
+    protocol_errors.JSONParseError: Fault.PROTOCOL,
+    protocol_errors.ExtensionSupportRequiredError: Fault.PROTOCOL,
+    protocol_errors.VersionNotSupportedError: Fault.PROTOCOL,
+}
+
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What the SDK stumbles over when an answer is JSON, but not of the shape it expects."""
+
+_UNREADABLE_MODULES = ("google.protobuf",)
+"""Packages whose errors mean the same. (protobuf's are not subclasses of ValueError.)"""
+
+_BROKEN_OFF = ("peer closed connection", "Server disconnected")
+_UNKNOWN_CODE = re.compile(r"JSON-RPC Error (-?\d+): ")
+_GATEWAY_STATUS = {502, 503, 504}
+_AUTH_STATUS = {401, 403, 407}
+
+
+class Redactor:
+    """Takes secrets out of texts that others wrote."""
+
+    def __init__(self, *secrets: str | None) -> None:
+        self._secrets = [secret for secret in secrets if secret]
+
+    def __call__(self, text: str) -> str:
+        """`text` with every secret blotted out."""
+        for secret in self._secrets:
+            text = text.replace(secret, "[redacted]")
+        return text
+
+    def cause(self, exc: Exception) -> Exception | None:
+        """`exc` as the cause of another error; None where its text, or its causes', has a secret."""
+        link: BaseException | None = exc
+        while link is not None:
+            if self(str(link)) != str(link):
+                return None
+            link = link.__cause__ or link.__context__
+        return exc
+
+
+def agent_error(url: str, exc: Exception, *, redact: Redactor, doing: str) -> AgentError | None:
+    """The error that says what `exc` means for a call to the agent at `url`.
+
+    Args:
+        url: The agent's address, as it may be shown.
+        exc: What the SDK raised. The errors that it wraps are looked at first.
+        redact: Takes secrets out of what the agent wrote.
+        doing: What was tried, as in "sending a message to".
+
+    Returns:
+        None where `exc` does not come from an answer: then it is a fault of ours.
+    """
+    root = _root(exc)
+    fault = _fault(root)
+    if fault is None:
+        return None
+    detail = _shorten(redact(str(root) or type(root).__name__))
+    if isinstance(root, httpx.HTTPStatusError):
+        return _status_error(url, root, redact=redact, doing=doing)
+    code = _code(root)
+    number = f"JSON-RPC error {code}: " if code is not None and str(code) not in detail else ""
+    message = f"{doing} the agent at {url!r} failed: {number}{detail}; {fault.value}"
+    if fault is Fault.UNREACHABLE:
+        return AgentUnreachableError(url, message)
+    if fault is Fault.TIMEOUT:
+        return AgentTimeoutError(url, message)
+    return AgentProtocolError(url, message, code=code)
+
+
+def task_error(url: str, state: str | None, said: str, *, redact: Redactor) -> AgentError | None:
+    """The error for a task that ended, or stopped, in `state`; None where that is no error."""
+    words = _shorten(redact(said)) or "no reason given"
+    if state == "failed":
+        return AgentFailedError(url, f"the agent at {url!r} failed its task: {words}")
+    if state == "rejected":
+        return AgentRejectedError(url, f"the agent at {url!r} rejected the task: {words}")
+    if state == "canceled":
+        return AgentCanceledError(url, f"the agent at {url!r} canceled the task: {words}")
+    if state == "auth-required":
+        message = f"the agent at {url!r} wants credentials: {words}; {Fault.AUTH.value}"
+        return AgentAuthRequiredError(url, message)
+    return None
+
+
+def _root(exc: Exception) -> Exception:
+    """The httpx error below the SDK's wrapping, where there is one."""
+    cause = exc.__cause__
+    wrapped = isinstance(exc, client_errors.A2AClientError | protocol_errors.MethodNotFoundError)
+    if wrapped and isinstance(cause, httpx.HTTPError):
+        return cause
+    return exc
+
+
+def _fault(exc: Exception) -> Fault | None:
+    if isinstance(exc, httpx.RemoteProtocolError) and str(exc).startswith(_BROKEN_OFF):
+        return Fault.UNREACHABLE
+    for kind in type(exc).__mro__:
+        if kind in FAULTS:
+            return FAULTS[kind]
+    module = type(exc).__module__
+    if isinstance(exc, _UNREADABLE) or module.startswith(_UNREADABLE_MODULES):
+        return Fault.PROTOCOL
+    return None
+
+
+def _code(exc: Exception) -> int | None:
+    for kind, code in JSON_RPC_ERROR_CODE_MAP.items():
+        if isinstance(exc, kind):
+            return code
+    unknown = _UNKNOWN_CODE.match(str(exc))
+    return int(unknown[1]) if unknown else None
+
+
+def _status_error(
+    url: str, exc: httpx.HTTPStatusError, *, redact: Redactor, doing: str
+) -> AgentError:
+    status = exc.response.status_code
+    said, code = _body(exc.response)
+    quoted = f": {_shorten(redact(said))}" if said else ""
+    message = f"{doing} the agent at {url!r} failed: it answered HTTP {status}{quoted}"
+    if status in _AUTH_STATUS:
+        return AgentAuthRequiredError(url, f"{message}; {Fault.AUTH.value}")
+    if status in _GATEWAY_STATUS:
+        return AgentUnreachableError(url, f"{message}; {Fault.UNREACHABLE.value}")
+    if exc.response.is_redirect:
+        return AgentProtocolError(url, f"{message}; give the address that it redirects to")
+    if status == httpx.codes.NOT_FOUND:
+        return AgentProtocolError(url, f"{message}; {Fault.UNREACHABLE.value}", code=code)
+    return AgentProtocolError(url, f"{message}; {Fault.HTTP_STATUS.value}", code=code)
+
+
+def _body(response: httpx.Response) -> tuple[str, int | None]:
+    """What a failed answer says, and the JSON-RPC code in it."""
+    try:
+        content = response.json()
+    except httpx.ResponseNotRead:
+        return "", None
+    except (ValueError, RecursionError):
+        return response.text.strip(), None
+    error = content.get("error") if isinstance(content, dict) else None
+    if isinstance(error, dict):
+        code = error.get("code")
+        is_code = isinstance(code, int) and not isinstance(code, bool) and code < 0
+        return str(error.get("message", "")), code if is_code else None
+    return response.text.strip(), None
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]} ..."

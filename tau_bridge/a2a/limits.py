@@ -1,0 +1,38 @@
+"""MessengerLimits: how long a participant may take and how much it may send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessengerLimits:
+    """Bounds on one participant's answers. All are positive.
+
+    Raises:
+        ValueError: One is not positive.
+    """
+
+    timeout_s: float = 300.0
+    """For a whole turn, from the message to the end of the reply."""
+    card_timeout_s: float = 10.0
+    """For fetching the agent card, connection included."""
+    connect_timeout_s: float = 10.0
+    """For making a connection."""
+    max_reply_bytes: int = 10 * 1024 * 1024
+    """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes."""
+    max_card_bytes: int = 1024 * 1024
+    """Body bytes of an agent card."""
+    keepalive_s: float = 4.0
+    """How long an idle connection is kept. Below the 5 s after which common servers close one."""
+    settle_s: float = 0.25
+    """How long a stream may take to end after its task did, so that its connection lives on."""
+    poll_interval_s: float = 0.5
+    """Between two looks at a task whose agent ended its answer while the task was working."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:
+                msg = f"{limit.name} must be positive, not {value!r}"
+                raise ValueError(msg)

@@ -1,0 +1,319 @@
+"""Messenger and Conversation: how the assessor talks to the agents that it assesses.
+
+    messenger = Messenger()
+    conversation = messenger.conversation(url, recorder=recorder)
+    reply = await conversation.send("Hello")
+    await messenger.aclose()
+
+A messenger has one a2a-sdk client for each agent URL and any number of conversations over it, at
+once. A conversation is one A2A context: no context id goes out with its first message, and the one
+that came back goes out with every later one. Agents that name another context id later on have
+broken that promise; as those which do this in public keep their memory under the id that they are
+*sent*, the conversation stays with the first id, and its step says `context_id_changed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from a2a.helpers import new_text_message
+from a2a.types import Role, SendMessageRequest, StreamResponse
+
+from evals.trace import CallType
+from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.connection import Connection
+from tau_bridge.a2a.faults import task_error
+from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.replies import INPUT_REQUIRED, Reply, ReplyFold, UnreadablePartError
+from tau_bridge.errors import (
+    AgentError,
+    AgentProtocolError,
+    AgentTimeoutError,
+    AgentUnreachableError,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from tau_bridge.a2a.cards import AgentCardInfo
+    from tau_bridge.recorder import TraceRecorder
+
+_DEFAULT_LIMITS = MessengerLimits()
+
+
+class Messenger:
+    """Talks to agents over A2A. One for a run; whoever makes it closes it.
+
+    Args:
+        limits: How long an agent may take and how much it may send.
+        tokens: Bearer tokens by agent address.
+        caller: Who the recorded steps say made the calls.
+        ssl_context: TLS settings; those of all messengers by default.
+
+    Raises:
+        ValueError: A token or its address cannot be one.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: MessengerLimits = _DEFAULT_LIMITS,
+        tokens: Mapping[str, str] | None = None,
+        caller: str = "green-agent",
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self.limits = limits
+        self.caller = caller
+        self._tokens = {
+            AgentAddress.parse(url).url: _checked_token(url, token)
+            for url, token in (tokens or {}).items()
+        }
+        self._ssl_context = ssl_context
+        self._connections: dict[AgentAddress, Connection] = {}
+        self._closed = False
+
+    async def card(self, url: str) -> AgentCardInfo:
+        """The card of the agent at `url`, fetched once.
+
+        Raises:
+            AgentError: The card cannot be had, or not be used.
+        """
+        return await self._connection(url).card()
+
+    def conversation(
+        self,
+        url: str,
+        *,
+        recorder: TraceRecorder,
+        callee: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Conversation:
+        """A new conversation with the agent at `url`. Contacts nobody yet.
+
+        Args:
+            url: The agent's address.
+            recorder: Takes one step for each message.
+            callee: Who the steps say was called; the address by default.
+            metadata: JSON to send along with the first message.
+
+        Raises:
+            AgentUnreachableError: `url` is not an address.
+            RuntimeError: The messenger is closed.
+        """
+        return Conversation(
+            self._connection(url),
+            limits=self.limits,
+            recorder=recorder,
+            caller=self.caller,
+            callee=callee,
+            metadata=metadata,
+        )
+
+    async def aclose(self) -> None:
+        """Close every client. May be called again."""
+        self._closed = True
+        connections = list(self._connections.values())
+        self._connections.clear()
+        for connection in connections:
+            await connection.aclose()
+
+    close = aclose
+
+    def _connection(self, url: str) -> Connection:
+        if self._closed:
+            msg = "the messenger is closed"
+            raise RuntimeError(msg)
+        try:
+            address = AgentAddress.parse(url)
+        except AddressError as exc:
+            shown = url.rpartition("@")[2]
+            raise AgentUnreachableError(shown, f"{exc}, such as 'http://127.0.0.1:9010'") from None
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = self._connections[address] = Connection(
+                address,
+                token=self._tokens.get(address.url),
+                limits=self.limits,
+                ssl_context=self._ssl_context or default_ssl_context(),
+            )
+        return connection
+
+
+class Conversation:
+    """One A2A context with one agent. One message at a time; made by `Messenger.conversation`."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        limits: MessengerLimits,
+        recorder: TraceRecorder,
+        caller: str,
+        callee: str | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> None:
+        self.context_id: str | None = None
+        self._connection = connection
+        self._limits = limits
+        self._recorder = recorder
+        self._caller = caller
+        self._callee = callee or connection.url
+        self._metadata = metadata
+        self._open_task_id: str | None = None
+        self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
+        self._busy = False
+        self._closed = False
+
+    async def send(self, text: str) -> Reply:
+        """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
+
+        The latency of the first step of an agent whose card was not asked for before holds the
+        fetching of its card too.
+
+        Raises:
+            AgentError: There is no reply; the subclass says why.
+            RuntimeError: The conversation is closed, or still waits for a reply.
+        """
+        if self._closed or self._busy:
+            msg = "the conversation is closed" if self._closed else "a reply is still due"
+            raise RuntimeError(msg)
+        self._busy = True
+        try:
+            return await self._recorded(text)
+        finally:
+            self._busy = False
+
+    async def aclose(self) -> None:
+        """End the conversation. The agent is not told: A2A has no word for it."""
+        self._closed = True
+
+    async def _recorded(self, text: str) -> Reply:
+        url = self._connection.url
+        attributes = {"agent_url": url}
+        current = Exchange(url=url, max_bytes=self._limits.max_reply_bytes)
+        opened = self._recorder.begin(
+            call_type=CallType.AGENT, caller=self._caller, callee=self._callee, request_text=text
+        )
+        with exchange(current):
+            events = self._connection.events(self._request(text))
+            try:
+                reply = await self._turn(events, attributes)
+            except AgentError as exc:
+                self._note(current, attributes)
+                opened.end(error=f"{type(exc).__name__}: {exc}", attributes=attributes)
+                await self._settle(events)
+                raise
+            except asyncio.CancelledError:
+                opened.end(error="cancelled", attributes=attributes)
+                raise
+            except BaseException as exc:
+                opened.end(error=f"{type(exc).__name__} in the messenger", attributes=attributes)
+                raise
+            self._note(current, attributes)
+            shown = self._connection.redact(reply.as_text())
+            opened.end(response_text=shown, attributes=attributes)
+            await self._settle(events)
+        return reply
+
+    def _request(self, text: str) -> SendMessageRequest:
+        message = new_text_message(
+            text, context_id=self.context_id, task_id=self._open_task_id, role=Role.ROLE_USER
+        )
+        if self._metadata is not None:
+            message.metadata.update(dict(self._metadata))
+            self._metadata = None
+        return SendMessageRequest(message=message)
+
+    async def _turn(
+        self, events: AsyncGenerator[StreamResponse], attributes: dict[str, str]
+    ) -> Reply:
+        url = self._connection.url
+        known = self._known_artifacts if self._open_task_id else {}
+        fold = ReplyFold(known_artifacts=known)
+        try:
+            async with asyncio.timeout(self._limits.timeout_s):
+                await self._fold(events, fold, attributes)
+            reply = fold.reply()
+        except TimeoutError as exc:
+            last = f"its task was {fold.state}" if fold.state else "it had answered nothing"
+            msg = (
+                f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s"
+                f" ({last}); look at why it is slow, or raise the time limit"
+            )
+            raise AgentTimeoutError(url, msg) from exc
+        except UnreadablePartError as exc:
+            msg = f"the agent at {url!r} sent a reply that cannot be read: {exc}"
+            raise AgentProtocolError(url, msg) from exc
+        finally:
+            self._adopt(fold, attributes)
+        error = task_error(url, fold.state, fold.status_text(), redact=self._connection.redact)
+        if error is not None:
+            raise error
+        attributes["reply_from"] = reply.source
+        return reply
+
+    async def _fold(
+        self,
+        events: AsyncGenerator[StreamResponse],
+        fold: ReplyFold,
+        attributes: dict[str, str],
+    ) -> None:
+        """Read until the turn is over; look after the task where the agent stopped telling."""
+        async for event in events:
+            fold.add(event)
+            if fold.is_over:
+                return
+        url = self._connection.url
+        if fold.task_id is None:
+            msg = (
+                f"the agent at {url!r} ended its answer without a message or a task;"
+                " check that its executor sends one"
+            )
+            raise AgentProtocolError(url, msg)
+        polls = 0
+        while not fold.is_over:
+            if polls:
+                await asyncio.sleep(self._limits.poll_interval_s)
+            polls += 1
+            attributes["polls"] = str(polls)
+            fold.add(StreamResponse(task=await self._connection.task(fold.task_id)))
+
+    def _adopt(self, fold: ReplyFold, attributes: dict[str, str]) -> None:
+        """Take over what the turn says about context and task, and note it down."""
+        for context_id in fold.context_ids:
+            if self.context_id is None:
+                self.context_id = context_id
+            elif context_id != self.context_id:
+                attributes["context_id_changed"] = context_id
+        waits = fold.state == INPUT_REQUIRED
+        self._open_task_id = fold.task_id if waits else None
+        self._known_artifacts = fold.artifact_contents() if waits else {}
+        named = {"context_id": self.context_id, "task_id": fold.task_id, "state": fold.state}
+        attributes.update({key: value for key, value in named.items() if value})
+
+    def _note(self, current: Exchange, attributes: dict[str, str]) -> None:
+        attributes["reply_bytes"] = str(current.received_bytes)
+        if current.retries:
+            attributes["retries"] = str(current.retries)
+
+    async def _settle(self, events: AsyncGenerator[StreamResponse]) -> None:
+        """Let the stream end, so that its connection can be used again; but do not wait for it.
+
+        Whoever leaves its stream open loses the connection: cancelling the read closes it.
+        """
+        with contextlib.suppress(TimeoutError, AgentError):
+            async with asyncio.timeout(self._limits.settle_s):
+                async for _ in events:
+                    pass
+
+
+def _checked_token(url: str, token: str) -> str:
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        shown = url.rpartition("@")[2]
+        msg = f"the bearer token for {shown!r} is empty or has characters that no token has"
+        raise ValueError(msg)
+    return token

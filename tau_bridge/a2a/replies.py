@@ -1,0 +1,295 @@
+"""Folds the events of one turn into one reply. Pure.
+
+Agents put their reply in one of four places, and `ReplyFold` looks in this order:
+
+1. a bare message;
+2. the message of the task's status, when the task waits for input (that is the question);
+3. the task's artifacts, chunks put together;
+4. the message of the task's final status;
+5. the agent's last message in the task's history.
+
+Artifacts that a continued task already had in an earlier turn, unchanged, are not a reply again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from a2a.helpers import get_data_parts
+from a2a.types import Artifact, Message, Part, Role, Task, TaskState
+
+if TYPE_CHECKING:
+    from a2a.types import StreamResponse, TaskArtifactUpdateEvent, TaskStatus
+
+ReplySource = Literal["message", "artifact", "status", "history", "none"]
+
+_TERMINAL = {
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_FAILED,
+    TaskState.TASK_STATE_CANCELED,
+    TaskState.TASK_STATE_REJECTED,
+}
+_INTERRUPTED = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
+
+INPUT_REQUIRED = "input-required"
+_EXACT_INTEGERS_BELOW = 2.0**53
+
+
+class UnreadablePartError(ValueError):
+    """A data part or metadata that is not JSON (NaN, infinity)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What an agent answered in one turn.
+
+    `data` holds the data parts (whole numbers as int, though A2A carries them as doubles).
+    `state` is the task's, in the words of protocol 0.3 (`completed`, `input-required`); None for a
+    bare message. `metadata` is that of task, messages and artifacts, where there is any: a
+    ResponseTrace of the traceability extension may be in it.
+    """
+
+    text: str
+    data: tuple[Any, ...]
+    context_id: str | None
+    task_id: str | None
+    state: str | None
+    metadata: tuple[Mapping[str, Any], ...]
+    source: ReplySource
+
+    def as_text(self) -> str:
+        """Text and data in one, the data as JSON."""
+        data = (json.dumps(item, ensure_ascii=False) for item in self.data)
+        return "\n".join([*([self.text] if self.text else []), *data])
+
+
+@dataclass
+class _Chunks:
+    """An artifact as it grows: the parts of its first event, then those of each appended one."""
+
+    chunks: list[list[Part]]
+    metadata: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def parts(self) -> list[Part]:
+        return [part for chunk in self.chunks for part in chunk]
+
+    def text(self) -> str:
+        return "".join(_text(chunk) for chunk in self.chunks)
+
+
+class ReplyFold:
+    """Takes the events of one turn, one by one."""
+
+    def __init__(self, *, known_artifacts: Mapping[str, tuple[bytes, ...]] | None = None) -> None:
+        self._known = dict(known_artifacts or {})
+        self._artifacts: dict[str, _Chunks] = {}
+        self._message: Message | None = None
+        self._status_message: Message | None = None
+        self._history: Message | None = None
+        self._state: TaskState | None = None
+        self._task_metadata: list[Mapping[str, Any]] = []
+        self.context_ids: list[str] = []
+        """Every context id that the events named, in order, each once."""
+        self.task_id: str | None = None
+
+    def add(self, event: StreamResponse) -> None:
+        """Take in one event.
+
+        Raises:
+            UnreadablePartError: Its metadata is not JSON.
+        """
+        if event.HasField("message"):
+            self._message = event.message
+            self._see(event.message.context_id, "")
+        elif event.HasField("task"):
+            self._add_task(event.task)
+        elif event.HasField("status_update"):
+            update = event.status_update
+            self._see(update.context_id, update.task_id)
+            self._set_status(update.status)
+            self._task_metadata.extend(_metadata(update))
+        elif event.HasField("artifact_update"):
+            self._see(event.artifact_update.context_id, event.artifact_update.task_id)
+            self._add_artifact_update(event.artifact_update)
+
+    @property
+    def state(self) -> str | None:
+        """The task's state in the words of protocol 0.3; None while there is no task."""
+        if self._state is None:
+            return None
+        name: str = TaskState.Name(self._state)
+        return name.removeprefix("TASK_STATE_").lower().replace("_", "-")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the turn has ended: a message, or a task that is done or waits for us."""
+        return self._message is not None or self._state in _TERMINAL | _INTERRUPTED
+
+    def artifact_contents(self) -> dict[str, tuple[bytes, ...]]:
+        """What each artifact holds, to tell it apart in the next turn of the same task."""
+        return {key: _content(artifact.parts()) for key, artifact in self._artifacts.items()}
+
+    def reply(self) -> Reply:
+        """The reply so far.
+
+        Raises:
+            UnreadablePartError: A data part is not JSON.
+        """
+        source, text, parts = next(
+            (found for found in self._candidates() if found[1] or found[2]), ("none", "", [])
+        )
+        texts, data = _data(parts)
+        return Reply(
+            text="\n".join([*([text] if text else []), *texts]),
+            data=tuple(data),
+            context_id=self.context_ids[0] if self.context_ids else None,
+            task_id=self.task_id,
+            state=None if self._message is not None else self.state,
+            metadata=tuple(self._all_metadata()),
+            source=source,
+        )
+
+    def status_text(self) -> str:
+        """What the task's status says, in one line or more; for error messages."""
+        return _text(self._status_message.parts) if self._status_message is not None else ""
+
+    def _candidates(self) -> Iterator[tuple[ReplySource, str, list[Part]]]:
+        """Places with a reply, the best first: source, text, and the parts that hold data."""
+        if self._message is not None:
+            yield _of_message("message", self._message)
+            return
+        status = self._status_message
+        if self.state == INPUT_REQUIRED and status is not None:
+            yield _of_message("status", status)
+        new = [
+            artifact
+            for key, artifact in self._artifacts.items()
+            if self._known.get(key) != _content(artifact.parts())
+        ]
+        texts = [text for artifact in new if (text := artifact.text())]
+        yield "artifact", "\n".join(texts), _data_parts(p for a in new for p in a.parts())
+        if status is not None:
+            yield _of_message("status", status)
+        if self._history is not None:
+            yield _of_message("history", self._history)
+
+    def _see(self, context_id: str, task_id: str) -> None:
+        if context_id and context_id not in self.context_ids:
+            self.context_ids.append(context_id)
+        self.task_id = task_id or self.task_id
+
+    def _set_status(self, status: TaskStatus) -> None:
+        self._state = status.state
+        self._status_message = status.message if status.HasField("message") else None
+
+    def _add_task(self, task: Task) -> None:
+        self._see(task.context_id, task.id)
+        self._set_status(task.status)
+        for index, artifact in enumerate(task.artifacts):
+            key = artifact.artifact_id or f"#{index}"
+            before = self._artifacts.get(key)
+            if before is None or _content(before.parts()) != _content(artifact.parts):
+                self._artifacts[key] = _Chunks([list(artifact.parts)], list(_metadata(artifact)))
+        self._history = _last_answer(task.history)
+        self._task_metadata.extend(_metadata(task))
+
+    def _add_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
+        artifact: Artifact = update.artifact
+        key = artifact.artifact_id or f"#{len(self._artifacts)}"
+        if update.append and not artifact.artifact_id and self._artifacts:
+            key = next(reversed(self._artifacts))
+        metadata = [*_metadata(artifact), *_metadata(update)]
+        if update.append and key in self._artifacts:
+            self._artifacts[key].chunks.append(list(artifact.parts))
+            self._artifacts[key].metadata.extend(metadata)
+        else:
+            self._artifacts[key] = _Chunks([list(artifact.parts)], metadata)
+
+    def _all_metadata(self) -> Iterator[Mapping[str, Any]]:
+        for artifact in self._artifacts.values():
+            yield from artifact.metadata
+        for message in (self._message, self._status_message):
+            if message is not None:
+                yield from _metadata(message)
+        yield from self._task_metadata
+
+
+def _of_message(source: ReplySource, message: Message) -> tuple[ReplySource, str, list[Part]]:
+    return source, _text(message.parts), _data_parts(message.parts)
+
+
+def _last_answer(history: Iterable[Message]) -> Message | None:
+    """The agent's last message, if it came after the user's last one."""
+    last = None
+    for message in history:
+        last = message if message.role == Role.ROLE_AGENT else None
+    return last
+
+
+def _content(parts: Iterable[Part]) -> tuple[bytes, ...]:
+    return tuple(part.SerializeToString(deterministic=True) for part in parts)
+
+
+def _text(parts: Iterable[Part]) -> str:
+    return "\n".join(text for part in parts if (text := _part_text(part)))
+
+
+def _part_text(part: Part) -> str:
+    if part.HasField("text"):
+        return part.text
+    if part.HasField("raw") and _is_textual(part.media_type):
+        return part.raw.decode("utf-8", errors="replace")
+    return ""
+
+
+def _is_textual(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith("json")
+
+
+def _data_parts(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.HasField("data")]
+
+
+def _data(parts: Iterable[Part]) -> tuple[list[str], list[Any]]:
+    """Strings among the data parts, which are text after all, and the rest."""
+    texts: list[str] = []
+    data: list[Any] = []
+    for part in parts:
+        value = _json_value(part)
+        if isinstance(value, str):
+            texts.append(value)
+        else:
+            data.append(value)
+    return texts, data
+
+
+def _json_value(part: Part) -> Any:
+    try:
+        values = get_data_parts([part])
+    except ValueError as exc:
+        msg = f"a data part is not JSON: {exc}"
+        raise UnreadablePartError(msg) from exc
+    return _whole_numbers(values[0])
+
+
+def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
+    """The metadata of a task, message, artifact or event, if it has any."""
+    if holder.HasField("metadata") and holder.metadata.fields:
+        part = Part()
+        part.data.struct_value.CopyFrom(holder.metadata)
+        yield _json_value(part)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """`value` with floats that are whole numbers as int, wherever a double is exact."""
+    if isinstance(value, float):
+        exact = value.is_integer() and abs(value) < _EXACT_INTEGERS_BELOW
+        return int(value) if exact else value
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in value]
+    return value

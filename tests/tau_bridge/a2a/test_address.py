@@ -1,0 +1,100 @@
+import pytest
+
+from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("http://127.0.0.1:9010", "http://127.0.0.1:9010"),
+        ("http://127.0.0.1:9010/", "http://127.0.0.1:9010"),
+        (" https://agent.example/a2a/ ", "https://agent.example/a2a"),
+        ("http://h:1/.well-known/agent-card.json", "http://h:1"),
+        ("http://h:1/role/.well-known/agent-card.json", "http://h:1/role"),
+        ("http://h:1/a?key=secret#part", "http://h:1/a"),
+        ("http://[::1]:9010/", "http://[::1]:9010"),
+    ],
+)
+def test_an_address_is_reduced_to_its_base(text: str, url: str) -> None:
+    assert AgentAddress.parse(text).url == url
+
+
+def test_credentials_in_an_address_are_kept_apart_from_what_is_shown() -> None:
+    address = AgentAddress.parse("https://me:p%40ss@agent.example/")
+    assert address.url == "https://agent.example"
+    assert address.credentials == "Basic bWU6cEBzcw=="  # me:p@ss
+    assert address.secrets == ("bWU6cEBzcw==", "p@ss")
+    assert "p@ss" not in repr(address)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "localhost:9010", "ftp://h/", "http://", "http://h:0/", "http://h:99999/", "/a"]
+)
+def test_what_is_not_an_http_address_is_refused(text: str) -> None:
+    with pytest.raises(AddressError):
+        AgentAddress.parse(text)
+
+
+def test_a_refused_address_does_not_show_its_password() -> None:
+    with pytest.raises(AddressError) as caught:
+        AgentAddress.parse("ftp://me:hunter2@h/")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "advertised", "called"),
+    [
+        # the same origin is followed
+        ("http://h:9010", "http://h:9010/", "http://h:9010/"),
+        ("http://h:9010", "http://h:9010/a2a/v1?tenant=t", "http://h:9010/a2a/v1?tenant=t"),
+        ("http://h", "http://h:80/x", "http://h/x"),
+        ("http://h:9010", "http://H:9010", "http://h:9010/"),
+        # an address that says "here" is put where the user reached the agent
+        ("http://10.0.0.5:9010", "http://0.0.0.0:9009/", "http://10.0.0.5:9010/"),
+        ("http://10.0.0.5:9010", "http://localhost:9009/a2a", "http://10.0.0.5:9010/a2a"),
+        ("https://agent.example", "http://127.0.0.1:8000/", "https://agent.example/"),
+        ("http://127.0.0.1:9010", "http://[::1]:9010/rpc", "http://127.0.0.1:9010/rpc"),
+        ("http://127.0.0.1:9010", "http://[::]:9010/", "http://127.0.0.1:9010/"),
+        # behind a proxy that serves each agent below a path of its own
+        ("http://127.0.0.1:8080/agent", "http://0.0.0.0:9009/", "http://127.0.0.1:8080/agent/"),
+        (
+            "http://127.0.0.1:8080/agent",
+            "http://0.0.0.0:9/agent/x",
+            "http://127.0.0.1:8080/agent/x",
+        ),
+        # no address, or only a path
+        ("http://h:9010/role", "", "http://h:9010/role/"),
+        ("http://h:9010", "/a2a", "http://h:9010/a2a"),
+        # the same host
+        ("http://h:9010", "http://h:9011/", "http://h:9011/"),
+        ("http://h", "https://h/", "https://h/"),
+        ("https://h", "http://h/a", "https://h/a"),
+    ],
+)
+def test_the_card_is_followed_as_far_as_it_is_safe(
+    given: str, advertised: str, called: str
+) -> None:
+    assert endpoint(AgentAddress.parse(given), advertised, has_token=False) == called
+
+
+@pytest.mark.parametrize(
+    "advertised",
+    [
+        "http://elsewhere.example/",
+        "http://169.254.169.254/latest/meta-data",
+        "//elsewhere.example/",
+        "http://h:9010@elsewhere.example/",
+        "file:///etc/passwd",
+        "http://172.17.0.2:9010/",
+    ],
+)
+def test_a_card_cannot_lead_to_another_host(advertised: str) -> None:
+    with pytest.raises(AddressError):
+        endpoint(AgentAddress.parse("http://h:9010"), advertised, has_token=False)
+
+
+def test_a_bearer_token_does_not_travel_to_another_port() -> None:
+    given = AgentAddress.parse("http://h:9010")
+    with pytest.raises(AddressError, match="bearer token"):
+        endpoint(given, "http://h:9011/", has_token=True)
+    assert endpoint(given, "http://h:9010/a", has_token=True) == "http://h:9010/a"

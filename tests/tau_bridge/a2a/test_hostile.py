@@ -1,0 +1,218 @@
+"""Agents that answer as none should: each ends in a typed error and exactly one step."""
+
+import tracemalloc
+
+import pytest
+from starlette.types import ASGIApp
+
+from tau_bridge import errors, testing
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.recorder import TraceRecorder
+
+from .conftest import Serving
+
+MEBIBYTE = 1024 * 1024
+
+
+async def failure_of(url: str, messenger: Messenger, recorder: TraceRecorder) -> errors.AgentError:
+    """The error of one message, after checking that it was recorded."""
+    with pytest.raises(errors.AgentError) as caught:
+        await messenger.conversation(url, recorder=recorder).send("hello")
+    (step,) = recorder.trace().steps
+    error = caught.value
+    assert step.error == f"{type(error).__name__}: {error}"
+    assert step.request_text == "hello"
+    assert step.response_text is None
+    assert error.url == url
+    assert url in str(error)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("app", "kind", "words"),
+    [
+        (testing.http_500(), errors.AgentProtocolError, "HTTP 500: boom"),
+        (testing.http_status(401), errors.AgentAuthRequiredError, "bearer token"),
+        (testing.http_status(403), errors.AgentAuthRequiredError, "HTTP 403"),
+        (testing.http_status(503), errors.AgentUnreachableError, "HTTP 503"),
+        (
+            testing.http_status(307, headers={"location": "http://127.0.0.1:1/"}),
+            errors.AgentProtocolError,
+            "redirects",
+        ),
+        (testing.fails("no model"), errors.AgentFailedError, "no model"),
+        (testing.rejects("not today"), errors.AgentRejectedError, "not today"),
+        (testing.cancels("stopped"), errors.AgentCanceledError, "stopped"),
+        (testing.auth_required("log in"), errors.AgentAuthRequiredError, "log in"),
+        (testing.drops_connection(), errors.AgentUnreachableError, "closed connection"),
+        (testing.invalid_card(), errors.AgentProtocolError, "card"),
+        (testing.invalid_card("<html>"), errors.AgentProtocolError, "JSON"),
+        (testing.invalid_card("[]"), errors.AgentProtocolError, "card"),
+        (testing.invalid_card("{}"), errors.AgentProtocolError, "no name"),
+        (testing.invalid_card('{"name": "x"}'), errors.AgentProtocolError, "no interface"),
+        (testing.invalid_card("[" * 100_000), errors.AgentProtocolError, "card"),
+        (testing.invalid_card("gone", status=404), errors.AgentProtocolError, "HTTP 404"),
+        (testing.says(b""), errors.AgentProtocolError, "without a message or a task"),
+        (testing.says(b"data: {nonsense\n\n"), errors.AgentProtocolError, "JSON"),
+        (testing.says(b"data: 3\n\n"), errors.AgentProtocolError, "object"),
+        (
+            testing.says(b"data: " + b"[" * 100_000 + b"\n\n"),
+            errors.AgentProtocolError,
+            "recursion",
+        ),
+        (testing.says(b"\xff\xfe", media_type="text/plain"), errors.AgentProtocolError, "decode"),
+        (
+            testing.says(testing.sse({"message": {"parts": 3}})),
+            errors.AgentProtocolError,
+            "parts",
+        ),
+        (
+            testing.says(b'data: {"result": {"message": {"parts": [{"data": NaN}]}}}\n\n'),
+            errors.AgentProtocolError,
+            "NaN",
+        ),
+        (
+            testing.says(b'data: {"result": {"message": {"parts": [{"text": "\\ud800"}]}}}\n\n'),
+            errors.AgentProtocolError,
+            "surrogate",
+        ),
+        (
+            testing.says(testing.sse({"unheard": {}})),
+            errors.AgentProtocolError,
+            "without a message",
+        ),
+    ],
+)
+async def test_a_hostile_agent_becomes_a_typed_error(
+    serving: Serving,
+    messenger: Messenger,
+    recorder: TraceRecorder,
+    app: ASGIApp,
+    kind: type[errors.AgentError],
+    words: str,
+) -> None:
+    error = await failure_of(serving(app), messenger, recorder)
+    assert type(error) is kind
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("app", "words"),
+    [
+        (testing.hangs(), "within 1 s (it had answered nothing)"),
+        (testing.never_ends(), "within 1 s (its task was working)"),
+        (testing.hanging_card(), "did not send its card within 0.5 s"),
+    ],
+)
+async def test_an_agent_that_does_not_come_to_an_end_runs_into_the_time_limit(
+    serving: Serving, impatient: Messenger, recorder: TraceRecorder, app: ASGIApp, words: str
+) -> None:
+    error = await failure_of(serving(app), impatient, recorder)
+    assert type(error) is errors.AgentTimeoutError
+    assert words in str(error)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize("code", [-32700, -32603, -32601, -32050, -32009, -32001])
+async def test_a_jsonrpc_error_keeps_its_code(
+    serving: Serving, messenger: Messenger, recorder: TraceRecorder, code: int, streaming: bool
+) -> None:
+    url = serving(testing.jsonrpc_error(code, "the agent's words", streaming=streaming))
+    error = await failure_of(url, messenger, recorder)
+    assert isinstance(error, errors.AgentProtocolError)
+    assert error.code == code
+    assert "the agent's words" in str(error)
+
+
+async def test_nobody_there_is_said_in_plain_words(
+    messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    with testing.closed_port() as url:
+        error = await failure_of(url, messenger, recorder)
+    assert type(error) is errors.AgentUnreachableError
+    assert "check that the agent runs" in str(error)
+
+
+async def test_a_task_that_its_agent_forgot_is_a_protocol_error(
+    serving: Serving, messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    error = await failure_of(serving(testing.ends_early()), messenger, recorder)
+    assert isinstance(error, errors.AgentProtocolError)
+    assert error.code == -32601
+    assert "asking for the task" in str(error)
+
+
+@pytest.mark.parametrize("in_card", [False, True])
+async def test_a_hundred_megabytes_are_not_read(
+    serving: Serving, recorder: TraceRecorder, in_card: bool
+) -> None:
+    url = serving(testing.huge(100, in_card=in_card))
+    messenger = Messenger(limits=MessengerLimits(max_reply_bytes=MEBIBYTE, max_card_bytes=MEBIBYTE))
+    tracemalloc.start()
+    try:
+        error = await failure_of(url, messenger, recorder)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    await messenger.aclose()
+    assert type(error) is errors.AgentReplyTooLargeError
+    assert f"more than {MEBIBYTE} bytes" in str(error)
+    # What was read, its copies, and the agent's own chunks in this process.
+    assert peak < 30 * MEBIBYTE
+    received = int(recorder.trace().steps[0].additional_attributes["reply_bytes"])
+    assert received <= 2 * MEBIBYTE
+
+
+async def test_a_compressed_answer_is_refused_unread(
+    serving: Serving, messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    url = serving(testing.gzip_bomb(20))
+    error = await failure_of(url, messenger, recorder)
+    assert isinstance(error, errors.AgentProtocolError)
+    assert "gzip" in str(error)
+    assert recorder.trace().steps[0].additional_attributes["reply_bytes"] == "0"
+
+
+async def test_an_announced_length_is_enough_to_refuse_an_answer(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    messenger = Messenger(limits=MessengerLimits(max_reply_bytes=1000))
+    url = serving(testing.says(b"x" * 1001))
+    error = await failure_of(url, messenger, recorder)
+    await messenger.aclose()
+    assert type(error) is errors.AgentReplyTooLargeError
+    assert recorder.trace().steps[0].additional_attributes["reply_bytes"] == "0"
+
+
+async def test_an_answer_of_exactly_the_limit_is_read(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    body = testing.sse({"message": {"messageId": "m", "contextId": "c", "parts": [{"text": "hi"}]}})
+    messenger = Messenger(limits=MessengerLimits(max_reply_bytes=len(body)))
+    reply = await messenger.conversation(serving(testing.says(body)), recorder=recorder).send("x")
+    await messenger.aclose()
+    assert reply.text == "hi"
+
+
+async def test_a_conversation_goes_on_after_a_failure(
+    serving: Serving, messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    words = iter(["one", None, "three"])
+
+    def answer(_text: str, _context: str) -> str:
+        word = next(words)
+        if word is None:
+            raise ValueError("the agent broke")
+        return word
+
+    conversation = messenger.conversation(
+        serving(testing.scripted_agent(answer)), recorder=recorder
+    )
+    first = await conversation.send("a")
+    with pytest.raises(errors.AgentError):
+        await conversation.send("b")
+    third = await conversation.send("c")
+    assert (first.text, third.text) == ("one", "three")
+    assert third.context_id == first.context_id
+    assert [step.error is None for step in recorder.trace().steps] == [True, False, True]
