@@ -9,6 +9,7 @@ INSTALLED := .venv/.installed
 # What `make run` evaluates, and further flags for `run` and `test`.
 REQUEST ?= Evaluate the bundled oracle, null and echo agents on five airline tasks, five retail tasks and five telecom tasks
 ARGS ?=
+RUN_ARGS ?= --offline
 # Processes that tests are spread over; 0 runs them in one.
 WORKERS ?= 2
 
@@ -34,7 +35,7 @@ $(INSTALLED): pyproject.toml requirements.lock | $(UV)
 	$(PYTHON) scripts/bootstrap.py
 
 run: setup  ## Evaluate the bundled agents offline (REQUEST="..." for something else)
-	$(BIN)/greenroom run "$$REQUEST" $(ARGS)
+	$(BIN)/greenroom run "$$REQUEST" $(RUN_ARGS)
 
 test: setup  ## Run all tests (ARGS="-k word" for some, WORKERS=0 for one process)
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
