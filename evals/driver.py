@@ -12,6 +12,7 @@ from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_S = 30.0
+"""For all evaluators of one trace together."""
 
 
 class EvaluatorError(ValueError):
@@ -45,7 +46,7 @@ class EvaluatorRegistry:
 
     Args:
         evaluators: Registered at once, in this order.
-        timeout_s: How long one evaluator may take over one trace, in seconds.
+        timeout_s: How long all evaluators together may take over one trace, in seconds.
     """
 
     def __init__(
@@ -87,9 +88,10 @@ class EvaluatorRegistry:
 
     async def run(self, context: EvaluationContext) -> tuple[Evaluation, ...]:
         """The evaluations of every enabled evaluator, by tier and then by registration."""
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
         return tuple(
             [
-                await self._run_one(evaluator, context)
+                await self._run_one(evaluator, context, deadline)
                 for evaluator in self._in_order()
                 if evaluator.name not in self._disabled
             ]
@@ -98,9 +100,14 @@ class EvaluatorRegistry:
     def _in_order(self) -> list[BaseEvaluator]:
         return sorted(self._evaluators.values(), key=lambda evaluator: evaluator.tier)
 
-    async def _run_one(self, evaluator: BaseEvaluator, context: EvaluationContext) -> Evaluation:
+    async def _run_one(
+        self, evaluator: BaseEvaluator, context: EvaluationContext, deadline: float
+    ) -> Evaluation:
+        if asyncio.get_running_loop().time() >= deadline:
+            used_up = f"the time for all evaluators, {self._timeout_s:g} s, was used up"
+            return self._failed(evaluator, f"{used_up} before it began")
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout_at(deadline):
                 evaluation: object = await evaluator.evaluate(context)
         except TimeoutError:
             return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")

@@ -46,6 +46,18 @@ def test_the_package_that_is_imported_is_ours(package):
     assert Path(spec.origin) == ROOT / package / "__init__.py"
 
 
+@pytest.mark.requirement("shape:folders")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("adk_agent", "evals", "tau_bridge", "purple_agent", "tests", "data", "docs"),
+        *("Dockerfile", "pyproject.toml"),
+    ],
+)
+def test_the_agreed_folders_and_files_stand_at_the_top(name):
+    assert (ROOT / name).exists()
+
+
 def test_the_wheel_names_the_four_packages():
     assert PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == PACKAGES
 

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from google.adk.agents import LlmAgent, SequentialAgent
@@ -15,6 +16,7 @@ from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.session import APP_NAME, run_request
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 
+REPOSITORY = Path(__file__).parents[2]
 SENTENCE = "Evaluate the bundled null agent on two mock tasks"
 
 
@@ -90,6 +92,15 @@ def test_the_workflow_chains_selector_runner_and_interpreter(build):
     assert isinstance(selector, LlmAgent)
     assert isinstance(interpreter, LlmAgent)
     assert isinstance(runner, EvaluationRunner)
+
+
+@pytest.mark.requirement("shape:ways-in")
+def test_adks_own_commands_find_the_agent():
+    from google.adk.cli.utils.agent_loader import AgentLoader
+
+    loader = AgentLoader(str(REPOSITORY / "adk_agent"))
+    assert loader.list_agents() == ["adk_agent"]
+    assert loader.load_agent("adk_agent").name == "greenroom"
 
 
 @pytest.mark.requirement("adk:selector")

@@ -93,6 +93,7 @@ def test_what_does_not_come_from_an_answer_is_not_the_agents_fault() -> None:
     assert mapped(MemoryError()) is None
 
 
+@pytest.mark.requirement("a2a:errors")
 @pytest.mark.parametrize(("kind", "code"), JSON_RPC_ERROR_CODE_MAP.items())
 def test_a_protocol_error_keeps_its_code(kind: type[Exception], code: int) -> None:
     error = mapped(kind("no"))

@@ -38,6 +38,7 @@ def echo(text: str, _: str) -> str:
 ANSWER = {"name": "respond", "arguments": {"content": "hi", "n": 3}}
 
 
+@pytest.mark.requirement("a2a:client")
 @pytest.mark.parametrize("streaming", [True, False])
 @pytest.mark.parametrize("protocol", ["1.0", "0.3"])
 @pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
@@ -214,6 +215,7 @@ async def test_data_is_in_the_recorded_reply(
     assert recorder.trace().steps[0].response_text == '{"name": "x"}'
 
 
+@pytest.mark.requirement("a2a:activation")
 async def test_the_extensions_are_asked_for_in_both_spellings(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder
 ) -> None:
@@ -229,6 +231,7 @@ async def test_the_extensions_are_asked_for_in_both_spellings(
     assert TRACEABILITY_KEY.endswith("/v1/traceability")
 
 
+@pytest.mark.requirement("a2a:auth")
 async def test_a_token_goes_to_its_own_agent_alone(
     serving: Serving, recorder: TraceRecorder
 ) -> None:
@@ -294,6 +297,7 @@ async def test_the_card_tells_who_the_agent_is(serving: Serving, messenger: Mess
     assert info.endpoint == f"{url}/"
 
 
+@pytest.mark.requirement("a2a:cache")
 async def test_the_card_is_fetched_once_however_many_ask(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder
 ) -> None:
@@ -474,6 +478,7 @@ async def test_a_conversation_takes_one_message_at_a_time(
     assert len(recorder.trace().steps) == 1
 
 
+@pytest.mark.requirement("a2a:cache")
 async def test_a_messenger_may_be_closed_twice_and_then_says_so(
     serving: Serving, recorder: TraceRecorder
 ) -> None:

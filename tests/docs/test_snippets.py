@@ -1,0 +1,380 @@
+"""Everything that README.md and docs/ show is run, and must come out as shown.
+
+A page is one session in a folder of its own, read from top to bottom:
+
+- ```console: each `$ command` is run by bash; the lines below it are its output, stdout and stderr
+  together. A line `...` stands for any number of lines.
+- ```python: a script that must end with exit code 0.
+- ```json: must be JSON.
+
+A comment right above a block says what else is meant:
+
+- `<!-- file: NAME -->`: the block is a file of the session, not run by itself.
+- `<!-- exit code: N -->`: the commands end with N.
+- `<!-- keeps running on PORT -->`: the command is a server; what follows talks to it.
+- `<!-- from: FILE at KEY.KEY -->`: the JSON is a part of that file of the last run.
+- `<!-- not run: REASON -->`.
+
+Compared is what is the same every time: run ids, times, durations, versions and folders are not.
+Ports 9009 and 9010 are exchanged for free ones of four digits.
+"""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LANGUAGES = ("console", "python", "json", "text")
+PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
+"""What a command that is run may begin with: what every machine with this project has."""
+PORTS = ("9009", "9010")
+MOST_SECONDS = 60
+
+FENCE = re.compile(
+    r"(?:^<!-- (?P<marker>[^\n]*?) -->\n)?^```(?P<language>[^\n]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+MARKERS = re.compile(
+    r"file: (?P<file>[\w./-]+)|exit code: (?P<code>\d+)|keeps running on (?P<port>\d+)|"
+    r"from: (?P<source>[\w.]+)(?: at (?P<keys>[\w.^]+))?|not run: (?P<reason>.+)"
+)
+VOLATILE = (
+    (r"\d{8}-\d{6}-[0-9a-f]{6}", "RUN"),
+    (r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)", "TIME"),
+    (r"\b\d+(?:\.\d+)? ms\b", "N ms"),
+    (r"(?<=[ =])v?\d+\.\d+\.\d+(?:\.\w+)?\b", "VERSION"),
+)
+VOLATILE_KEYS = re.compile(r".*_ms$|trace_id|step_id|versions|.*_time$")
+PROGRESS = re.compile(r"^\[\d+/\d+\] ")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block and what its marker says."""
+
+    language: str
+    body: str
+    line: int
+    marker: dict = field(default_factory=dict)
+
+
+def blocks_of(page):
+    text = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        marker = {}
+        if found["marker"] is not None:
+            match = MARKERS.fullmatch(found["marker"])
+            assert match, f"{page.name}:{line}: unknown marker {found['marker']!r}"
+            marker = {name: value for name, value in match.groupdict().items() if value}
+        yield Block(found["language"], found["body"], line, marker)
+
+
+def commands_of(body):
+    """Each command of a console block with the output that is shown below it."""
+    pairs = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            pairs.append((line[2:], []))
+        elif pairs and pairs[-1][0].endswith("\\") and not pairs[-1][1]:
+            pairs[-1] = (f"{pairs[-1][0]}\n{line}", [])
+        else:
+            pairs[-1][1].append(line)
+    return pairs
+
+
+def stable(text, folder):
+    """The lines of an output without what differs from run to run."""
+    text = text.replace(str(folder), ".")
+    for pattern, word in VOLATILE:
+        text = re.sub(pattern, word, text)
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def assert_same_output(shown, actual, where):
+    """`...` in `shown` stands for any lines. Lines of progress may come in any order."""
+    in_progress = {PROGRESS.sub("", line) for line in actual if PROGRESS.match(line)}
+    progress = {PROGRESS.sub("", line) for line in shown if PROGRESS.match(line)}
+    shown = [line for line in shown if not PROGRESS.match(line)]
+    actual = [line for line in actual if not PROGRESS.match(line)]
+    assert progress <= in_progress, f"{where}: {progress - in_progress} is not in the output"
+    if "..." not in shown:
+        assert progress == in_progress, f"{where}: lines of progress are missing"
+        assert shown == actual, where
+        return
+    pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in shown)
+    text = "".join(f"{line}\n" for line in actual)
+    assert re.fullmatch(pattern, text), f"{where}: the output is\n{text}\nand not\n{shown}"
+
+
+def assert_part_of(shown, actual, where):
+    """Every key shown is there with that value, as far as values are the same every time."""
+    assert type(shown) is type(actual), where
+    if isinstance(shown, dict):
+        assert shown.keys() <= actual.keys(), f"{where}: {shown.keys() - actual.keys()}"
+        for key, value in shown.items():
+            if not VOLATILE_KEYS.fullmatch(key):
+                assert_part_of(value, actual[key], f"{where}.{key}")
+    elif isinstance(shown, list):
+        assert len(shown) == len(actual), where
+        for number, (left, right) in enumerate(zip(shown, actual, strict=True)):
+            assert_part_of(left, right, f"{where}.{number}")
+    elif isinstance(shown, str):
+        assert stable(shown, "/nowhere") == stable(actual, "/nowhere"), where
+    else:
+        assert shown == actual, where
+
+
+class RunCache:
+    """Output and run folders of evaluations of bundled agents, for pages that show the same."""
+
+    def __init__(self):
+        self._runs = {}
+
+    def get(self, command, folder):
+        if command not in self._runs:
+            return None
+        result, saved = self._runs[command]
+        for run in saved:
+            shutil.copytree(run, folder / "results" / run.name, dirs_exist_ok=True)
+        return result
+
+    def put(self, command, result, runs):
+        self._runs[command] = (result, runs)
+
+
+class Session:
+    """Plays one page."""
+
+    def __init__(self, folder, cache):
+        self.folder = folder
+        self._cache = cache
+        self._ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+        self._servers = []
+
+    def play(self, block, where):
+        if "reason" in block.marker:
+            return
+        if "file" in block.marker:
+            (self.folder / block.marker["file"]).write_text(self._moved(block.body))
+        elif block.language == "console":
+            for command, shown in commands_of(block.body):
+                self._play_command(command, shown, block.marker, f"{where}: $ {command}")
+        elif block.language == "python":
+            script = self.folder / f"snippet_{block.line}.py"
+            script.write_text(self._moved(block.body))
+            self._assert_ends_with(self._run(f"python {script.name}"), 0, where)
+        elif block.language == "json":
+            value = json.loads(block.body)
+            if "source" in block.marker:
+                assert_part_of(value, self._part(block.marker), where)
+
+    def _play_command(self, command, shown, marker, where):
+        if "port" in marker:
+            self._serve(self._moved(command), int(self._ports[marker["port"]]), where)
+            return
+        result = self._evaluated(command) if not self._servers else self._run(self._moved(command))
+        self._assert_ends_with(result, int(marker.get("code", 0)), where)
+        actual = self._moved_back(result.stdout)
+        assert_same_output(
+            stable("\n".join(shown), self.folder), stable(actual, self.folder), where
+        )
+
+    def _evaluated(self, command):
+        """A command's result; that of an earlier page where that showed the same one."""
+        if not re.match(r"greenroom run .*(?:bundled|builtin)", command) or "--dry" in command:
+            return self._run(self._moved(command))
+        known = self._cache.get(command, self.folder)
+        if known is not None:
+            return known
+        results = self.folder / "results"
+        before = set(results.iterdir()) if results.exists() else set()
+        result = self._run(self._moved(command))
+        made = set(results.iterdir()) - before if results.exists() else set()
+        self._cache.put(command, result, sorted(made))
+        return result
+
+    def _run(self, command):
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=MOST_SECONDS,
+            check=False,
+        )
+
+    def _serve(self, command, port, where):
+        log = (self.folder / f"server-{port}.log").open("w+")
+        server = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"],
+            cwd=self.folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        self._servers.append((server, log))
+        until = time.monotonic() + MOST_SECONDS
+        while not accepts(port):
+            log.seek(0)
+            assert server.poll() is None, f"{where} ended: {log.read()}"
+            assert time.monotonic() < until, f"{where} does not listen on {port}: {log.read()}"
+            time.sleep(0.1)  # another process; it has no other way to tell
+
+    def close(self):
+        for server, log in self._servers:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGTERM)
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(server.pid, signal.SIGKILL)
+                server.wait(10)
+            log.close()
+
+    def _part(self, marker):
+        """The part of a file of the newest run that a marker names."""
+        newest = max((self.folder / "results").iterdir())
+        text = (newest / marker["source"]).read_text()
+        value = json.loads(text.splitlines()[0] if marker["source"].endswith("l") else text)
+        for key in marker.get("keys", "").split("."):
+            value = value[int(key)] if key.isdigit() else value[key] if key else value
+        return value
+
+    def _moved(self, text):
+        return re.sub(r"\b90(?:09|10)\b", lambda found: self._ports[found[0]], text)
+
+    def _moved_back(self, text):
+        for shown, used in self._ports.items():
+            text = text.replace(f":{used}", f":{shown}")
+        return text
+
+    @staticmethod
+    def _assert_ends_with(result, code, where):
+        assert result.returncode == code, f"{where} ends with {result.returncode}:\n{result.stdout}"
+
+
+def environment():
+    """The settings of a new user, this project's commands, and no way into the network."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not re.match(r"AGENTBEATS_|GREENROOM_|TAU2_|OPENAI_|COLUMNS$|PORT$|FORCE_COLOR$", name)
+    }
+    return {
+        **kept,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "https_proxy": "http://127.0.0.1:9",
+        "http_proxy": "http://127.0.0.1:9",
+        "no_proxy": "127.0.0.1,localhost",
+    }
+
+
+def accepts(port):
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_ports(count):
+    """Ports of four digits, so that tables are as wide as shown."""
+    found = []
+    for port in random.SystemRandom().sample(range(2000, 9000), 500):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            found.append(str(port))
+        if len(found) == count:
+            return found
+    raise RuntimeError("no free ports")
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(scope="session")
+def cache():
+    return RunCache()
+
+
+@pytest.fixture
+def session(tmp_path, cache):
+    # What runs leave behind stays until the end of the session: the cache copies it.
+    opened = Session(tmp_path, cache)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_a_page_shows_is_what_happens(page, session):
+    for block in blocks_of(page):
+        session.play(block, f"{name_of(page)}:{block.line}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_is_of_a_kind_that_is_checked(page):
+    for block in blocks_of(page):
+        where = f"{name_of(page)}:{block.line}"
+        assert block.language in LANGUAGES, f"{where}: {block.language!r}"
+        if block.language == "console" and "reason" not in block.marker:
+            assert block.body.startswith("$ "), where
+            for command, _ in commands_of(block.body):
+                assert command.split()[0] in PROGRAMS, f"{where}: {command}"
+    text = page.read_text(encoding="utf-8")
+    assert text.count("```") == 2 * len(list(blocks_of(page))), f"{name_of(page)}: odd fences"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_that_is_not_run_says_why(page):
+    for block in blocks_of(page):
+        reason = block.marker.get("reason")
+        if reason is not None:
+            assert len(reason.split()) >= 3, f"{name_of(page)}:{block.line}: {reason!r}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_marker_stands_apart_from_its_block(page):
+    text = page.read_text(encoding="utf-8")
+    comments = re.findall(r"^<!-- (?:file|exit|keeps|from|not run).*-->$", text, re.MULTILINE)
+    assert len(comments) == sum(bool(block.marker) for block in blocks_of(page))
+
+
+def test_the_comparison_notices_a_difference():
+    lines = ["loading airline", "[1/2] b: passed", "[2/2] a: passed", "pass^1 1.000"]
+    assert_same_output(lines[:1] + lines[2:0:-1] + lines[3:], lines, "order of progress")
+    assert_same_output(["loading airline", "..."], lines, "cut short")
+    for wrong in (
+        [*lines[:3], "pass^1 0.900"],
+        lines[:2] + lines[3:],
+        ["loading airline", "[1/2] c: passed", "..."],
+        ["...", "pass^1 0.900"],
+    ):
+        with pytest.raises(AssertionError):
+            assert_same_output(wrong, lines, "wrong")
+
+
+def test_the_comparison_of_json_notices_a_difference():
+    actual = {"a": 1.0, "duration_ms": 3.5, "b": [{"c": None}]}
+    assert_part_of({"a": 1.0, "duration_ms": 9.9}, actual, "fine")
+    for wrong in ({"a": 0.0}, {"d": 1}, {"b": []}, {"b": [{"c": 0}]}):
+        with pytest.raises(AssertionError):
+            assert_part_of(wrong, actual, "wrong")
