@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adk_agent.plan import BUILTIN_PREFIX, EvaluationRequest, Participant, Selection
+from adk_agent.plan import EvaluationRequest, Selection
+from adk_agent.reading.addresses import find_addresses, parse_address, with_roles
+from adk_agent.reading.numbers import with_digits
 
 
 class DraftSelection(BaseModel):
@@ -34,7 +36,6 @@ class SelectorDraft(BaseModel):
         default_factory=list,
         description="addresses exactly as in the request, or builtin:null, builtin:echo, ...",
     )
-    roles: list[str] | None = None
     selections: list[DraftSelection] = Field(default_factory=list)
     num_trials: int | None = None
     max_concurrency: int | None = None
@@ -51,7 +52,6 @@ def draft_of(request: EvaluationRequest) -> SelectorDraft:
     """The draft that says the same as a request read by rules."""
     return SelectorDraft(
         agents=[participant.address for participant in request.participants],
-        roles=[participant.role for participant in request.participants],
         selections=[
             DraftSelection(
                 domain=selection.domain,
@@ -78,15 +78,10 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
 
     Raises:
         pydantic.ValidationError: a value is out of range.
+        Refusal: an agent is neither an address nor bundled.
     """
-    roles = draft.roles if draft.roles and len(draft.roles) == len(draft.agents) else None
     return EvaluationRequest(
-        participants=tuple(
-            Participant(role=role, address=_address(agent))
-            for role, agent in zip(
-                roles or default_roles(len(draft.agents)), draft.agents, strict=True
-            )
-        ),
+        participants=with_roles([parse_address(agent.strip()) for agent in draft.agents]),
         selections=tuple(
             Selection(
                 domain=selection.domain.strip().lower(),
@@ -108,63 +103,26 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
     )
 
 
-def default_roles(count: int) -> list[str]:
-    """`agent` for one participant; `agent_1`, `agent_2`, ... for several."""
-    return ["agent"] if count == 1 else [f"agent_{number}" for number in range(1, count + 1)]
-
-
-def _address(agent: str) -> str:
-    address = agent.strip().rstrip("/.,;")
-    if address.startswith(BUILTIN_PREFIX) or "://" in address:
-        return address
-    return f"http://{address}"
-
-
-_WORDS = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_NUMBER_WORDS = {word: number for number, word in enumerate(_WORDS, start=1)}
-_NUMBER_WORDS |= {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "couple": 2, "pair": 2}
-_NUMBER_WORDS |= {"a": 1, "an": 1, "single": 1, "thirty": 30, "forty": 40, "fifty": 50}
-
-
 def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
     """What a draft holds that the request's text does not: addresses and numbers, in words.
 
     A model may be wrong, or be talked into something by the text that it reads. An address that
-    nobody wrote is never contacted, and a number that nobody wrote is never used.
+    nobody wrote, or that is named for another purpose, is never contacted; a number that nobody
+    wrote is never used.
+
+    Raises:
+        Refusal: the text, or the draft, names an agent that cannot be one.
     """
     lowered = text.lower()
-    problems = []
-    for agent in draft.agents:
-        address = _address(agent)
-        named = address.removeprefix(BUILTIN_PREFIX) if address.startswith(BUILTIN_PREFIX) else None
-        written = named if named is not None else address.split("://", 1)[-1]
-        if written.lower() not in lowered:
-            problems.append(f"the agent {agent!r}")
-    said = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", lowered)}
-    said |= {
-        _NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", lowered) if word in _NUMBER_WORDS
-    }
+    named = {participant.address for participant in find_addresses(text).participants}
+    problems = [
+        f"the agent {agent!r}"
+        for agent in draft.agents
+        if parse_address(agent.strip()) not in named
+    ]
+    spelled_out, _ = with_digits(lowered)
+    said = {float(number) for number in _NUMBER.findall(f"{lowered} {spelled_out}")}
+    said |= {value for word, value in _COUNTING_ADVERBS.items() if word in lowered}
     numbers = {
         "num_trials": draft.num_trials,
         "max_concurrency": draft.max_concurrency,
@@ -188,6 +146,8 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
     return problems
 
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COUNTING_ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0, "single": 1.0}
 _RANGE = re.compile(r"(\d+)\s*(?:-|–|to|through|until)\s*(\d+)")
 
 

@@ -141,6 +141,8 @@ class _Selector:
             if draft.refusal is None:
                 request_of(draft)
             problems = ungrounded(draft, text) if draft.refusal is None else []
+        except Refusal as refusal:
+            problems = [str(refusal)]
         except (ValidationError, ValueError) as error:
             problems = [f"an answer that cannot be read ({type(error).__name__})"]
         if not problems:

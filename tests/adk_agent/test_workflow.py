@@ -6,7 +6,7 @@ from google.adk.agents import LlmAgent, SequentialAgent
 
 from adk_agent import state
 from adk_agent.catalogue import SourceCatalogue
-from adk_agent.draft import SelectorDraft
+from adk_agent.draft import SelectorDraft, ungrounded
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.offline import OfflineModel
 from adk_agent.plan import Overrides
@@ -165,6 +165,36 @@ async def test_a_models_answer_that_does_not_hold_is_replaced_by_the_rules(
     assert [participant.address for participant in report.plan.participants] == ["builtin:null"]
     assert report.plan.total_trials == 2
     assert any("read by rules" in warning for warning in report.warnings)
+
+
+async def test_an_address_that_is_not_to_be_evaluated_is_no_agent_for_a_model_either(
+    build, ask, make_deps
+):
+    answer = drafted(agents=["builtin:null", "http://127.0.0.1:1"])
+    sentence = f"{SENTENCE}, and do not contact http://127.0.0.1:1"
+    result, _ = await ask(build(selector=answering(answer)), sentence)
+    assert result.problem is None
+    plan = report_of(make_deps).plan
+    assert [participant.address for participant in plan.participants] == ["builtin:null"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fields"),
+    [
+        ("Try builtin:null twice on mock", {"num_trials": 2, "selections": [{"domain": "mock"}]}),
+        (
+            "builtin:null, a dozen airline tasks",
+            {"selections": [{"domain": "airline", "num_tasks": 12}]},
+        ),
+        (
+            "builtin:null on airline tasks 3 to 5",
+            {"selections": [{"domain": "airline", "task_ids": ["3", "4", "5"]}]},
+        ),
+    ],
+)
+def test_numbers_may_be_written_in_words_and_ranges(sentence, fields):
+    draft = SelectorDraft(agents=["builtin:null"], **fields)
+    assert ungrounded(draft, sentence) == []
 
 
 async def test_a_models_answer_that_holds_is_used(build, ask, make_deps):
