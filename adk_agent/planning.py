@@ -268,7 +268,8 @@ def describe(plan: EvaluationPlan) -> str:
         lines.append(
             f"  {each.domain}: {len(each.task_ids)} ({shown}{f', {more} more' if more > 0 else ''})"
         )
-    user = "none (solo)" if plan.solo else plan.user_llm or "default"
+    default = "the configured model, scripted where there is none"
+    user = "none (solo)" if plan.solo else plan.user_llm or default
     lines += [
         f"Trials of each task: {plan.num_trials}",
         f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
