@@ -130,12 +130,13 @@ class _Run:
         judge_spec = default_spec(settings) or spec
         user = LiteLlmCompletion(spec) if spec is not None and not self._plan.solo else None
         judge = LiteLlmCompletion(judge_spec) if judge_spec is not None else None
-        for model in (user, judge):
-            if model is not None:
-                try:
-                    await model.check()
-                except ModelError as error:
-                    raise PreflightError(str(error)) from error
+        if judge is not None and user is not None and judge.spec == user.spec:
+            judge = user
+        try:
+            for model in {id(model): model for model in (user, judge) if model}.values():
+                await model.check()
+        except ModelError as error:
+            raise PreflightError(str(error)) from error
         return user, judge
 
     def _load_domains(self) -> dict[str, Domain]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
@@ -108,6 +108,11 @@ class LiteLlmCompletion:
         except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
             raise ModelError(self._explain(error)) from None
         return _result(response, self.spec.name, litellm)
+
+    def seeded(self, seed: int) -> LiteLlmCompletion:
+        """The same model with a seed for its sampling, where its provider takes one."""
+        arguments = {**self.spec.arguments, "seed": seed, "drop_params": True}
+        return LiteLlmCompletion(replace(self.spec, arguments=arguments))
 
     async def ask(self, prompt: str) -> str:
         """The model's answer to one prompt, empty if it said nothing."""

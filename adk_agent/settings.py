@@ -17,7 +17,9 @@ DEFAULT_MODEL = "gpt-4o-mini"
 class Settings(BaseSettings):
     """What the environment says. Every field has a default that works offline."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, env_ignore_empty=True
+    )
 
     llm_api_key: SecretStr | None = Field(None, validation_alias="AGENTBEATS_LLM_API_KEY")
     llm_base_url: str = Field(DEFAULT_BASE_URL, validation_alias="AGENTBEATS_LLM_BASE_URL")

@@ -80,7 +80,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     task = domain.source.task(job.domain, job.task_id)
     played: Played | None = None
     result: TaskResult | None = None
-    user = _user(deps, domain, task, recorder)
+    user = _user(job, deps, domain, task, recorder)
     try:
         played = await _converse(job, deps, task, user, recorder)
         result, outcome = await _score(played, deps, domain, task)
@@ -162,7 +162,9 @@ async def _converse(
         await conversation.aclose()
 
 
-def _user(deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder) -> User | None:
+def _user(
+    job: TrialJob, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
+) -> User | None:
     if deps.plan.solo:
         return None
     tools = domain.user_schemas
@@ -171,7 +173,7 @@ def _user(deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder) 
     return ModelUser(
         task,
         tools=tools,
-        completion=deps.user_model,
+        completion=deps.user_model.seeded(job.seed),
         model=deps.user_model.spec.name,
         domain=domain.name,
         guidelines=domain.source.user_guidelines(tools=bool(tools)),

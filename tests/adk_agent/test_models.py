@@ -45,6 +45,14 @@ def test_without_a_key_there_is_no_model_and_the_defaults_are_openais():
     assert settings.llm_model == "gpt-4o-mini"
 
 
+def test_an_empty_variable_counts_as_unset(monkeypatch):
+    for name in ("AGENTBEATS_LLM_API_KEY", "AGENTBEATS_LLM_BASE_URL", "TAU2_DATA_DIR"):
+        monkeypatch.setenv(name, "")
+    settings = Settings.load()
+    assert default_spec(settings) is None
+    assert settings.tau2_data_dir is None
+
+
 def test_offline_beats_a_key():
     settings = configured("http://x", offline=True)
     assert default_spec(settings) is None
@@ -72,6 +80,20 @@ async def test_a_call_takes_temperature_zero_the_key_and_the_model_and_counts_to
     assert (result.content, result.total_tokens, result.model) == ("ready", 7, "tiny")
     assert seen[0]["temperature"] == 0
     assert seen[0]["model"] == "tiny"
+
+
+async def test_the_user_of_a_trial_samples_with_the_trials_seed(make_deps, make_plan):
+    seen = []
+
+    def answer(request):
+        seen.append(request)
+        return "###STOP###"
+
+    with serve(chat_model(answer)) as url:
+        deps = make_deps(settings=configured(url))
+        report = await evaluate(make_plan("builtin:null", num_trials=2), deps, request="")
+    seeds = [request["seed"] for request in seen if "seed" in request]
+    assert sorted(seeds) == sorted(trial.seed for trial in report.trials)
 
 
 @pytest.mark.parametrize("status", [401, 500])
@@ -169,7 +191,7 @@ async def test_a_user_model_that_breaks_in_mid_run_is_a_failed_trial_of_the_user
 
     def answer(request):
         calls.append(request)
-        return "ready" if len(calls) <= 2 else 500
+        return "ready" if len(calls) == 1 else 500
 
     with serve(chat_model(answer)) as url:
         deps = make_deps(settings=configured(url))
