@@ -113,24 +113,24 @@ def _summary_line(row: DigestRow) -> str:
 _COMPONENT_MEANING = {
     "DB": "left the database in another state than the gold actions do",
     "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
-    "ACTION": "lack a gold action",
+    "ACTION": "did not take every gold action",
     "COMMUNICATE": "did not tell the user what had to be told",
-    "NL_ASSERTION": "contradict a statement about the conversation",
+    "NL_ASSERTION": "contradicted a statement about the conversation",
 }
 
 
 def _findings(digest: ReportDigest) -> list[str]:
     lines = [
-        f"{count} scored trials {_COMPONENT_MEANING[name]} ({name})."
+        f"Of the scored trials, {count} {_COMPONENT_MEANING[name]} ({name})."
         for name, count in digest.failing_components.items()
     ]
     lines += [
-        f"{count} conversations were cut off: {name}."
+        f"Cut off by {name}: {count} of the conversations."
         for name, count in digest.terminations.items()
         if name not in {"user_stop", "agent_stop"}
     ]
     lines += [
-        f"{count} trials have no score: {' '.join(reason.split())}"
+        f"Without a score, {count} of the trials: {' '.join(reason.split())}"
         for reason, count in digest.missing_scores.items()
     ]
     return lines or ["Every trial was scored and passed."]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adk_agent.plan import EvaluationRequest, Selection
 from adk_agent.reading.addresses import find_addresses, parse_address, with_roles
+from adk_agent.reading.domains import with_known_domains
 from adk_agent.reading.numbers import with_digits
 
 
@@ -104,11 +105,11 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
 
 
 def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
-    """What a draft holds that the request's text does not: addresses and numbers, in words.
+    """What a draft holds that the request's text does not: agents, domains, numbers, in words.
 
     A model may be wrong, or be talked into something by the text that it reads. An address that
-    nobody wrote, or that is named for another purpose, is never contacted; a number that nobody
-    wrote is never used.
+    nobody wrote, or that is named for another purpose, is never contacted; a domain or a
+    number that nobody wrote is never used.
 
     Raises:
         Refusal: the text, or the draft, names an agent that cannot be one.
@@ -119,6 +120,12 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
         f"the agent {agent!r}"
         for agent in draft.agents
         if parse_address(agent.strip()) not in named
+    ]
+    corrected, _ = with_known_domains(lowered)
+    problems += [
+        f"the domain {selection.domain!r}"
+        for selection in draft.selections
+        if selection.domain.strip().lower() not in corrected
     ]
     spelled_out, _ = with_digits(lowered)
     said = {float(number) for number in _NUMBER.findall(f"{lowered} {spelled_out}")}

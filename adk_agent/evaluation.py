@@ -250,7 +250,8 @@ class _Run:
         failed = [row for row in rows if row.status == "failed"]
         if failed:
             reason, count = next(iter(failed_reasons(failed).items()))
-            warnings.append(f"{len(failed)} trials failed and have no score; {count} by: {reason}")
+            trials = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
+            warnings.append(f"{trials} failed, without a score; {count} by: {reason}")
         return tuple(warnings)
 
     async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:
@@ -271,7 +272,7 @@ class _Run:
                 scope="participant",
                 participant=participant.address,
                 results=await self._deps.evaluators.run(
-                    EvaluationContext(trace=self._merged(participant.address))
+                    EvaluationContext(trace=self._merged(participant.address), scope="participant")
                 ),
             )
             for participant in self._plan.participants

@@ -49,7 +49,7 @@ class Settings(BaseSettings):
 
     @property
     def model_configured(self) -> bool:
-        """Whether a language model was asked for: a key, or a base URL of one's own."""
+        """Whether AGENTBEATS_LLM_* ask for a model: by a key, or a base URL of one's own."""
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )

@@ -39,6 +39,9 @@ class Tier(IntEnum):
     """Plugins over the text exchanged."""
 
 
+Scope = Literal["trial", "participant"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluationContext:
     """What every evaluator sees: the trace, and what the task came to where there was one."""
@@ -47,6 +50,9 @@ class EvaluationContext:
     result: TaskResult | None = None
     roster: tuple[str, ...] | None = None
     """All agents that took part, also those that nobody called; None where unknown."""
+    scope: Scope = "trial"
+    """Whether `trace` is of one trial, or holds the agent calls of all trials of a participant
+    (without texts, tools and computations)."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
@@ -78,6 +84,8 @@ class BaseEvaluator(ABC):
     name: ClassVar[str]
     tier: ClassVar[Tier]
     version: ClassVar[str]
+    scopes: ClassVar[frozenset[Scope]] = frozenset({"trial"})
+    """Which traces it can judge. Name `participant` only if agent calls alone suffice."""
 
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:

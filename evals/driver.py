@@ -87,13 +87,16 @@ class EvaluatorRegistry:
         (self._disabled.discard if enabled else self._disabled.add)(name)
 
     async def run(self, context: EvaluationContext) -> tuple[Evaluation, ...]:
-        """The evaluations of every enabled evaluator, by tier and then by registration."""
+        """The evaluations of every enabled evaluator that judges such traces.
+
+        They come by tier, and then in the order of registration.
+        """
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         return tuple(
             [
                 await self._run_one(evaluator, context, deadline)
                 for evaluator in self._in_order()
-                if evaluator.name not in self._disabled
+                if evaluator.name not in self._disabled and context.scope in evaluator.scopes
             ]
         )
 

@@ -19,7 +19,7 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "null": "Greets and says that it cannot help: the floor under every score.",
         "echo": "Says back what it was told last.",
-        ORACLE: "Replays a task's gold actions: the ceiling above every score. Needs --gold.",
+        ORACLE: "Replays a task's gold actions: the ceiling above every score.",
     }
 )
 """What each bundled agent does, in one line."""

@@ -1,11 +1,12 @@
-"""`greenroom agent`: a bundled purple agent, as its own process."""
+"""`greenroom agent`: a bundled purple agent, in place of this process."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import os
 import sys
+import tempfile
 
 from adk_agent.bundled import NEEDS_GOLD, gold_script
 from adk_agent.settings import Settings
@@ -13,18 +14,15 @@ from tau_bridge.tau2.data import open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Serve until interrupted; the exit code is the agent's."""
+    """Become the agent's process: signals and the exit code are then its own."""
     command = [sys.executable, "-m", "purple_agent", parsed.name]
     command += ["--host", parsed.host, "--port", str(parsed.port)]
     if parsed.card_url:
         command += ["--card-url", parsed.card_url]
-    if parsed.name != NEEDS_GOLD:
-        return _wait(subprocess.Popen(command))  # noqa: S603 - our own interpreter
-    process = subprocess.Popen([*command, "--gold", "-"], stdin=subprocess.PIPE)  # noqa: S603
-    if process.stdin is not None:
-        process.stdin.write(_gold().encode() + b"\n")
-        process.stdin.flush()
-    return _wait(process)
+    if parsed.name == NEEDS_GOLD:
+        _put_on_standard_input(_gold())
+        command += ["--gold", "-"]
+    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, no shell
 
 
 def _gold() -> str:
@@ -38,9 +36,9 @@ def _gold() -> str:
     )
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue  # the agent has had the signal too, and ends by itself
+def _put_on_standard_input(text: str) -> None:
+    """Have the next program read `text`; the file has no name that anyone else could open."""
+    with tempfile.TemporaryFile() as file:
+        file.write(text.encode() + b"\n")
+        file.seek(0)
+        os.dup2(file.fileno(), sys.stdin.fileno())

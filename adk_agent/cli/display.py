@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -94,7 +95,14 @@ class Display:
     def result(self, report: EvaluationReport) -> None:
         """Show the table of scores, the warnings and the folder."""
         header, rows = score_table(report.summary)
-        table = Table(title=f"Run {report.run_id}: {report.status}", title_justify="left")
+        # Lines between the columns fold the cells of a narrow terminal.
+        lines = HEAVY_HEAD if self._console.width >= PLAIN_WIDTH else None
+        table = Table(
+            box=lines,
+            pad_edge=lines is not None,
+            title=f"Run {report.run_id}: {report.status}",
+            title_justify="left",
+        )
         for index, name in enumerate(header):
             table.add_column(name, justify="left" if index < 2 else "right", overflow="fold")
         for row in rows:

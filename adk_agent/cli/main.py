@@ -13,6 +13,9 @@ exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be use
 """
 
 
+DEFAULT_TIMEOUT_S = 300.0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parsed = build_parser().parse_args(arguments)
@@ -78,7 +81,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument(
         "--timeout",
         type=float,
-        default=300.0,
+        default=DEFAULT_TIMEOUT_S,
         metavar="S",
         help="seconds that an agent may take over one reply (default 300)",
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shlex
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
+from adk_agent.cli.main import DEFAULT_TIMEOUT_S
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationPlan, Overrides
 from adk_agent.settings import Settings
@@ -33,7 +35,7 @@ def execute(parsed: argparse.Namespace) -> int:
         offline=parsed.offline or None,
     )
     if parsed.dry_run:
-        return _dry_run(text, overrides, settings, as_json=parsed.json)
+        return _dry_run(text, overrides, settings, parsed)
     if parsed.timeout <= 0:
         raise RequestError(f"--timeout {parsed.timeout:g} is not a number of seconds above 0")
     return _evaluate(text, overrides, settings, parsed)
@@ -49,17 +51,30 @@ def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan
     return resolve(request, SourceCatalogue(open_source(settings.tau2_data_dir)), overrides)
 
 
-def _dry_run(text: str, overrides: Overrides, settings: Settings, *, as_json: bool) -> int:
+def _dry_run(
+    text: str, overrides: Overrides, settings: Settings, parsed: argparse.Namespace
+) -> int:
     """Print the plan as the rules read it; no model is asked and nobody is contacted."""
     from adk_agent.planning import describe, equivalent_command
 
     plan = _plan(text, overrides, settings)
-    if as_json:
+    if parsed.json:
         print(plan.model_dump_json(indent=2))
     else:
         print(describe(plan))
-        print(f"\nThe same, explicitly:\n{equivalent_command(plan)}")
+        command = " ".join([equivalent_command(plan), *_flags_beside_the_plan(parsed)])
+        print(f"\nThe same, explicitly:\n{command}")
     return OK
+
+
+def _flags_beside_the_plan(parsed: argparse.Namespace) -> list[str]:
+    """The flags that are given and that no plan holds. A token is not shown."""
+    given = ["--offline"] if parsed.offline else []
+    if parsed.timeout != DEFAULT_TIMEOUT_S:
+        given += ["--timeout", f"{parsed.timeout:g}"]
+    if parsed.results_dir:
+        given += ["--results-dir", shlex.quote(parsed.results_dir)]
+    return given
 
 
 def _evaluate(
@@ -67,6 +82,8 @@ def _evaluate(
 ) -> int:
     from adk_agent.cli.display import Display
 
+    if settings.agent_model is None and not settings.model_configured:
+        _plan(text, overrides, settings)  # refuses in a moment what the workflow would refuse
     display = Display(quiet=parsed.quiet, to_stderr=parsed.json)
     try:
         return asyncio.run(_run(text, overrides, settings, parsed, display))

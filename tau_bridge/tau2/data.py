@@ -27,7 +27,9 @@ DOMAINS = ("airline", "mock", "retail", "telecom")
 SourceName = Literal["official", "inspect-evals"]
 
 _PACKAGE_REVISION = "377cecf"
-_HOW_TO_GET_DATA = 'pip install "greenroom[tau2]", or set TAU2_DATA_DIR to an official data folder'
+_HOW_TO_GET_DATA = (
+    "install the extra `tau2` (`make setup` does), or set TAU2_DATA_DIR to an official data folder"
+)
 
 
 def open_source(data_dir: Path | None) -> DataSource:

@@ -118,7 +118,7 @@ def _module(name: str) -> Any:
     except ImportError as exc:
         msg = (
             "the tools of airline, retail and telecom come from inspect-evals, which cannot be "
-            f'imported ({exc}): pip install "greenroom[tau2]"'
+            f"imported ({exc}): install the extra `tau2` (`make setup` does)"
         )
         raise DataError(msg) from exc
     _warn_of_another_version()

@@ -154,6 +154,7 @@ async def test_json_that_is_broken_is_refused(build, ask):
         drafted(selections=[{"domain": "mock", "num_tasks": 9}]),
         drafted(selections=[{"domain": "mock", "task_ids": ["update_task_1"]}]),
         drafted(user_llm="gpt-9"),
+        drafted(selections=[{"domain": "mock", "num_tasks": 2}, {"domain": "airline"}]),
     ],
 )
 async def test_a_models_answer_that_does_not_hold_is_replaced_by_the_rules(

@@ -82,6 +82,17 @@ async def test_an_evaluator_that_returns_something_else_is_failed():
     assert lying.reason == "returned a int, not an Evaluation"
 
 
+async def test_an_evaluator_runs_only_over_traces_of_its_scope():
+    class OfAllTrials(Steps):
+        name = "of_all_trials"
+        scopes = frozenset({"participant"})
+
+    registry = EvaluatorRegistry([Steps(), OfAllTrials()])
+    over_all = EvaluationContext(trace=Trace(trace_id="t"), scope="participant")
+    assert [e.evaluator for e in await registry.run(CONTEXT)] == ["steps"]
+    assert [e.evaluator for e in await registry.run(over_all)] == ["of_all_trials"]
+
+
 async def test_a_disabled_evaluator_does_not_run_until_it_is_enabled_again():
     registry = EvaluatorRegistry([Steps()])
     registry.enable("steps", enabled=False)

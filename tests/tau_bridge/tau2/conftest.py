@@ -52,7 +52,7 @@ def mock(mock_folder):
 @pytest.fixture(scope="session")
 def package_source():
     if importlib.util.find_spec("inspect_evals") is None:
-        pytest.skip('inspect-evals is not installed: pip install "greenroom[tau2]"')
+        pytest.skip("inspect-evals is not installed: install the extra `tau2` (`make setup` does)")
     return open_source(None)
 
 
