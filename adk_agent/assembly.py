@@ -17,7 +17,7 @@ from adk_agent.models import ModelSpec, default_spec
 from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
 from adk_agent.selector import SelectorDeps, offline_selector_model
-from adk_agent.settings import Settings
+from adk_agent.settings import Settings, keep_litellm_offline
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
@@ -109,6 +109,7 @@ def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
 
 
 def _lite_llm(spec: ModelSpec) -> BaseLlm:
+    keep_litellm_offline()
     from google.adk.models.lite_llm import LiteLlm
 
     arguments = {} if spec.base_url is None else {"api_base": spec.base_url}

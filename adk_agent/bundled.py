@@ -49,7 +49,7 @@ class BundledAgents:
         """
         if self._names:
             self._process = await asyncio.create_subprocess_exec(
-                *[sys.executable, "-m", "purple_agent", *self._names, *self._arguments()],
+                *[sys.executable, "-P", "-m", "purple_agent", *self._names, *self._arguments()],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=self._stderr,

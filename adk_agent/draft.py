@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -114,8 +114,9 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
     Raises:
         Refusal: the text, or the draft, names an agent that cannot be one.
     """
-    lowered = text.lower()
-    named = {participant.address for participant in find_addresses(text).participants}
+    found = find_addresses(text)
+    lowered = found.text.lower()  # without the addresses, whose digits count nothing
+    named = {participant.address for participant in found.participants}
     problems = [
         f"the agent {agent!r}"
         for agent in draft.agents
@@ -159,8 +160,43 @@ _RANGE = re.compile(r"(\d+)\s*(?:-|–|to|through|until)\s*(\d+)")
 
 
 def _mentioned(task_id: str, lowered: str) -> bool:
-    if task_id.lower() in lowered:
+    whole = rf"(?<![\w.]){re.escape(task_id.lower())}(?![\w])"
+    if re.search(whole, lowered):
         return True
     if not task_id.isdigit():
         return False
     return any(int(a) <= int(task_id) <= int(b) for a, b in _RANGE.findall(lowered))
+
+
+_COMPARED = (
+    *("agents", "num_trials", "max_concurrency", "seed", "max_steps"),
+    *("solo", "evaluation_type", "user_llm"),
+)
+
+
+def differences(draft: SelectorDraft, by_rules: SelectorDraft) -> list[str]:
+    """What a draft says otherwise than the rules do, in words; the reasoning may differ."""
+    found = [
+        f"{name} {getattr(draft, name)!r} where the request says {getattr(by_rules, name)!r}"
+        for name in _COMPARED
+        if _normal(getattr(draft, name)) != _normal(getattr(by_rules, name))
+    ]
+    if _tasks_of(draft) != _tasks_of(by_rules):
+        found.append("other tasks than the request names")
+    return found
+
+
+def _normal(value: Any) -> Any:
+    return [parse_address(agent.strip()) for agent in value] if isinstance(value, list) else value
+
+
+def _tasks_of(draft: SelectorDraft) -> list[tuple[Any, ...]]:
+    return [
+        (
+            selection.domain.strip().lower(),
+            tuple(selection.task_ids or ()),
+            selection.num_tasks,
+            selection.split or "base",
+        )
+        for selection in draft.selections
+    ]

@@ -9,6 +9,8 @@ GreenroomError
 
 from __future__ import annotations
 
+from tau_bridge.errors import DataError
+
 
 class GreenroomError(Exception):
     """Base of everything that this package raises on purpose."""
@@ -32,3 +34,10 @@ class StorageError(GreenroomError):
 
 class ModelError(GreenroomError):
     """A language model that was configured could not be called."""
+
+
+def exit_code_of(error: Exception) -> int:
+    """The exit code that an error of ours, or of the bridge, means."""
+    if isinstance(error, GreenroomError):
+        return error.exit_code
+    return RequestError.exit_code if isinstance(error, DataError) else GreenroomError.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from adk_agent.bundled import BundledAgents, gold_script
-from adk_agent.errors import ModelError, PreflightError
+from adk_agent.errors import ModelError, PreflightError, StorageError
 from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import EvaluationPlan
@@ -134,6 +135,7 @@ class _Run:
             judge = user
         try:
             for model in {id(model): model for model in (user, judge) if model}.values():
+                self._say("preparing", f"asking the model {model.spec.name} whether it answers")
                 await model.check()
         except ModelError as error:
             raise PreflightError(str(error)) from error
@@ -141,6 +143,9 @@ class _Run:
 
     def _load_domains(self) -> dict[str, Domain]:
         source = self._deps.source
+        for planned in self._plan.tasks:
+            for task_id in planned.task_ids:
+                source.task(planned.domain, task_id)  # a task that cannot be read, before any play
         return {planned.domain: load_domain(source, planned.domain) for planned in self._plan.tasks}
 
     def _gold(self, names: list[str]) -> dict[str, object]:
@@ -175,8 +180,11 @@ class _Run:
             self._say("playing", f"playing {len(self._jobs)} trials")
             try:
                 await self._play_all(trial_deps, store)
-            except asyncio.CancelledError:
-                await self._report(store, interrupted=True)
+            except BaseException:
+                # Whatever ended the run, what was finished is reported; on a full disk that
+                # may fail too, and the first error is the one to tell.
+                with contextlib.suppress(StorageError):
+                    await self._report(store, interrupted=True)
                 raise
             return await self._report(store, interrupted=False)
         finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,15 +16,22 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from adk_agent.errors import ModelError
-from adk_agent.settings import Settings
+from adk_agent.settings import Settings, keep_litellm_offline
 from tau_bridge.tau2.completion import CompletionResult
 from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.tau2.model_user import without_secrets
 
 if TYPE_CHECKING:
     from tau_bridge.tau2.world import ToolSchema
 
 CALL_TIMEOUT_S = 120.0
 NUM_RETRIES = 2
+CHECK_TIMEOUT_S = 20.0
+_DEFAULT_ARGUMENTS: Mapping[str, Any] = {
+    "temperature": 0.0,
+    "timeout": CALL_TIMEOUT_S,
+    "num_retries": NUM_RETRIES,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +109,18 @@ class LiteLlmCompletion:
                     tools=[dict(tool) for tool in tools] or None,
                     api_key=key.get_secret_value() if key else _placeholder(self.spec),
                     api_base=self.spec.base_url,
-                    timeout=CALL_TIMEOUT_S,
-                    num_retries=NUM_RETRIES,
-                    **{"temperature": 0.0, **self.spec.arguments},
+                    **{**_DEFAULT_ARGUMENTS, **self.spec.arguments},
                 )
         except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
             raise ModelError(self._explain(error)) from None
         return _result(response, self.spec.name, litellm)
 
     def seeded(self, seed: int) -> LiteLlmCompletion:
-        """The same model with a seed for its sampling, where its provider takes one."""
-        arguments = {**self.spec.arguments, "seed": seed, "drop_params": True}
+        """The same model with a seed for its sampling, where its provider takes one.
+
+        A seed among the model's own arguments wins.
+        """
+        arguments = {"seed": seed, "drop_params": True, **self.spec.arguments}
         return LiteLlmCompletion(replace(self.spec, arguments=arguments))
 
     async def ask(self, prompt: str) -> str:
@@ -125,10 +134,14 @@ class LiteLlmCompletion:
         Raises:
             ModelError: it does not; the message says which variables to look at.
         """
-        await self.ask("Answer with the single word: ready")
+        once = {**self.spec.arguments, "timeout": CHECK_TIMEOUT_S, "num_retries": 0}
+        await LiteLlmCompletion(replace(self.spec, arguments=once)).ask(
+            "Answer with the single word: ready"
+        )
 
     def _explain(self, error: Exception) -> str:
-        text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        first_line = str(error).splitlines()[0] if str(error) else ""
+        text = f"{type(error).__name__}: {without_secrets(first_line)}"
         if self.spec.api_key is not None:
             text = text.replace(self.spec.api_key.get_secret_value(), "***")
         where = self.spec.base_url or "its provider"
@@ -149,9 +162,11 @@ async def _litellm() -> Any:
 
 
 def _import_litellm() -> Any:
+    keep_litellm_offline()
     import litellm
 
-    litellm.suppress_debug_info = True
+    litellm.suppress_debug_info = True  # banners on every error
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)
     return litellm
 
 

@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 
 from adk_agent import state
 from adk_agent.digest import digest_of
-from adk_agent.errors import GreenroomError
+from adk_agent.errors import GreenroomError, exit_code_of
 from adk_agent.evaluation import EvaluationDeps, evaluate
 from adk_agent.markdown import score_table
 from adk_agent.plan import EvaluationPlan
@@ -54,8 +54,7 @@ class EvaluationRunner(BaseAgent):
                 yield self._progress_event(ctx, progress)
             report = await task
         except (GreenroomError, BridgeError) as error:
-            code = error.exit_code if isinstance(error, GreenroomError) else 3
-            found = state.Problem(message=str(error), exit_code=code)
+            found = state.Problem(message=str(error), exit_code=exit_code_of(error))
             delta = {state.PROBLEM: found.model_dump_json()}
             yield self._event(ctx, str(error), state_delta=delta)
             return

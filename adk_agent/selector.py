@@ -20,11 +20,10 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
-from pydantic import ValidationError
 
 from adk_agent import state
 from adk_agent.agentbeats import find_json
-from adk_agent.draft import SelectorDraft, draft_of, request_of, ungrounded
+from adk_agent.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.offline import OfflineModel, last_user_text
 from adk_agent.plan import EvaluationRequest
@@ -35,6 +34,7 @@ from tau_bridge.errors import DataError
 logger = logging.getLogger(__name__)
 
 NAME = "TaskSelector"
+_FINAL_REFUSALS = ("injection", "contradiction")
 
 
 def offline_selector_model() -> OfflineModel:
@@ -135,24 +135,26 @@ class _Selector:
         return LlmResponse(content=_content(SelectorDraft(refusal=message).model_dump_json()))
 
     def _checked(self, answer: str, text: str) -> SelectorDraft:
-        """The model's draft where it holds, else the one that the rules read."""
-        try:
-            draft = SelectorDraft.model_validate(_json_object(answer))
-            if draft.refusal is None:
-                request_of(draft)
-            problems = ungrounded(draft, text) if draft.refusal is None else []
-        except Refusal as refusal:
-            problems = [str(refusal)]
-        except (ValidationError, ValueError) as error:
-            problems = [f"an answer that cannot be read ({type(error).__name__})"]
-        if not problems:
-            return draft
-        reason = f"the model's reading was not used, because of {'; '.join(problems)}"
-        logger.warning("%s", reason)
+        """The model's draft where it holds, else the one that the rules read.
+
+        Where the rules can read the request, the draft has to say the same.
+        """
+        draft, problems = _read_draft(answer, text)
         try:
             by_rules = draft_of(read_request(text))
         except Refusal as refusal:
-            return SelectorDraft(refusal=str(refusal), refusal_code=refusal.code)
+            # A model may read what the rules cannot, but not what they see through.
+            if draft is None or problems or refusal.code in _FINAL_REFUSALS:
+                return SelectorDraft(refusal=str(refusal), refusal_code=refusal.code)
+            return draft
+        if draft is not None and draft.refusal is not None:
+            return draft
+        if draft is not None and not problems:
+            problems = differences(draft, by_rules)
+            if not problems:
+                return draft.model_copy(update={"warnings": by_rules.warnings})
+        reason = f"the model's reading was not used, because of {'; '.join(problems)}"
+        logger.info("%s", reason)
         warnings = [*by_rules.warnings, f"{reason}; the request was read by rules"]
         return by_rules.model_copy(update={"warnings": warnings})
 
@@ -174,6 +176,20 @@ def _is_json(text: str) -> bool:
         return find_json(text) is not None
     except Refusal:
         return True  # meant as JSON; reading it says what is wrong with it
+
+
+def _read_draft(answer: str, text: str) -> tuple[SelectorDraft | None, list[str]]:
+    """The draft in a model's answer, and what speaks against it; None if there is none."""
+    try:
+        draft = SelectorDraft.model_validate(_json_object(answer))
+        if draft.refusal is not None:
+            return draft, []
+        request_of(draft)
+        return draft, ungrounded(draft, text)
+    except Refusal as refusal:
+        return None, [str(refusal)]
+    except ValueError as error:
+        return None, [f"an answer that cannot be read ({type(error).__name__})"]
 
 
 def _refuse(callback_context: CallbackContext, error: Exception) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ from adk_agent.errors import RequestError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4o-mini"
+
+
+def keep_litellm_offline() -> None:
+    """Have litellm use the price list that it ships, instead of downloading one at import."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 class Settings(BaseSettings):
@@ -28,7 +34,7 @@ class Settings(BaseSettings):
     """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
     tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
     results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
-    port: int = Field(8000, validation_alias="PORT")
+    port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""

@@ -77,11 +77,12 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     recorder = _recorder(job, deps)
     started_s = deps.clock.monotonic_s()
     domain = deps.domains[job.domain]
-    task = domain.source.task(job.domain, job.task_id)
     played: Played | None = None
     result: TaskResult | None = None
-    user = _user(job, deps, domain, task, recorder)
+    user: User | None = None
     try:
+        task = domain.source.task(job.domain, job.task_id)
+        user = _user(job, deps, domain, task, recorder)
         played = await _converse(job, deps, task, user, recorder)
         result, outcome = await _score(played, deps, domain, task)
     except Exception as error:

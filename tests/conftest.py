@@ -1,12 +1,9 @@
 """What every test shares: no network, no keys, no settings of the machine."""
 
 import ipaddress
-import os
 import socket
 
 import pytest
-
-os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 SETTINGS = (
     "AGENTBEATS_LLM_API_KEY",
@@ -31,15 +28,26 @@ def is_loopback(host):
 def only_loopback():
     """Every connection that would leave this machine is refused."""
     connect = socket.socket.connect
+    resolve = socket.getaddrinfo
+    attempts = []
+
+    def guarded_resolve(host, *arguments, **options):
+        if host is not None and not is_loopback(host):
+            attempts.append(host)
+            raise socket.gaierror(f"a test tried to look up {host!r}")
+        return resolve(host, *arguments, **options)
 
     def guarded(self, address):
         if self.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(address[0]):
+            attempts.append(address)
             raise RuntimeError(f"a test tried to reach {address!r}")
         return connect(self, address)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", guarded)
+        patch.setattr(socket, "getaddrinfo", guarded_resolve)
         yield
+    assert attempts == []
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from tau_bridge.tau2.data import open_source
 
 def execute(parsed: argparse.Namespace) -> int:
     """Become the agent's process: signals and the exit code are then its own."""
-    command = [sys.executable, "-m", "purple_agent", parsed.name]
+    command = [sys.executable, "-P", "-m", "purple_agent", parsed.name]
     command += ["--host", parsed.host, "--port", str(parsed.port)]
     if parsed.card_url:
         command += ["--card-url", parsed.card_url]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import traceback
 from collections.abc import Callable
 
-from adk_agent.errors import GreenroomError
-from tau_bridge.errors import BridgeError, DataError
+from adk_agent.errors import GreenroomError, exit_code_of
+from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -16,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
-    """The exit code of a command. Known errors are one message on stderr, without a traceback."""
+    """The exit code of a command. Errors are one message on stderr, without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         return execute(parsed)
@@ -25,14 +26,15 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
     except BrokenPipeError:
         sys.stderr.close()  # a reader such as head has seen enough; Python would complain at exit
         return OK
-    except DataError as error:
-        return _complain(error, USAGE)
-    except GreenroomError as error:
-        return _complain(error, error.exit_code)
-    except BridgeError as error:
-        return _complain(error, INCOMPLETE)
-
-
-def _complain(error: Exception, code: int) -> int:
-    print(f"greenroom: {error}", file=sys.stderr)
-    return code
+    except (GreenroomError, BridgeError) as error:
+        print(f"greenroom: {error}", file=sys.stderr)
+        return exit_code_of(error)
+    except Exception as error:
+        logger.debug("a command broke", exc_info=True)
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        print(
+            f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "
+            f"({where.name}, line {where.lineno} of {where.filename})",
+            file=sys.stderr,
+        )
+        return INCOMPLETE

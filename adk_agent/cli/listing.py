@@ -56,7 +56,7 @@ def _tasks(source: DataSource, parsed: argparse.Namespace) -> list[dict[str, Any
 
 def _agents() -> list[dict[str, Any]]:
     listed = subprocess.run(
-        [sys.executable, "-m", "purple_agent", "--list"],
+        [sys.executable, "-P", "-m", "purple_agent", "--list"],
         capture_output=True,
         text=True,
         check=False,

@@ -19,9 +19,12 @@ DEFAULT_TIMEOUT_S = 300.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parsed = build_parser().parse_args(arguments)
-    module = importlib.import_module(f"adk_agent.cli.{parsed.module}")
-    runner = importlib.import_module("adk_agent.cli.edge")
-    code: int = runner.run_command(module.execute, parsed)
+    try:
+        module = importlib.import_module(f"adk_agent.cli.{parsed.module}")
+        edge = importlib.import_module("adk_agent.cli.edge")
+    except KeyboardInterrupt:
+        return 130
+    code: int = edge.run_command(module.execute, parsed)
     return code
 
 
@@ -56,6 +59,20 @@ def _natural(text: str) -> int:
     return value
 
 
+def _port(text: str) -> int:
+    value = _natural(text)
+    if value > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: there are 0 to 65535")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = commands.add_parser(
         "run",
@@ -80,7 +97,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument("--results-dir", metavar="DIR", help="where runs are kept (default results)")
     run.add_argument(
         "--timeout",
-        type=float,
+        type=_seconds,
         default=DEFAULT_TIMEOUT_S,
         metavar="S",
         help="seconds that an agent may take over one reply (default 300)",
@@ -132,7 +149,7 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the A2A server, the same for `python -m adk_agent`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=_natural, default=None, help="default: $PORT, else 8000")
+    parser.add_argument("--port", type=_port, default=None, help="default: $PORT, else 8000")
     parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
 
 
@@ -143,7 +160,7 @@ def _add_agent(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     agent.set_defaults(module="agent")
     agent.add_argument("name", help="see: greenroom list agents")
     agent.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    agent.add_argument("--port", type=_natural, default=9010, help="default 9010; 0: a free one")
+    agent.add_argument("--port", type=_port, default=9010, help="default 9010; 0: a free one")
     agent.add_argument("--card-url", metavar="URL", help="the address that the card names")
 
 

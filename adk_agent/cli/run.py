@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 def execute(parsed: argparse.Namespace) -> int:
     """Evaluate; the exit code says how it went."""
     text = sys.stdin.read() if parsed.request == "-" else parsed.request
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RequestError("the request is not valid UTF-8 text") from error
     overrides = Overrides(
         num_trials=parsed.num_trials,
         max_concurrency=parsed.max_concurrency,
@@ -36,8 +40,6 @@ def execute(parsed: argparse.Namespace) -> int:
     )
     if parsed.dry_run:
         return _dry_run(text, overrides, settings, parsed)
-    if parsed.timeout <= 0:
-        raise RequestError(f"--timeout {parsed.timeout:g} is not a number of seconds above 0")
     return _evaluate(text, overrides, settings, parsed)
 
 
@@ -144,5 +146,9 @@ def _tokens(
             token = path.read_text(encoding="utf-8").strip()
         except OSError as error:
             raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise RequestError(f"--token: {str(path)!r} is not a text file") from error
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        raise RequestError("--token: a bearer token has one or more printable characters, no space")
     plan = _plan(text, overrides, settings)
     return {p.address: token for p in plan.participants if p.builtin is None}
