@@ -86,10 +86,13 @@ class Assembly:
                 evaluation=self.evaluation_deps(source),
                 interpreter=InterpreterDeps(
                     model=agent_model(self.settings, offline_interpreter_model()),
-                    save=lambda run_id, prose: rewrite_markdown(
+                    author=agent_author(self.settings),
+                    save=lambda run_id, prose, author: rewrite_markdown(
                         results_dir,
                         run_id,
-                        render_markdown(load_report(results_dir, run_id), interpretation=prose),
+                        render_markdown(
+                            load_report(results_dir, run_id), interpretation=prose, author=author
+                        ),
                     ),
                 ),
             )
@@ -106,6 +109,13 @@ def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
         return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
     spec = default_spec(settings)
     return offline if spec is None else _lite_llm(spec)
+
+
+def agent_author(settings: Settings) -> str:
+    """Who speaks for an ADK agent: `rules`, or `llm:` and the model's name."""
+    spec = default_spec(settings)
+    name = None if settings.offline else settings.agent_model or (spec.name if spec else None)
+    return "rules" if name is None else f"llm:{name}"
 
 
 def _lite_llm(spec: ModelSpec) -> BaseLlm:

@@ -152,25 +152,60 @@ def _recommendations(digest: ReportDigest) -> list[str]:
 
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SHARE = re.compile(r"(\d+)\s*(?:/|of|out of)\s*(?:the\s+)?(\d+)")
+_NEUTRAL = 10
+"""Whole numbers below this one may count paragraphs and the like."""
 
 
 def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
-    """The numbers in `prose` that the digest does not hold, as written, in order.
+    """The numbers in `prose` that the report does not hold, as written, in order.
 
-    Percentages and roundings of the digest's numbers count as held, as do numbers below 10,
-    which count paragraphs and the like.
+    Every fraction, every `n of m` and every whole number from 10 must be the report's, where
+    percentages and roundings count as the same. Addresses are left out of the prose first, so
+    that a port is no number.
     """
-    held: set[float] = set()
-    for text in _NUMBER.findall(digest.model_dump_json()):
-        value = float(text)
-        held.update(round(value * factor, digits) for factor in (1, 100) for digits in range(4))
+    text = prose
     for row in digest.rows:
-        for part, whole in ((row.passed, row.scored), (row.passed, row.trials)):
-            if whole:
-                share = part / whole
-                held.update(
-                    round(share * factor, digits) for factor in (1, 100) for digits in range(4)
-                )
-    return [
-        text for text in _NUMBER.findall(prose) if float(text) >= 10 and float(text) not in held
+        text = text.replace(row.participant, " ")
+    held = _held_numbers(digest)
+    shares = _held_shares(digest)
+    found = [f"{n} of {m}" for n, m in _SHARE.findall(text) if (int(n), int(m)) not in shares]
+    found += [
+        number
+        for number in _NUMBER.findall(_SHARE.sub(" ", text))
+        if ("." in number or int(number) >= _NEUTRAL) and float(number) not in held
     ]
+    return found
+
+
+def _held_numbers(digest: ReportDigest) -> set[float]:
+    values: set[float] = set()
+    for row in digest.rows:
+        counts = (row.tasks, row.trials, row.passed, row.scored, row.unscored, row.failed, row.k)
+        values.update(map(float, counts))
+        values.update(score for score in (row.pass_1, row.pass_k) if score is not None)
+        values.update(n / m for n, m in _pairs(row) if m)
+    for counted in (digest.failing_components, digest.terminations, digest.missing_scores):
+        values.update(map(float, counted.values()))
+    return {
+        round(value * factor, digits)
+        for value in values
+        for factor in (1, 100)
+        for digits in range(4)
+    }
+
+
+def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:
+    shares = {pair for row in digest.rows for pair in _pairs(row)}
+    totals = [
+        sum(column)
+        for column in zip(*((r.passed, r.scored, r.trials) for r in digest.rows), strict=True)
+    ]
+    if totals:
+        shares |= {(totals[0], totals[1]), (totals[0], totals[2])}
+    return shares
+
+
+def _pairs(row: DigestRow) -> list[tuple[int, int]]:
+    counts = (row.passed, row.scored, row.unscored, row.failed, row.scored - row.passed)
+    return [(count, whole) for count in counts for whole in (row.scored, row.trials)]

@@ -23,6 +23,7 @@ from adk_agent.report import (
     TrialEvaluations,
     TrialRow,
     failed_reasons,
+    sickly,
     summarise,
 )
 from adk_agent.runs import RunStore, TrialRecord
@@ -248,6 +249,12 @@ class _Run:
             warnings.append(
                 f"user_llm {self._plan.user_llm!r} was not used: offline, the user is scripted"
             )
+        settings = self._deps.settings
+        if "llm_model" in settings.model_fields_set and not settings.model_configured:
+            warnings.append(
+                f"the language model {settings.llm_model!r} was not used: AGENTBEATS_LLM_API_KEY "
+                "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
+            )
         if any(row.user == "scripted" for row in rows):
             warnings.append(
                 "the user was scripted: these scores do not compare with published ones, "
@@ -255,11 +262,13 @@ class _Run:
             )
         if len(rows) < len(self._jobs):
             warnings.append(f"{len(self._jobs) - len(rows)} of {len(self._jobs)} trials not played")
-        failed = [row for row in rows if row.status == "failed"]
-        if failed:
-            reason, count = next(iter(failed_reasons(failed).items()))
-            trials = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
-            warnings.append(f"{trials} failed, without a score; {count} by: {reason}")
+        for status in ("unscored", "failed"):
+            missing = [row for row in rows if row.status == status]
+            if missing:
+                reason, count = next(iter(failed_reasons(missing).items()))
+                trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
+                warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
+        warnings += sickly(rows)
         return tuple(warnings)
 
     async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:

@@ -22,6 +22,7 @@ from adk_agent.offline import OfflineModel
 logger = logging.getLogger(__name__)
 
 NAME = "ResultsInterpreter"
+_TEMPLATE_NOTE_END = "; this was written by a template._"
 _OPEN, _CLOSE = "<digest>", "</digest>"
 
 
@@ -30,8 +31,10 @@ class InterpreterDeps:
     """What the interpreter needs: a model, and where to leave its prose."""
 
     model: BaseLlm | str
-    save: Callable[[str, str], Path]
-    """Takes the run's id and the prose; returns the file that holds it."""
+    save: Callable[[str, str, str], Path]
+    """Takes the run's id, the prose and its author; returns the file that holds it."""
+    author: str = "rules"
+    """Who writes the prose: `rules`, or `llm:` and the model's name."""
 
 
 def offline_interpreter_model() -> OfflineModel:
@@ -116,11 +119,12 @@ class _Interpreter:
         prose = callback_context.state.get(state.INTERPRETATION)
         made = state.digest(callback_context.state) is not None
         if made and isinstance(run_id, str) and isinstance(prose, str):
-            self._deps.save(run_id, prose)
+            by_template = prose.endswith(_TEMPLATE_NOTE_END)
+            self._deps.save(run_id, prose, "rules" if by_template else self._deps.author)
 
     def _by_template(self, digest: ReportDigest, cause: str) -> str:
         logger.warning("the interpreter's model was not used because of %s", cause)
-        note = f"_Written by a template: the language model gave {cause}._"
+        note = f"_The language model gave {cause}{_TEMPLATE_NOTE_END}"
         return f"{template_prose(digest)}\n\n{note}"
 
 

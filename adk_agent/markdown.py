@@ -10,13 +10,21 @@ from evals.base import Evaluation
 MOST_TRIALS_LISTED = 50
 
 
-def render_markdown(report: EvaluationReport, *, interpretation: str | None = None) -> str:
-    """The whole report as markdown; `interpretation` is prose to put on top."""
+def render_markdown(
+    report: EvaluationReport, *, interpretation: str | None = None, author: str = "rules"
+) -> str:
+    """The whole report as markdown.
+
+    Args:
+        report: What to show.
+        interpretation: Prose to put on top; its HTML, images and links are shown as text.
+        author: Who wrote the prose.
+    """
     parts = [f"# Evaluation {report.run_id}", f"Request: {_quoted(report.request)}"]
     if report.status != "complete":
         parts.append(f"**This run is {report.status}: see the warnings.**")
     if interpretation:
-        parts.append(interpretation.strip())
+        parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _scores(report.summary), _legend(report)]
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
@@ -145,6 +153,10 @@ def _row(cells: Iterable[str]) -> str:
 def _plain(text: str) -> str:
     """Text from outside on one line, its HTML shown rather than rendered."""
     return " ".join(text.split()).replace("<", "&lt;")
+
+
+def _without_markup(prose: str) -> str:
+    return prose.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
 
 
 def _quoted(text: str) -> str:

@@ -84,6 +84,7 @@ class SummaryRow(_Row):
     unscored: int
     failed: int
     passed: int
+    format_repairs: int
     pass_hat_k: dict[str, float | None]
     mean_reward: float | None
     mean_reward_all: float | None
@@ -181,6 +182,7 @@ def _summary_row(
         unscored=sum(trial.status == "unscored" for trial in trials),
         failed=sum(trial.status == "failed" for trial in trials),
         passed=sum(trial.passed for trial in trials),
+        format_repairs=sum(trial.format_repairs for trial in trials),
         pass_hat_k={str(k): _rounded(pass_hat_k(rewards, k)) for k in range(1, num_trials + 1)},
         mean_reward=_rounded(sum(values) / len(values) if values else None),
         mean_reward_all=_rounded(sum(values) / len(trials) if values else None),
@@ -196,8 +198,10 @@ def _rounded(value: float | None) -> float | None:
 def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
     """The row that AgentBeats leaderboards query, for the report's first participant.
 
-    `score` counts passed trials, `max_score` all trials; `task_rewards` holds the mean reward of
-    each task, None where no trial of it has one. Further keys say what the two counts hide.
+    `score` counts passed trials and `max_score` scored ones, and `pass_rate` is their share in
+    percent: a trial without a score is not the agent's miss. `max_score_all` and `pass_rate_all`
+    count every trial. `task_rewards` holds the mean reward of each task. What has no value
+    because nothing was scored is None.
     """
     participant = report.plan.participants[0].address
     rows = [row for row in report.summary if row.participant == participant]
@@ -214,18 +218,43 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
     return {
         "domain": ",".join(row.domain for row in rows),
         "score": passed,
-        "max_score": len(trials),
-        "pass_rate": round(100 * passed / len(trials), 4) if trials and scored else None,
+        "max_score": scored,
+        "pass_rate": round(100 * passed / scored, 4) if scored else None,
         "task_rewards": {
             key: round(sum(rewards) / len(rewards), 6) if rewards else None
             for key, rewards in task_rewards.items()
         },
         "time_used": round(sum(trial.duration_ms for trial in trials) / 1000, 3),
-        "scored": scored,
+        "max_score_all": len(trials),
+        "pass_rate_all": round(100 * passed / len(trials), 4) if scored else None,
         "unscored": sum(row.unscored for row in rows),
         "failed": sum(row.failed for row in rows),
-        "pass_rate_scored": round(100 * passed / scored, 4) if scored else None,
+        "participant": participant,
     }
+
+
+SICKLY_SHARE = 0.5
+"""From this share of its scored trials on, an agent's odd replies are warned about."""
+
+
+def sickly(trials: Sequence[TrialRow]) -> list[str]:
+    """Warnings about participants that hardly speak the wire.
+
+    Their trials are scored, as the rules demand, but a broken agent often passes tasks in which
+    nothing should be done: such a score says little.
+    """
+    warnings = []
+    for participant in dict.fromkeys(trial.participant for trial in trials):
+        scored = [t for t in trials if t.participant == participant and t.status == "scored"]
+        mute = sum(trial.termination == "agent_error" for trial in scored)
+        garbled = sum(trial.format_repairs >= trial.turns > 0 for trial in scored)
+        for count, what in (
+            (mute, "ended because the agent sent an empty reply"),
+            (garbled, "needed repairs in every reply"),
+        ):
+            if scored and count >= SICKLY_SHARE * len(scored):
+                warnings.append(f"{participant}: {count} of {len(scored)} scored trials {what}")
+    return warnings
 
 
 def failed_reasons(trials: Sequence[TrialRow]) -> dict[str, int]:

@@ -45,8 +45,9 @@ def saved():
 @pytest.fixture
 def build(make_deps, source, saved):
     def make(selector=None, interpreter=None):
-        def save(run_id, prose):
+        def save(run_id, prose, author):
             saved[run_id] = prose
+            saved["author"] = author
 
         return build_root_agent(
             WorkflowDeps(
@@ -56,7 +57,7 @@ def build(make_deps, source, saved):
                 ),
                 evaluation=make_deps(),
                 interpreter=InterpreterDeps(
-                    model=interpreter or offline_interpreter_model(), save=save
+                    model=interpreter or offline_interpreter_model(), save=save, author="llm:tiny"
                 ),
             )
         )
@@ -258,6 +259,8 @@ async def test_a_selector_model_that_cannot_be_called_ends_the_run_without_its_s
     ("model", "cause"),
     [
         (answering("A brilliant 97 percent."), "numbers that are not in the report (97)"),
+        (answering("pass^1 was 0.123."), "numbers that are not in the report (0.123)"),
+        (answering("It passed 5 of 5."), "numbers that are not in the report (5 of 5)"),
         (answering(" "), "an empty answer"),
         (failing(), "an error (ConnectionError)"),
     ],
@@ -269,11 +272,13 @@ async def test_prose_that_cannot_be_believed_is_replaced_by_the_template(
     assert result.problem is None
     assert "## Summary" in saved["run-1"]
     assert cause in saved["run-1"]
+    assert saved["author"] == "rules"
 
 
 async def test_prose_with_the_reports_own_numbers_is_kept(build, ask, saved):
-    await ask(build(interpreter=answering("It passed 0 of 2 trials.")), SENTENCE)
-    assert saved["run-1"] == "It passed 0 of 2 trials."
+    await ask(build(interpreter=answering("It passed 0 of 2 trials, 0.0 %.")), SENTENCE)
+    assert saved["run-1"] == "It passed 0 of 2 trials, 0.0 %."
+    assert saved["author"] == "llm:tiny"
 
 
 async def test_a_second_request_in_a_session_forgets_the_first(build):
