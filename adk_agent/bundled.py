@@ -37,6 +37,15 @@ class BundledAgents:
         # A file, because a pipe that nobody reads would stop an agent that logs a lot.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
 
+    @property
+    def ended(self) -> str | None:
+        """How the agents' process ended, None while it runs or where there is none."""
+        code = self._process.returncode if self._process is not None else None
+        if code is None:
+            return None
+        how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the bundled agents' process ended ({how})"
+
     def url(self, name: str) -> str:
         """The address of a started agent."""
         return self._urls[name]

@@ -15,7 +15,7 @@ from adk_agent.bundled import BundledAgents, gold_script
 from adk_agent.errors import ModelError, PreflightError, StorageError
 from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
-from adk_agent.plan import EvaluationPlan
+from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
 from adk_agent.progress import OnProgress, Progress, silent
 from adk_agent.report import (
     DataOrigin,
@@ -28,8 +28,9 @@ from adk_agent.report import (
 )
 from adk_agent.runs import RunStore, TrialRecord
 from adk_agent.settings import Settings
-from adk_agent.trial import TrialDeps, TrialJob, play_trial
-from evals.base import Evaluation, EvaluationContext
+from adk_agent.trial import TrialDeps, TrialJob, play_trial, unplayed_trial
+from adk_agent.vigil import Probe, Vigil
+from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
 from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.a2a.messenger import Messenger
@@ -52,7 +53,6 @@ class EvaluationDeps:
     new_messenger: Callable[[], Messenger]
     versions: Mapping[str, str]
     results_dir: Path
-    trial_timeout_s: float | None = None
 
 
 async def evaluate(
@@ -119,9 +119,8 @@ class _Run:
                     evaluators=self._deps.evaluators,
                     user_model=user_model,
                     judge_model=judge_model,
-                    timeout_s=self._deps.trial_timeout_s,
                 )
-                return await self._play_and_report(trial_deps)
+                return await self._play_and_report(trial_deps, bundled)
         finally:
             await messenger.aclose()
 
@@ -175,12 +174,14 @@ class _Run:
             msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
             raise PreflightError(msg)
 
-    async def _play_and_report(self, trial_deps: TrialDeps) -> EvaluationReport:
+    async def _play_and_report(
+        self, trial_deps: TrialDeps, bundled: BundledAgents
+    ) -> EvaluationReport:
         store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest())
         try:
             self._say("playing", f"playing {len(self._jobs)} trials")
             try:
-                await self._play_all(trial_deps, store)
+                await self._play_all(trial_deps, store, bundled)
             except BaseException:
                 # Whatever ended the run, what was finished is reported; on a full disk that
                 # may fail too, and the first error is the one to tell.
@@ -191,12 +192,36 @@ class _Run:
         finally:
             store.close()
 
-    async def _play_all(self, trial_deps: TrialDeps, store: RunStore) -> None:
+    def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
+        async def probe(address: str) -> str | None:
+            if address.startswith(BUILTIN_PREFIX) and bundled.ended is not None:
+                return bundled.ended
+            messenger = self._deps.new_messenger()  # one that does not remember the card
+            try:
+                await messenger.card(urls[address])
+            except AgentError as error:
+                return str(error)
+            finally:
+                await messenger.aclose()
+            return None
+
+        return probe
+
+    async def _play_all(
+        self, trial_deps: TrialDeps, store: RunStore, bundled: BundledAgents
+    ) -> None:
         waiting = iter(self._jobs)
+
+        vigil = Vigil(self._probe(bundled, trial_deps.urls))
 
         async def work() -> None:
             for job in waiting:
-                record = await play_trial(job, trial_deps)
+                gone = vigil.gone(job.participant.address)
+                if gone is None:
+                    record = await play_trial(job, trial_deps)
+                    await vigil.saw(record.row)
+                else:
+                    record = unplayed_trial(job, trial_deps, gone)
                 store.append(record)
                 self._keep(job, record)
 
@@ -288,17 +313,22 @@ class _Run:
             TrialEvaluations(
                 scope="participant",
                 participant=participant.address,
-                results=await self._deps.evaluators.run(
-                    EvaluationContext(trace=self._merged(participant.address), scope="participant")
-                ),
+                results=await self._over("participant", participant.address),
             )
             for participant in self._plan.participants
         ]
-        return (*overall, *by_trial)
+        addresses = [participant.address for participant in self._plan.participants]
+        whole = TrialEvaluations(scope="run", results=await self._over("run", *addresses))
+        return (whole, *overall, *by_trial)
 
-    def _merged(self, address: str) -> Trace:
-        trace_id = f"{self._run_id}/{address}"
-        steps = sorted(self._agent_steps.get(address, []), key=lambda step: step.step_id)
+    async def _over(self, scope: Scope, *addresses: str) -> tuple[Evaluation, ...]:
+        context = EvaluationContext(trace=self._merged(*addresses), scope=scope)
+        return await self._deps.evaluators.run(context)
+
+    def _merged(self, *addresses: str) -> Trace:
+        trace_id = "/".join([self._run_id, *addresses])
+        steps = [step for address in addresses for step in self._agent_steps.get(address, [])]
+        steps.sort(key=lambda step: step.step_id)
         return Trace(
             trace_id=trace_id,
             steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from a2a.helpers import new_data_part, new_task_from_user_message, new_text_message, new_text_part
+from a2a.helpers import (
+    get_data_parts,
+    get_message_text,
+    new_data_part,
+    new_task_from_user_message,
+    new_text_message,
+    new_text_part,
+)
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types import TaskState
+from a2a.types import Message, TaskState
 
 from adk_agent.plan import Overrides
 from adk_agent.progress import Progress
@@ -93,7 +101,7 @@ class EvaluationExecutor(AgentExecutor):
 
         return await run_request(
             self._new_root_agent(),
-            context.get_user_input(),
+            request_text(context.message),
             overrides=Overrides(),
             on_progress=tell,
             session_id=updater.task_id,
@@ -119,6 +127,15 @@ class EvaluationExecutor(AgentExecutor):
     async def _end(self, updater: TaskUpdater, state: TaskState, text: str) -> None:
         message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
         await updater.update_status(state, message=message)
+
+
+def request_text(message: Message | None) -> str:
+    """What a message asks for: its text, or else its first data part as JSON."""
+    if message is None:
+        return ""
+    text = get_message_text(message)
+    data = get_data_parts(message.parts)
+    return json.dumps(data[0]) if data and not text.strip() else text
 
 
 class _Throttle:

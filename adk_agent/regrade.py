@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.outcome import Scored
+from evals.outcome import Outcome, Scored
 from evals.reward import breakdown_of, reward_of
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.results import read_results
+from tau_bridge.tau2.results import RecordedSimulation, read_results
 from tau_bridge.tau2.scoring import score_components
 
 TOLERANCE = 1e-6
@@ -20,7 +21,8 @@ TOLERANCE = 1e-6
 class Regraded:
     """Every simulation's new reward beside the recorded one.
 
-    `compared` counts those that have both; `different` names those whose two rewards differ.
+    `compared` counts those that have both; `different` names those whose two rewards differ. A
+    row that was not compared says why as its `reason`.
     """
 
     simulations: list[dict[str, Any]]
@@ -35,6 +37,10 @@ class Regraded:
             "equal": self.compared - len(self.different),
             "different": self.different,
         }
+
+    def not_compared(self) -> Counter[str]:
+        """How many simulations were not compared, by reason."""
+        return Counter(row["reason"] for row in self.simulations if row["reason"] is not None)
 
 
 def regrade(path: Path, source: DataSource) -> Regraded:
@@ -67,11 +73,24 @@ def regrade(path: Path, source: DataSource) -> Regraded:
                 "reward": reward,
                 "recorded_reward": simulation.reward,
                 "reward_breakdown": breakdown_of(result),
-                "reason": None if isinstance(outcome, Scored) else outcome.reason,
+                "reason": _why_not_compared(simulation, outcome),
             }
         )
         if simulation.reward is not None and reward is not None:
             compared += 1
-            if abs(reward - simulation.reward) > TOLERANCE:
+            # Written so that a difference that is no number would count as one.
+            if not abs(reward - simulation.reward) <= TOLERANCE:
                 different.append(simulation.id)
     return Regraded(simulations=rows, compared=compared, different=different)
+
+
+def _why_not_compared(simulation: RecordedSimulation, outcome: Outcome) -> str | None:
+    """Which of the two rewards is missing, and why; None where both are there."""
+    reasons = []
+    if not isinstance(outcome, Scored):
+        reasons.append(outcome.reason)
+    if simulation.eval_error is not None:
+        reasons.append(f"the recorded evaluation broke: {simulation.eval_error}")
+    elif simulation.reward is None:
+        reasons.append("no reward was recorded")
+    return "; ".join(reasons) or None

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter
 
 from adk_agent.plan import EvaluationPlan
-from evals.base import Evaluation
+from evals.base import Evaluation, Scope
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_hat_k
 
@@ -93,10 +93,11 @@ class SummaryRow(_Row):
 
 
 class TrialEvaluations(_Row):
-    """Evaluators' results over one trial, or over all trials of a participant."""
+    """Evaluators' results over one trial, all trials of a participant, or the run."""
 
-    scope: Literal["trial", "participant"]
-    participant: str
+    scope: Scope
+    participant: str | None = None
+    """None where the scope is the run."""
     domain: str | None = None
     task_id: str | None = None
     trial: int | None = None

@@ -6,12 +6,13 @@ flushed as each trial ends, trace and messages included), `report.json` and `rep
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -38,16 +39,17 @@ def _storage(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        msg = f"cannot use {str(path)!r}: {error.strerror or error}; what was finished is kept"
+        msg = f"cannot use {str(path)!r}: {error.strerror or error}"
         raise StorageError(msg) from error
 
 
 class RunStore:
     """Writes one run. Open it with `RunStore.create`, close it with `close`."""
 
-    def __init__(self, directory: Path, trials: IO[str]) -> None:
+    def __init__(self, directory: Path, trials: io.FileIO) -> None:
         self.directory = directory
         self._trials = trials
+        self._size = 0
 
     @classmethod
     def create(cls, results_dir: Path, run_id: str, manifest: Mapping[str, Any]) -> RunStore:
@@ -60,19 +62,26 @@ class RunStore:
         with _storage(directory):
             directory.mkdir(parents=True)
             _write(directory / "manifest.json", json.dumps(manifest, indent=2) + "\n")
-            trials = (directory / "trials.jsonl").open("a", encoding="utf-8")
+            trials = io.FileIO(directory / "trials.jsonl", "a")
         return cls(directory, trials)
 
     def append(self, record: TrialRecord) -> None:
         """Write a finished trial to disk at once.
 
         Raises:
-            StorageError: it could not be written, for example because the disk is full.
+            StorageError: it could not be written, for example because the disk is full. What
+                was written before stays whole.
         """
-        line = record.model_dump_json(exclude_none=False) + "\n"
+        line = memoryview(record.model_dump_json().encode() + b"\n")
         with _storage(self.directory / "trials.jsonl"):
-            self._trials.write(line)
-            self._trials.flush()
+            try:
+                written = 0
+                while written < len(line):
+                    written += self._trials.write(line[written:])
+            except OSError:
+                self._trials.truncate(self._size)  # no half line stays behind
+                raise
+        self._size += len(line)
 
     def finish(self, report: EvaluationReport, markdown: str) -> None:
         """Write the report, whole or not at all."""
@@ -127,12 +136,16 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
 def load_trials(results_dir: Path, run_id: str) -> Iterator[TrialRecord]:
     """The trials of a run, in the order in which they ended.
 
+    A last line without its end, as a killed process may leave one, is no trial.
+
     Raises:
-        StorageError: the file is missing, or a line of it cannot be read.
+        StorageError: the file is missing, or a whole line of it cannot be read.
     """
     path = results_dir / run_id / "trials.jsonl"
-    with _storage(path), path.open(encoding="utf-8") as lines:
+    with _storage(path), path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
             try:
                 yield TrialRecord.model_validate_json(line)
             except ValidationError as error:

@@ -18,7 +18,8 @@ from evals.base import EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
 from evals.reward import action_reward, breakdown_of, reward_of
-from evals.statements import JudgementError, judge_statements
+from evals.statements import AskModel, JudgementError, judge_statements
+from evals.trace import CallType
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import BridgeError
@@ -35,6 +36,8 @@ from tau_bridge.tau2.users import NO_USER, User
 
 logger = logging.getLogger(__name__)
 
+JUDGE = "judge"
+"""Who the trace says asked for verdicts on statements."""
 TASK_METADATA_KEY = "greenroom.task"
 """Tells the bundled oracle which task it plays. Sent to nobody else."""
 
@@ -69,7 +72,35 @@ class TrialDeps:
     evaluators: EvaluatorRegistry
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
-    timeout_s: float | None
+
+
+def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
+    """The record of a trial that was not begun, because its participant is gone."""
+    trace = _recorder(job, deps).trace()
+    return TrialRecord(
+        row=TrialRow(
+            participant=job.participant.address,
+            domain=job.domain,
+            task_id=job.task_id,
+            trial=job.trial,
+            seed=job.seed,
+            status="failed",
+            reward=None,
+            reward_breakdown={},
+            reason=reason,
+            fault="infrastructure",
+            termination="infrastructure_error",
+            user=NO_USER,
+            turns=0,
+            tool_calls=0,
+            format_repairs=0,
+            duration_ms=0.0,
+            trace_id=trace.trace_id,
+        ),
+        evaluations=(),
+        trace=trace,
+        messages=(),
+    )
 
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
@@ -84,7 +115,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         task = domain.source.task(job.domain, job.task_id)
         user = _user(job, deps, domain, task, recorder)
         played = await _converse(job, deps, task, user, recorder)
-        result, outcome = await _score(played, deps, domain, task)
+        result, outcome = await _score(played, deps, domain, task, recorder)
     except Exception as error:
         outcome = _failure(error)
         if not isinstance(error, BridgeError | ModelError):
@@ -155,7 +186,7 @@ async def _converse(
                 solo=deps.plan.solo,
             ),
             user=user,
-            limits=ConversationLimits(max_steps=deps.plan.max_steps, timeout_s=deps.timeout_s),
+            limits=ConversationLimits(max_steps=deps.plan.max_steps),
             seed=job.seed,
             recorder=recorder,
         )
@@ -183,9 +214,9 @@ def _user(
 
 
 async def _score(
-    played: Played, deps: TrialDeps, domain: Domain, task: Task
+    played: Played, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
 ) -> tuple[TaskResult | None, Outcome]:
-    verdicts, judge_problem = await _verdicts(played, deps, task)
+    verdicts, judge_problem = await _verdicts(played, deps, task, recorder)
     result = score_components(
         domain,
         task,
@@ -204,21 +235,40 @@ async def _score(
 
 
 async def _verdicts(
-    played: Played, deps: TrialDeps, task: Task
+    played: Played, deps: TrialDeps, task: Task, recorder: TraceRecorder
 ) -> tuple[Mapping[str, bool] | None, str | None]:
     criteria = task.evaluation_criteria
     statements = criteria.nl_assertions if criteria is not None else None
     needed = criteria is not None and "NL_ASSERTION" in criteria.reward_basis
     if not statements or not needed or deps.judge_model is None or played.error is not None:
         return None, None
+    judge = _recorded_judge(deps.judge_model, recorder)
     try:
-        judged = await judge_statements(
-            statements, transcript(played.messages), deps.judge_model.ask
-        )
+        judged = await judge_statements(statements, transcript(played.messages), judge)
     except (ModelError, JudgementError) as error:
         logger.warning("the judge of statements failed: %s", error)
         return None, f"the judge of natural-language statements failed: {error}"
     return {text: verdict.met for text, verdict in judged.items()}, None
+
+
+def _recorded_judge(model: LiteLlmCompletion, recorder: TraceRecorder) -> AskModel:
+    async def ask(prompt: str) -> str:
+        step = recorder.begin(
+            call_type=CallType.TOOL,
+            caller=JUDGE,
+            callee=model.spec.name,
+            name="completion",
+            request_text=prompt,
+        )
+        try:
+            result = await model([{"role": "user", "content": prompt}])
+        except BaseException as error:
+            step.end(error=type(error).__name__)
+            raise
+        step.end(response_text=result.content, total_tokens=result.total_tokens, cost=result.cost)
+        return result.content or ""
+
+    return ask
 
 
 def transcript(messages: Sequence[Message]) -> str:

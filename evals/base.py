@@ -39,7 +39,7 @@ class Tier(IntEnum):
     """Plugins over the text exchanged."""
 
 
-Scope = Literal["trial", "participant"]
+Scope = Literal["trial", "participant", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class EvaluationContext:
     roster: tuple[str, ...] | None = None
     """All agents that took part, also those that nobody called; None where unknown."""
     scope: Scope = "trial"
-    """Whether `trace` is of one trial, or holds the agent calls of all trials of a participant
-    (without texts, tools and computations)."""
+    """Whether `trace` is of one trial, or holds the agent calls (no tools, no texts) of all trials
+    of a participant, or of the run."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
@@ -85,7 +85,7 @@ class BaseEvaluator(ABC):
     tier: ClassVar[Tier]
     version: ClassVar[str]
     scopes: ClassVar[frozenset[Scope]] = frozenset({"trial"})
-    """Which traces it can judge. Name `participant` only if agent calls alone suffice."""
+    """Which traces it can judge. Name more than `trial` only if agent calls alone suffice."""
 
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:

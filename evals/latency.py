@@ -46,7 +46,7 @@ class LatencyEvaluator(BaseEvaluator):
     name = "latency"
     tier = Tier.JUDGE
     version = "1"
-    scopes = frozenset({"trial", "participant"})
+    scopes = frozenset({"trial", "participant", "run"})
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Percentiles in ms under `values`; per-agent figures under `details`."""

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from adk_agent.cli.edge import GATE_FAILED, OK
+from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.regrade import Regraded, regrade
 from adk_agent.settings import Settings
 from tau_bridge.tau2.data import open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Print every simulation whose reward differs; exit 1 if there is any."""
+    """Print every simulation whose reward differs.
+
+    Returns:
+        1 if any differs, 3 if there was none to compare.
+    """
     outcome = regrade(Path(parsed.results), open_source(Settings.load().tau2_data_dir))
     if parsed.json:
         print(json.dumps(outcome.to_json(), indent=2))
     else:
         _print(outcome)
-    return GATE_FAILED if outcome.different else OK
+    if outcome.different:
+        return GATE_FAILED
+    if outcome.compared == 0:
+        print(f"greenroom: no reward of {parsed.results!r} could be compared", file=sys.stderr)
+        return INCOMPLETE
+    return OK
 
 
 def _print(outcome: Regraded) -> None:
@@ -32,6 +42,8 @@ def _print(outcome: Regraded) -> None:
         f"{equal} of {outcome.compared} rewards equal; "
         f"{len(outcome.simulations) - outcome.compared} simulations could not be compared"
     )
+    for reason, count in outcome.not_compared().most_common():
+        print(f"  {count}: {reason}")
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -1,14 +1,20 @@
 import asyncio
 import json
+import os
+import resource
+import signal
 import threading
+from pathlib import Path
 
 import pytest
 
 from adk_agent.errors import PreflightError, StorageError
 from adk_agent.evaluation import evaluate
-from adk_agent.report import EvaluationReport
-from adk_agent.runs import load_report, load_trials
-from evals.trace import CallType
+from adk_agent.report import EvaluationReport, TrialRow
+from adk_agent.runs import RunStore, TrialRecord, load_report, load_trials
+from evals.trace import CallType, Trace
+from tau_bridge.errors import DataError
+from tau_bridge.tau2.data import open_source
 from tau_bridge.testing import (
     RequestLog,
     auth_required,
@@ -34,6 +40,12 @@ DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything els
 
 def creates_the_task(text, context_id):
     return json.dumps(DONE if "Tool '" in text else CREATE)
+
+
+def own_children():
+    """The process ids of this process's children."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    return [int(child) for child in children.read_text().split()]
 
 
 @pytest.mark.requirement("tau:agent")
@@ -206,6 +218,85 @@ async def test_what_is_finished_is_kept_when_the_run_is_cancelled(make_deps, mak
     assert [trial.reward for trial in report.trials] == [1.0]
     assert "2 of 3 trials not played" in report.warnings
     assert len(list(load_trials(deps.results_dir, "run-1"))) == 1
+
+
+async def test_an_agent_that_goes_away_is_not_waited_for_to_the_end(make_deps, make_plan):
+    log = RequestLog(http_500())
+    with serve(log) as url:
+        plan = make_plan(url, num_trials=30, max_concurrency=1)
+        report = await evaluate(plan, make_deps(), request="")
+    assert [trial.status for trial in report.trials] == ["failed"] * 30
+    assert len(log.posts) == 8
+    assert "not played, because the agent is gone: 8 trials" in report.trials[-1].reason
+    assert any("30 trials are failed" in warning for warning in report.warnings)
+
+
+async def test_a_bundled_agents_process_that_is_killed_is_named(make_deps, make_plan):
+    killed = []
+
+    def watch(progress):
+        if progress.done == 2 and not killed:
+            (child,) = own_children()
+            killed.append(child)
+            os.kill(child, signal.SIGKILL)
+
+    plan = make_plan("builtin:null", num_trials=40, max_concurrency=1)
+    report = await evaluate(plan, make_deps(), request="", on_progress=watch)
+    scored = [trial for trial in report.trials if trial.status == "scored"]
+    assert len(scored) == 2
+    assert report.status == "incomplete"
+    assert report.trials[-1].reason.endswith("process ended (killed by signal 9)")
+
+
+async def test_a_task_that_cannot_be_read_stops_the_run_before_it_begins(
+    make_deps, make_plan, tmp_path, source
+):
+    domain = tmp_path / "data" / "tau2" / "domains" / "mock"
+    domain.mkdir(parents=True)
+    task = {"id": "a", "user_scenario": {"instructions": "Do it."}}
+    (domain / "tasks.json").write_text(json.dumps([task, {"id": "b", "user_scenario": 7}]))
+    (domain / "split_tasks.json").write_text(json.dumps({"base": ["a", "b"]}))
+    (domain / "db.json").write_text(json.dumps({"tasks": {}, "users": {}}))
+    (domain / "policy.md").write_text("Be kind.")
+    deps = make_deps(source=open_source(tmp_path / "data"))
+    with pytest.raises(DataError, match="'b'"):
+        await evaluate(make_plan("builtin:null", task_ids=["a", "b"]), deps, request="")
+    assert not deps.results_dir.exists()
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch, make_plan):
+    row = TrialRow(
+        **dict.fromkeys(("participant", "domain", "task_id", "termination", "user"), "x"),
+        **dict.fromkeys(("trial", "seed", "turns", "tool_calls", "format_repairs"), 0),
+        status="scored",
+        reward=1.0,
+        reward_breakdown={},
+        reason=None,
+        duration_ms=0.0,
+        trace_id="t",
+    )
+    record = TrialRecord(row=row, evaluations=(), trace=Trace(trace_id="t"), messages=())
+    store = RunStore.create(tmp_path, "run-1", {})
+    store.append(record)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (tmp_path / "run-1" / "trials.jsonl").stat().st_size
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, limit[1]))
+    try:
+        with pytest.raises(StorageError, match=r"trials\.jsonl"):
+            store.append(record)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, ignored)
+    store.close()
+    assert list(load_trials(tmp_path, "run-1")) == [record]
+
+
+def test_a_torn_last_line_is_no_trial(tmp_path):
+    folder = tmp_path / "run-1"
+    folder.mkdir()
+    (folder / "trials.jsonl").write_text('{"row": ')
+    assert list(load_trials(tmp_path, "run-1")) == []
 
 
 async def test_a_results_folder_that_cannot_be_written_is_named(make_deps, make_plan, tmp_path):

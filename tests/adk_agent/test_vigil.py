@@ -1,0 +1,68 @@
+import pytest
+
+from adk_agent.report import TrialRow
+from adk_agent.vigil import GIVE_UP_AFTER, PROBE_AFTER, Vigil
+
+
+def trial(fault="infrastructure", participant="http://a"):
+    return TrialRow(
+        participant=participant,
+        domain="mock",
+        task_id="t",
+        trial=0,
+        seed=1,
+        status="scored" if fault is None else "failed",
+        reward=1.0 if fault is None else None,
+        reward_breakdown={},
+        reason=None if fault is None else "refused",
+        fault=fault,
+        termination="infrastructure_error",
+        user="scripted",
+        turns=0,
+        tool_calls=0,
+        format_repairs=0,
+        duration_ms=0.0,
+        trace_id="x",
+    )
+
+
+def probing(answer):
+    asked = []
+
+    async def probe(address):
+        asked.append(address)
+        return answer
+
+    return probe, asked
+
+
+async def test_an_agent_whose_card_is_gone_is_given_up_after_the_first_probe():
+    probe, asked = probing("no connection")
+    vigil = Vigil(probe)
+    for _ in range(PROBE_AFTER):
+        assert vigil.gone("http://a") is None
+        await vigil.saw(trial())
+    assert vigil.gone("http://a") == "not played, because the agent is gone: no connection"
+    assert asked == ["http://a"]
+    assert vigil.gone("http://b") is None
+
+
+async def test_an_agent_that_shows_its_card_but_never_replies_is_given_up_later():
+    probe, _ = probing(None)
+    vigil = Vigil(probe)
+    for _ in range(GIVE_UP_AFTER - 1):
+        await vigil.saw(trial())
+    assert vigil.gone("http://a") is None
+    await vigil.saw(trial())
+    assert "8 trials in a row gave no reply" in vigil.gone("http://a")
+
+
+@pytest.mark.parametrize("fault", [None, "agent", "user", "harness"])
+async def test_any_other_end_of_a_trial_starts_the_count_anew(fault):
+    probe, asked = probing("no connection")
+    vigil = Vigil(probe)
+    for _ in range(3 * PROBE_AFTER):
+        await vigil.saw(trial())
+        await vigil.saw(trial(fault))
+    assert vigil.gone("http://a") is None
+    assert asked == []
