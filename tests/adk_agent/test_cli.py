@@ -1,12 +1,16 @@
 """The `greenroom` command as a user meets it: a process, its streams and its exit code."""
 
+import contextlib
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tau_bridge.testing import closed_port, scripted_agent, serve
@@ -153,12 +157,94 @@ def test_a_request_that_cannot_be_used_is_exit_2(tmp_path, sentence, words):
         ["--num-trials", "many"],
         ["--max-concurrency", "-1"],
         ["--timeout", "0"],
+        ["--timeout", "nan"],
+        ["--timeout", "inf"],
+        ["--token", ""],
+        ["--token", "a b"],
+        ["--token", f"@{sys.executable}"],
         ["--token", "@/no/such/file"],
     ],
 )
 def test_a_flag_that_cannot_be_used_is_exit_2(tmp_path, arguments):
     result = greenroom("run", "builtin:null on one mock task", *arguments, cwd=tmp_path)
     assert_complains(result, 2, arguments[0])
+
+
+def test_a_request_that_is_no_utf_8_is_exit_2(tmp_path):
+    result = subprocess.run(
+        [*command("run"), b"builtin:null on one mock task \xff"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert_complains(result, 2, "UTF-8")
+
+
+@pytest.mark.parametrize("port", ["-1", "99999", "http"])
+def test_what_is_no_port_is_exit_2(port):
+    assert_complains(greenroom("serve", "--port", port), 2, "--port")
+    assert_complains(greenroom("agent", "null", "--port", port), 2, "--port")
+    assert_complains(greenroom("serve", PORT=port), 2, "PORT")
+
+
+def test_modules_in_the_users_folder_are_not_imported(tmp_path):
+    for name in ("a2a", "uvicorn", "starlette", "pydantic"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')")
+    installed = Path(sys.executable).with_name("greenroom")
+    result = subprocess.run(
+        [installed, "run", "builtin:null on one mock task", "--quiet"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_model_that_is_named_without_a_key_is_warned_about(tmp_path):
+    result = greenroom(
+        "run",
+        "builtin:null on one mock task",
+        *("--quiet", "--json"),
+        cwd=tmp_path,
+        AGENTBEATS_LLM_MODEL="gpt-9",
+    )
+    (warning,) = [w for w in json.loads(result.stdout)["warnings"] if "gpt-9" in w]
+    assert "AGENTBEATS_LLM_API_KEY" in warning
+
+
+@pytest.mark.parametrize("name", ["null", "oracle"])
+def test_a_bundled_agent_ends_with_its_command(name):
+    with closed_port() as url:
+        port = url.rpartition(":")[2]
+    process = subprocess.Popen(command("agent", name, "--port", port), stderr=subprocess.PIPE)
+    try:
+        wait_for_card(f"http://127.0.0.1:{port}")
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.stderr.close()
+    with closed_port_at(port):
+        pass
+
+
+def wait_for_card(url):
+    for _ in range(300):
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{url}/.well-known/agent-card.json").raise_for_status()
+        select.select([], [], [], 0.1)
+    raise AssertionError(f"nobody answers at {url}")
+
+
+@contextlib.contextmanager
+def closed_port_at(port):
+    """Hold a port that must be free."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", int(port)))
+        yield
 
 
 def test_an_agent_that_is_not_there_is_exit_3(tmp_path):

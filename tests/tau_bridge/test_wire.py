@@ -101,6 +101,33 @@ SHAPES = {
         ("tool_calls_wrapper", "function_shape", "arguments_as_text"),
     ),
     "kwargs": (json.dumps({"name": "get_order", "kwargs": CALL["arguments"]}), ("kwargs",)),
+    "parameters": (
+        json.dumps({"name": "get_order", "parameters": CALL["arguments"]}),
+        ("arguments_renamed",),
+    ),
+    "parameters of a typed function": (
+        json.dumps({"type": "function", "name": "get_order", "parameters": CALL["arguments"]}),
+        ("arguments_renamed",),
+    ),
+    "parameters amid text": (
+        f"I look. {json.dumps({'name': 'get_order', 'parameters': CALL['arguments']})}",
+        ("surrounding_text", "arguments_renamed"),
+    ),
+    "args as text": (
+        json.dumps({"name": "get_order", "args": json.dumps(CALL["arguments"])}),
+        ("arguments_renamed", "arguments_as_text"),
+    ),
+    "input": (
+        json.dumps(
+            {"type": "tool_use", "id": "x", "name": "get_order", "input": CALL["arguments"]}
+        ),
+        ("arguments_renamed",),
+    ),
+    "null beside parameters": (
+        json.dumps({"name": "get_order", "arguments": None, "parameters": CALL["arguments"]}),
+        ("arguments_renamed",),
+    ),
+    "arguments beside input": (json.dumps({**CALL, "input": "where is my order?"}), ()),
     "fence wins over loose text": (
         f'Not {{"name": "b", "arguments": {{}}}} but\n```json\n{BARE}\n```',
         ("fenced", "surrounding_text", "extra_objects"),
@@ -149,9 +176,34 @@ def test_a_tool_call_without_arguments_counts_only_when_it_is_the_whole_reply():
     assert (person.kind, person.repairs) == ("respond", ("unparsable",))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "cancel_order", "order_id": "#W1"},
+        {"name": "cancel_order", "reason": "no longer needed"},
+        {"name": "cancel_order", "arguments": None, "order_id": "#W1"},
+        {"name": "get_order", "args": {"order_id": "#W1"}, "parameters": {"order_id": "#W2"}},
+        {"role": "tool", "name": "get_order", "content": "shipped"},
+        {"name": "get_order", "parameters": {"type": "object", "properties": {}}},
+        {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {}}},
+    ],
+)
+def test_no_call_is_made_without_the_arguments_that_an_object_may_hold(value):
+    text = json.dumps(value)
+    reply = parse_reply(text)
+    assert (reply.kind, reply.calls, reply.content) == ("respond", (), text)
+    assert reply.repairs == ("unparsable",)
+
+
+def test_a_call_without_arguments_may_hold_a_thought():
+    [call] = parse_reply('{"thinking": "so", "name": "list_all_product_types"}').calls
+    assert call.arguments == {}
+
+
 RESPONSES = {
     '{"name": "respond", "arguments": {"content": "Hello"}}': ("Hello", ()),
     '{"name": "respond", "kwargs": {"content": "Hello"}}': ("Hello", ("kwargs",)),
+    '{"name": "respond", "parameters": {"content": "Hello"}}': ("Hello", ("arguments_renamed",)),
     '{"name": "respond", "arguments": "Hello"}': ("Hello", ("arguments_as_text",)),
     '{"name": "respond", "arguments": {"content": {"a": 1}}}': ('{"a": 1}', ("content_not_text",)),
     '{"name": "respond", "arguments": {"content": "a\nb"}}': ("a\nb", ("control_characters",)),
