@@ -16,6 +16,7 @@ from tau_bridge.tau2.tasks import Task
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
+NOTICE_TIMEOUT_S = 1.0
 NEEDS_GOLD = "oracle"
 """The bundled agent that is told the gold actions."""
 
@@ -37,11 +38,14 @@ class BundledAgents:
         # A file, because a pipe that nobody reads would stop an agent that logs a lot.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
 
-    @property
-    def ended(self) -> str | None:
-        """How the agents' process ended, None while it runs or where there is none."""
-        code = self._process.returncode if self._process is not None else None
-        if code is None:
+    async def ending(self) -> str | None:
+        """How the agents' process ended, None if it runs on for a second or there is none."""
+        if self._process is None:
+            return None
+        try:
+            async with asyncio.timeout(NOTICE_TIMEOUT_S):
+                code = await self._process.wait()
+        except TimeoutError:
             return None
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
         return f"the bundled agents' process ended ({how})"

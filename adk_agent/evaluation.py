@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,22 +16,13 @@ from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
 from adk_agent.progress import OnProgress, Progress, silent
-from adk_agent.report import (
-    DataOrigin,
-    EvaluationReport,
-    TrialEvaluations,
-    TrialRow,
-    failed_reasons,
-    sickly,
-    summarise,
-)
+from adk_agent.report import DataOrigin, EvaluationReport
 from adk_agent.runs import RunStore, TrialRecord
 from adk_agent.settings import Settings
-from adk_agent.trial import TrialDeps, TrialJob, play_trial, unplayed_trial
+from adk_agent.tally import Tally
+from adk_agent.trial import TrialDeps, TrialJob, jobs_of, play_trial, unplayed_trial
 from adk_agent.vigil import Probe, Vigil
-from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
-from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError
@@ -90,11 +80,8 @@ class _Run:
         self._run_id = run_id
         self._on_progress = on_progress
         self._created_at: datetime = deps.runtime.clock.now()
-        self._jobs = list(_jobs(plan))
-        self._records: dict[TrialJob, TrialRow] = {}
-        self._counts: Counter[str] = Counter()
-        self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
-        self._agent_steps: dict[str, list[InteractionStep]] = {}
+        self._jobs = list(jobs_of(plan))
+        self._tally = Tally(run_id=run_id, plan=plan, jobs=self._jobs, evaluators=deps.evaluators)
 
     async def execute(self) -> EvaluationReport:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
@@ -194,13 +181,12 @@ class _Run:
 
     def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
         async def probe(address: str) -> str | None:
-            if address.startswith(BUILTIN_PREFIX) and bundled.ended is not None:
-                return bundled.ended
             messenger = self._deps.new_messenger()  # one that does not remember the card
             try:
                 await messenger.card(urls[address])
             except AgentError as error:
-                return str(error)
+                ending = await bundled.ending() if address.startswith(BUILTIN_PREFIX) else None
+                return ending or str(error)
             finally:
                 await messenger.aclose()
             return None
@@ -211,7 +197,6 @@ class _Run:
         self, trial_deps: TrialDeps, store: RunStore, bundled: BundledAgents
     ) -> None:
         waiting = iter(self._jobs)
-
         vigil = Vigil(self._probe(bundled, trial_deps.urls))
 
         async def work() -> None:
@@ -234,105 +219,21 @@ class _Run:
             raise group.exceptions[0] from None
 
     def _keep(self, job: TrialJob, record: TrialRecord) -> None:
-        self._records[job] = record.row
-        self._evaluations[job] = record.evaluations
-        self._agent_steps.setdefault(job.participant.address, []).extend(
-            step.model_copy(update={"request_text": None, "response_text": None})
-            for step in record.trace.of_type(CallType.AGENT)
-        )
-        row = record.row
-        outcome = "passed" if row.passed else "not passed" if row.status == "scored" else row.status
-        self._counts[outcome] += 1
-        self._say("playing", f"{row.label}: {outcome}", trial=row.label, outcome=outcome)
+        outcome = self._tally.add(job, record)
+        self._say("playing", f"{job.label}: {outcome}", trial=job.label, outcome=outcome)
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
-        rows = tuple(self._records[job] for job in self._jobs if job in self._records)
-        status: Literal["complete", "incomplete", "interrupted"] = "complete"
-        if interrupted:
-            status = "interrupted"
-        elif any(row.status == "failed" for row in rows):
-            status = "incomplete"
-        report = EvaluationReport(
-            run_id=self._run_id,
-            status=status,
+        report = await self._tally.report(
             request=self._request,
-            plan=self._plan,
             created_at=self._created_at,
-            versions=dict(self._deps.versions),
-            warnings=self._warnings(rows),
-            summary=summarise(rows, self._plan, self._origins()),
-            trials=rows,
-            evaluations=await self._all_evaluations(),
+            versions=self._deps.versions,
+            origins=self._origins(),
+            settings=self._deps.settings,
+            interrupted=interrupted,
         )
         store.finish(report, render_markdown(report))
         self._say("finished", f"report in {store.directory}")
         return report
-
-    def _warnings(self, rows: tuple[TrialRow, ...]) -> tuple[str, ...]:
-        warnings = list(self._plan.warnings)
-        if self._deps.settings.offline and self._plan.user_llm is not None:
-            warnings.append(
-                f"user_llm {self._plan.user_llm!r} was not used: offline, the user is scripted"
-            )
-        settings = self._deps.settings
-        if "llm_model" in settings.model_fields_set and not settings.model_configured:
-            warnings.append(
-                f"the language model {settings.llm_model!r} was not used: AGENTBEATS_LLM_API_KEY "
-                "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
-            )
-        if any(row.user == "scripted" for row in rows):
-            warnings.append(
-                "the user was scripted: these scores do not compare with published ones, "
-                "which are made with a language-model user"
-            )
-        if len(rows) < len(self._jobs):
-            warnings.append(f"{len(self._jobs) - len(rows)} of {len(self._jobs)} trials not played")
-        for status in ("unscored", "failed"):
-            missing = [row for row in rows if row.status == status]
-            if missing:
-                reason, count = next(iter(failed_reasons(missing).items()))
-                trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
-                warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
-        warnings += sickly(rows)
-        return tuple(warnings)
-
-    async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:
-        by_trial = [
-            TrialEvaluations(
-                scope="trial",
-                participant=job.participant.address,
-                domain=job.domain,
-                task_id=job.task_id,
-                trial=job.trial,
-                results=self._evaluations[job],
-            )
-            for job in self._jobs
-            if job in self._evaluations
-        ]
-        overall = [
-            TrialEvaluations(
-                scope="participant",
-                participant=participant.address,
-                results=await self._over("participant", participant.address),
-            )
-            for participant in self._plan.participants
-        ]
-        addresses = [participant.address for participant in self._plan.participants]
-        whole = TrialEvaluations(scope="run", results=await self._over("run", *addresses))
-        return (whole, *overall, *by_trial)
-
-    async def _over(self, scope: Scope, *addresses: str) -> tuple[Evaluation, ...]:
-        context = EvaluationContext(trace=self._merged(*addresses), scope=scope)
-        return await self._deps.evaluators.run(context)
-
-    def _merged(self, *addresses: str) -> Trace:
-        trace_id = "/".join([self._run_id, *addresses])
-        steps = [step for address in addresses for step in self._agent_steps.get(address, [])]
-        steps.sort(key=lambda step: step.step_id)
-        return Trace(
-            trace_id=trace_id,
-            steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
-        )
 
     def _manifest(self) -> dict[str, object]:
         return {
@@ -362,33 +263,19 @@ class _Run:
         trial: str | None = None,
         outcome: str | None = None,
     ) -> None:
+        counts = self._tally.counts
         self._on_progress(
             Progress(
                 stage=stage,
                 run_id=self._run_id,
                 message=message,
-                done=len(self._records),
+                done=counts.total(),
                 total=len(self._jobs),
-                passed=self._counts["passed"],
-                scored=self._counts["passed"] + self._counts["not passed"],
-                unscored=self._counts["unscored"],
-                failed=self._counts["failed"],
+                passed=counts["passed"],
+                scored=counts["passed"] + counts["not passed"],
+                unscored=counts["unscored"],
+                failed=counts["failed"],
                 trial=trial,
                 outcome=outcome,
             )
         )
-
-
-def _jobs(plan: EvaluationPlan) -> Iterator[TrialJob]:
-    seeds = trial_seeds(plan.seed, plan.num_trials)
-    for participant in plan.participants:
-        for planned in plan.tasks:
-            for task_id in planned.task_ids:
-                for trial, seed in enumerate(seeds):
-                    yield TrialJob(
-                        participant=participant,
-                        domain=planned.domain,
-                        task_id=task_id,
-                        trial=trial,
-                        seed=seed,
-                    )

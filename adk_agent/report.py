@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter
@@ -138,7 +138,7 @@ _REPORT: TypeAdapter[EvaluationReport] = TypeAdapter(EvaluationReport)
 
 
 def summarise(
-    trials: Sequence[TrialRow], plan: EvaluationPlan, origins: dict[str, DataOrigin]
+    trials: Sequence[TrialRow], plan: EvaluationPlan, origins: Mapping[str, DataOrigin]
 ) -> tuple[SummaryRow, ...]:
     """One row for each participant and domain of the plan, in its order."""
     grouped: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,13 @@ from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.loop import ConversationLimits, Played, converse, fault_of
+from tau_bridge.tau2.loop import (
+    ConversationLimits,
+    Played,
+    converse,
+    fault_of,
+    trial_seeds,
+)
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
 from tau_bridge.tau2.model_user import ModelUser
 from tau_bridge.tau2.scoring import score_components
@@ -56,6 +62,22 @@ class TrialJob:
     def label(self) -> str:
         """The trial in words."""
         return f"{self.participant.address} {self.domain} {self.task_id} trial {self.trial}"
+
+
+def jobs_of(plan: EvaluationPlan) -> Iterator[TrialJob]:
+    """Every trial of a plan, in its order."""
+    seeds = trial_seeds(plan.seed, plan.num_trials)
+    for participant in plan.participants:
+        for planned in plan.tasks:
+            for task_id in planned.task_ids:
+                for trial, seed in enumerate(seeds):
+                    yield TrialJob(
+                        participant=participant,
+                        domain=planned.domain,
+                        task_id=task_id,
+                        trial=trial,
+                        seed=seed,
+                    )
 
 
 @dataclass(frozen=True, kw_only=True)

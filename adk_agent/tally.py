@@ -1,0 +1,165 @@
+"""Tally: what the trials of a run came to, and the report that follows from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from adk_agent.plan import EvaluationPlan
+from adk_agent.report import (
+    DataOrigin,
+    EvaluationReport,
+    TrialEvaluations,
+    TrialRow,
+    failed_reasons,
+    sickly,
+    summarise,
+)
+from adk_agent.runs import TrialRecord
+from adk_agent.settings import Settings
+from adk_agent.trial import TrialJob
+from evals.base import Evaluation, EvaluationContext, Scope
+from evals.driver import EvaluatorRegistry
+from evals.trace import CallType, InteractionStep, Trace
+
+
+class Tally:
+    """Takes in trials in the order in which they end; reports them in that of the plan.
+
+    Args:
+        run_id: The run's id.
+        plan: What is played.
+        jobs: Its trials.
+        evaluators: Run over the agent calls of each participant, and of the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        plan: EvaluationPlan,
+        jobs: Sequence[TrialJob],
+        evaluators: EvaluatorRegistry,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        """Trials by outcome: `passed`, `not passed`, `unscored`, `failed`."""
+        self._run_id = run_id
+        self._plan = plan
+        self._jobs = jobs
+        self._evaluators = evaluators
+        self._rows: dict[TrialJob, TrialRow] = {}
+        self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
+        self._agent_steps: dict[str, list[InteractionStep]] = {}
+
+    def add(self, job: TrialJob, record: TrialRecord) -> str:
+        """Take in a trial that ended, and return its outcome."""
+        row = record.row
+        self._rows[job] = row
+        self._evaluations[job] = record.evaluations
+        self._agent_steps.setdefault(job.participant.address, []).extend(
+            step.model_copy(update={"request_text": None, "response_text": None})
+            for step in record.trace.of_type(CallType.AGENT)
+        )
+        outcome = "passed" if row.passed else "not passed" if row.status == "scored" else row.status
+        self.counts[outcome] += 1
+        return outcome
+
+    async def report(
+        self,
+        *,
+        request: str,
+        created_at: datetime,
+        versions: Mapping[str, str],
+        origins: Mapping[str, DataOrigin],
+        settings: Settings,
+        interrupted: bool,
+    ) -> EvaluationReport:
+        """The report of what has ended so far."""
+        rows = tuple(self._rows[job] for job in self._jobs if job in self._rows)
+        broken = any(row.status == "failed" for row in rows)
+        return EvaluationReport(
+            run_id=self._run_id,
+            status="interrupted" if interrupted else "incomplete" if broken else "complete",
+            request=request,
+            plan=self._plan,
+            created_at=created_at,
+            versions=dict(versions),
+            warnings=(
+                *self._plan.warnings,
+                *_unused_models(self._plan, settings),
+                *self._gaps(rows),
+                *sickly(rows),
+            ),
+            summary=summarise(rows, self._plan, origins),
+            trials=rows,
+            evaluations=await self._all_evaluations(),
+        )
+
+    def _gaps(self, rows: Sequence[TrialRow]) -> list[str]:
+        warnings = []
+        if any(row.user == "scripted" for row in rows):
+            warnings.append(
+                "the user was scripted: these scores do not compare with published ones, "
+                "which are made with a language-model user"
+            )
+        if len(rows) < len(self._jobs):
+            warnings.append(f"{len(self._jobs) - len(rows)} of {len(self._jobs)} trials not played")
+        for status in ("unscored", "failed"):
+            missing = [row for row in rows if row.status == status]
+            if missing:
+                reason, count = next(iter(failed_reasons(missing).items()))
+                trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
+                warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
+        return warnings
+
+    async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:
+        by_trial = [
+            TrialEvaluations(
+                scope="trial",
+                participant=job.participant.address,
+                domain=job.domain,
+                task_id=job.task_id,
+                trial=job.trial,
+                results=self._evaluations[job],
+            )
+            for job in self._jobs
+            if job in self._evaluations
+        ]
+        overall = [
+            TrialEvaluations(
+                scope="participant",
+                participant=participant.address,
+                results=await self._over("participant", participant.address),
+            )
+            for participant in self._plan.participants
+        ]
+        addresses = [participant.address for participant in self._plan.participants]
+        whole = TrialEvaluations(scope="run", results=await self._over("run", *addresses))
+        return (whole, *overall, *by_trial)
+
+    async def _over(self, scope: Scope, *addresses: str) -> tuple[Evaluation, ...]:
+        context = EvaluationContext(trace=self._merged(*addresses), scope=scope)
+        return await self._evaluators.run(context)
+
+    def _merged(self, *addresses: str) -> Trace:
+        trace_id = "/".join([self._run_id, *addresses])
+        steps = [step for address in addresses for step in self._agent_steps.get(address, [])]
+        steps.sort(key=lambda step: step.step_id)
+        return Trace(
+            trace_id=trace_id,
+            steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
+        )
+
+
+def _unused_models(plan: EvaluationPlan, settings: Settings) -> list[str]:
+    """Warnings about language models that were named and not used."""
+    warnings = []
+    if settings.offline and plan.user_llm is not None:
+        warnings.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")
+    if "llm_model" in settings.model_fields_set and not settings.model_configured:
+        warnings.append(
+            f"the language model {settings.llm_model!r} was not used: AGENTBEATS_LLM_API_KEY "
+            "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
+        )
+    return warnings
