@@ -16,15 +16,23 @@ from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
-from adk_agent.plan import EvaluationRequest, EvaluationType, Participant, Selection
+from adk_agent.plan import (
+    MAX_CONCURRENCY,
+    MAX_SEED,
+    MAX_SHARDS,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
+    EvaluationRequest,
+    EvaluationType,
+    Participant,
+    Selection,
+)
+from adk_agent.reading import model_arguments
 from adk_agent.reading.addresses import parse_address
 from adk_agent.reading.numbers import whole
-from adk_agent.reading.options import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TRIALS
 from adk_agent.reading.refusal import Refusal
-from adk_agent.reading.words import DOMAINS, words
-
-MAX_SHARDS = 20
-MAX_TASKS = 1_000_000
+from adk_agent.reading.words import DOMAINS
 
 _EXAMPLE = (
     '{"participants": {"agent": "http://localhost:9010"}, '
@@ -41,14 +49,6 @@ _KEYS = (
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
     "shard_index", "num_shards",
 )  # fmt: skip
-_MODEL_ARGS = frozenset(
-    words(
-        "temperature top_p max_tokens max_completion_tokens seed stop reasoning_effort n "
-        "presence_penalty frequency_penalty timeout num_retries drop_params top_k min_p"
-    )
-)
-"""What may be set for the user's model. Never where the call goes, or with which key: the
-assessor's own key would travel there."""
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
 _ID_LENGTH = 1_000
@@ -299,13 +299,22 @@ class _Config:
             return None
         if not isinstance(value, dict):
             raise _wrong("user_llm_args", value, "an object, for example {'temperature': 0}")
-        refused = [name for name in value if name not in _MODEL_ARGS]
         self._warnings += [
             f"config.user_llm_args.{name[:60]} was ignored: a request may set "
-            f"{', '.join(sorted(_MODEL_ARGS))}"
-            for name in refused
+            f"{', '.join(sorted(model_arguments.EXPECTED))}"
+            for name in value
+            if name not in model_arguments.EXPECTED
         ]
-        return {name: item for name, item in value.items() if name in _MODEL_ARGS}
+        arguments = {
+            name: item
+            for name, item in value.items()
+            if name in model_arguments.EXPECTED and item is not None
+        }
+        for name, item in arguments.items():
+            if not model_arguments.is_allowed(name, item):
+                expected = model_arguments.EXPECTED[name]
+                raise _wrong(f"config.user_llm_args.{name}", item, expected)
+        return arguments
 
 
 def _number(key: str, value: object, least: int, most: int) -> int:

@@ -24,3 +24,7 @@ class SourceCatalogue:
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         """Every task id of a domain, whatever its split."""
         return tuple(self.source.tasks(domain))
+
+    def playable_solo(self, domain: str, task_id: str) -> bool:
+        """Whether a task can be played without a user."""
+        return self.source.task(domain, task_id).playable_solo

@@ -14,6 +14,12 @@ DEFAULT_SEED = 300
 """The official engine's default seed."""
 DEFAULT_MAX_STEPS = 200
 DEFAULT_MAX_CONCURRENCY = 4
+MAX_TRIALS = 100
+MAX_STEPS = 10_000
+MAX_CONCURRENCY = 1_000
+MAX_SEED = 999_999_999
+MAX_TASKS = 1_000_000
+MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 
@@ -53,17 +59,17 @@ class EvaluationRequest(_Frozen):
 
     participants: tuple[Participant, ...]
     selections: tuple[Selection, ...]
-    num_trials: Annotated[int, Field(ge=1, le=100)] | None = None
-    max_concurrency: Annotated[int, Field(ge=1, le=1000)] | None = None
-    seed: Annotated[int, Field(ge=0)] | None = None
-    max_steps: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    num_trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
+    max_concurrency: Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = None
     solo: bool = False
     """Play without a user (telecom and mock)."""
     evaluation_type: EvaluationType = "all"
     user_llm: str | None = None
     user_llm_args: dict[str, Any] | None = None
     shard_index: Annotated[int, Field(ge=0)] | None = None
-    num_shards: Annotated[int, Field(ge=1, le=20)] | None = None
+    num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
     reasoning: str = ""
     """Why these tasks, in a sentence or two, by whoever read the request."""
     warnings: tuple[str, ...] = ()
@@ -101,7 +107,11 @@ class EvaluationPlan(_Frozen):
 
 
 class Overrides(_Frozen):
-    """What the command line's flags say; each one that is given beats the sentence."""
+    """What the command line's flags say; each one that is given beats the sentence.
+
+    Their bounds are those of a request; `adk_agent.planning.resolve` checks them, so that whoever
+    gives a value out of range reads the flag's name.
+    """
 
     num_trials: int | None = None
     max_concurrency: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from pydantic import ValidationError
@@ -14,6 +14,11 @@ from adk_agent.plan import (
     DEFAULT_MAX_CONCURRENCY,
     DEFAULT_MAX_STEPS,
     DEFAULT_SEED,
+    MAX_CONCURRENCY,
+    MAX_SEED,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
     EvaluationPlan,
     EvaluationRequest,
     Overrides,
@@ -21,7 +26,7 @@ from adk_agent.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.reading.addresses import parse_address, with_roles
+from adk_agent.reading.addresses import agent_key, parse_address, with_roles
 from adk_agent.reading.words import BUNDLED_AGENTS
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
 
@@ -51,6 +56,14 @@ class Catalogue(Protocol):
         """The ids of all tasks of a domain, in the order of its file."""
         ...
 
+    def playable_solo(self, domain: str, task_id: str) -> bool:
+        """Whether a task can be played without a user.
+
+        Raises:
+            DataError: the task cannot be read.
+        """
+        ...
+
 
 def resolve(
     request: EvaluationRequest,
@@ -62,7 +75,8 @@ def resolve(
     """The plan of a request.
 
     Flags beat the request. `limit` keeps the first tasks of each domain, then a shard keeps
-    every `num_shards`-th of all tasks, counted through the domains.
+    every `num_shards`-th of all tasks, counted through the domains. Tasks that cannot be played
+    without a user are left out of a solo plan before anything is counted.
 
     Args:
         request: What was asked for, by whoever read it.
@@ -75,40 +89,52 @@ def resolve(
             message names the nearest.
     """
     flags = overrides or Overrides()
+    _check_flags(flags)
     warnings = list(request.warnings)
     participants = _participants(request.participants, bundled, warnings)
     planned = _planned(request, catalogue, flags.limit, warnings)
-    if request.solo:
-        _check_solo(planned)
     try:
         return EvaluationPlan(
             participants=participants,
             tasks=_shard(planned, request),
-            num_trials=_setting("trials", flags.num_trials, request.num_trials, 1),
+            num_trials=_setting(flags.num_trials, request.num_trials, 1),
             max_concurrency=_setting(
-                "concurrency", flags.max_concurrency, request.max_concurrency,
-                DEFAULT_MAX_CONCURRENCY,
+                flags.max_concurrency, request.max_concurrency, DEFAULT_MAX_CONCURRENCY
             ),
-            seed=_setting("seed", flags.seed, request.seed, DEFAULT_SEED, least=0),
-            max_steps=_setting("steps", flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
+            seed=_setting(flags.seed, request.seed, DEFAULT_SEED),
+            max_steps=_setting(flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
             solo=request.solo,
             evaluation_type=request.evaluation_type,
             user_llm=request.user_llm,
             user_llm_args=request.user_llm_args or {},
             reasoning=request.reasoning,
             warnings=tuple(dict.fromkeys(warnings)),
-        )  # fmt: skip
+        )
     except ValidationError as exc:
         raise RequestError(f"the request cannot be planned: {exc}") from exc
 
 
-def _setting(
-    what: str, flag: int | None, asked: int | None, default: int, *, least: int = 1
-) -> int:
-    value = flag if flag is not None else asked if asked is not None else default
-    if value < least:
-        raise RequestError(f"{what}: {value} is too small; write {least} or more")
-    return value
+def _check_flags(flags: Overrides) -> None:
+    """Flags keep to the bounds of a request."""
+    bounds = {
+        "num_trials": (1, MAX_TRIALS),
+        "max_concurrency": (1, MAX_CONCURRENCY),
+        "seed": (0, MAX_SEED),
+        "max_steps": (1, MAX_STEPS),
+        "limit": (1, MAX_TASKS),
+    }
+    for name, value in flags:
+        least, most = bounds[name]
+        if value is not None and not least <= value <= most:
+            flag = f"--{name.replace('_', '-')}"
+            raise RequestError(
+                f"{flag} {value} is too {'small' if value < least else 'large'}: "
+                f"write a whole number from {least} to {most}"
+            )
+
+
+def _setting(flag: int | None, asked: int | None, default: int) -> int:
+    return flag if flag is not None else asked if asked is not None else default
 
 
 def _participants(
@@ -120,9 +146,11 @@ def _participants(
     for participant in asked:
         address = parse_address(participant.address, bundled)
         first = distinct.setdefault(
-            address.rstrip("/"), participant.model_copy(update={"address": address})
+            agent_key(address), participant.model_copy(update={"address": address})
         )
-        if first.role != participant.role:
+        if first.address.rstrip("/") != address.rstrip("/"):
+            warnings.append(f"{address} is the same agent as {first.address}: it is evaluated once")
+        elif first.role != participant.role:
             warnings.append(
                 f"{address} is named twice ({first.role!r} and {participant.role!r}): "
                 "it is evaluated once"
@@ -139,13 +167,20 @@ def _planned(
     if not request.selections:
         known = ", ".join(catalogue.domains())
         raise RequestError(f"no domain is named to play tasks of; known: {known}")
-    if limit is not None and limit < 1:
-        raise RequestError(f"limit: {limit} is too small; write 1 or more")
     merged: dict[str, list[str]] = {}
     for selection in request.selections:
-        merged.setdefault(selection.domain, []).extend(_ids(selection, catalogue, warnings))
+        merged.setdefault(selection.domain, []).extend(
+            _ids(selection, catalogue, warnings, solo=request.solo)
+        )
+    if request.solo and not any(merged.values()):
+        raise RequestError(
+            f"none of these tasks of {' and '.join(merged)} can be played solo: they have no "
+            "ticket, or a history with a user; leave solo out, or name other tasks"
+        )
     planned = []
     for domain, ids in merged.items():
+        if not ids:
+            continue
         distinct = tuple(dict.fromkeys(ids))
         if len(distinct) < len(ids):
             twice = sorted({task_id for task_id in ids if ids.count(task_id) > 1})
@@ -157,35 +192,77 @@ def _planned(
     return planned
 
 
-def _ids(selection: Selection, catalogue: Catalogue, warnings: list[str]) -> tuple[str, ...]:
-    """The ids that a selection means, checked."""
+def _ids(
+    selection: Selection, catalogue: Catalogue, warnings: list[str], *, solo: bool
+) -> tuple[str, ...]:
+    """The ids that a selection means, checked. None may be left where `solo` is wanted."""
     domain = selection.domain
     known_domains = catalogue.domains()
     if domain not in known_domains:
         raise RequestError(str(UnknownDomainError(domain, known_domains)))
+    if solo and domain not in SOLO_DOMAINS:
+        raise RequestError(
+            f"{domain!r} cannot be played solo: its tasks need a user; solo is for "
+            f"{' and '.join(SOLO_DOMAINS)}"
+        )
     try:
         of_split = catalogue.task_ids(domain, selection.split)
         named = selection.task_ids
         if named is None:
-            return _first(selection, of_split, warnings)
+            if solo:
+                wanted = selection.num_tasks
+                of_split = _playable_solo(domain, of_split, wanted, catalogue, warnings)
+            return _first(selection, of_split, warnings, solo=solo)
         known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
+        present = set(known)
+        for task_id in named:
+            if task_id not in present:
+                raise UnknownTaskError(domain, task_id, known)
+        if not named:
+            raise RequestError(
+                f"{domain}: the list of task ids is empty; leave it out for all tasks"
+            )
+        if solo:
+            return _playable_solo(domain, named, None, catalogue, warnings)
     except DataError as exc:
         raise RequestError(str(exc)) from exc
-    present = set(known)
-    for task_id in named:
-        if task_id not in present:
-            raise RequestError(str(UnknownTaskError(domain, task_id, known)))
-    if not named:
-        raise RequestError(f"{domain}: the list of task ids is empty; leave it out for all tasks")
     return named
 
 
-def _first(selection: Selection, of_split: tuple[str, ...], warnings: list[str]) -> tuple[str, ...]:
+def _playable_solo(
+    domain: str,
+    ids: Iterable[str],
+    wanted: int | None,
+    catalogue: Catalogue,
+    warnings: list[str],
+) -> tuple[str, ...]:
+    """The first `wanted` ids that can be played without a user, with a warning for the others."""
+    kept: list[str] = []
+    left_out: list[str] = []
+    for task_id in ids:
+        if len(kept) == wanted:
+            break
+        (kept if catalogue.playable_solo(domain, task_id) else left_out).append(task_id)
+    left_out = list(dict.fromkeys(left_out))
+    if left_out:
+        more = len(left_out) - _IDS_SHOWN
+        shown = ", ".join(left_out[:_IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        warnings.append(
+            f"{domain}: {shown} cannot be played solo (no ticket, or a history with a user) and "
+            f"{'is' if len(left_out) == 1 else 'are'} left out"
+        )
+    return tuple(kept)
+
+
+def _first(
+    selection: Selection, of_split: tuple[str, ...], warnings: list[str], *, solo: bool
+) -> tuple[str, ...]:
     wanted = selection.num_tasks
     if wanted is not None and wanted > len(of_split):
+        solo_only = " that can be played solo" if solo else ""
         warnings.append(
             f"{selection.domain}: {wanted} tasks were asked for and the split "
-            f"{selection.split!r} has {len(of_split)}: all of them are played"
+            f"{selection.split!r} has {len(of_split)}{solo_only}: all of them are played"
         )
     return of_split[:wanted]
 
@@ -214,15 +291,6 @@ def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple
         )
         for domain in dict.fromkeys(name for name, _ in kept)
     )
-
-
-def _check_solo(planned: Sequence[PlannedTasks]) -> None:
-    for each in planned:
-        if each.domain not in SOLO_DOMAINS:
-            raise RequestError(
-                f"{each.domain!r} cannot be played solo: its tasks need a user; solo is for "
-                f"{' and '.join(SOLO_DOMAINS)}"
-            )
 
 
 def equivalent_command(plan: EvaluationPlan) -> str:

@@ -250,7 +250,7 @@ def sickly(trials: Sequence[TrialRow]) -> list[str]:
         mute = sum(trial.termination == "agent_error" for trial in scored)
         garbled = sum(trial.format_repairs >= trial.turns > 0 for trial in scored)
         for count, what in (
-            (mute, "ended because the agent sent an empty reply"),
+            (mute, "ended because the agent sent nothing that can be played"),
             (garbled, "needed repairs in every reply"),
         ):
             if scored and count >= SICKLY_SHARE * len(scored):

@@ -111,7 +111,8 @@ class ParsedReply:
     - transport: `think_block`, `fenced`, `json_tags`, `surrounding_text`, `control_characters`
       (raw line breaks in a string), `extra_objects` (further calls beside the one taken)
     - shape: `list`, `tool_call_wrapper`, `tool_calls_wrapper`, `function_shape`,
-      `arguments_as_text`, `kwargs`, `missing_arguments`, `content_not_text`, `calls_dropped`
+      `arguments_as_text`, `kwargs`, `arguments_renamed`, `missing_arguments`,
+      `content_not_text`, `calls_dropped`
     - no call found: `plain_text`, `unparsable` (it looked like JSON), `empty`
     """
 
@@ -124,6 +125,9 @@ class ParsedReply:
 
 def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
     """The meaning of an agent's reply; never raises.
+
+    A call is never read without arguments that its object may hold: an object with a tool's name
+    and keys that are not understood is no call, nor is one that describes a tool.
 
     The most specific reading wins: a data part, then a bare, fenced or tagged JSON value, then
     an object amid other text. What holds no call is said to the user as it stands: that is also
@@ -241,18 +245,53 @@ def _read_call(value: Mapping[str, Any], repairs: tuple[str, ...], *, alone: boo
     name = value.get("name")
     if not isinstance(name, str) or not name:
         raise _NotACallError
-    if "arguments" in value:
-        given = value["arguments"]
-    elif "kwargs" in value:
-        given, repairs = value["kwargs"], (*repairs, "kwargs")
-    elif alone and name.isidentifier() and name != RESPOND:
+    given, noted = _find_arguments(value)
+    repairs = (*repairs, *noted)
+    if given is None:
+        meant = "arguments" in value or (alone and name.isidentifier())
+        if not meant or name == RESPOND or not value.keys() <= _ASIDE:
+            raise _NotACallError
         given, repairs = {}, (*repairs, "missing_arguments")
-    else:
-        raise _NotACallError
     if name == RESPOND:
         return _read_response(given, repairs)
     arguments, repairs = _read_arguments(given, repairs)
     return _Action(calls=(ParsedCall(name=_printable(name), arguments=arguments),), repairs=repairs)
+
+
+_OTHER_KEYS: Final[Mapping[str, str]] = {
+    "kwargs": "kwargs",
+    "parameters": "arguments_renamed",
+    "args": "arguments_renamed",
+    "input": "arguments_renamed",
+}
+"""Keys that some agents write for `arguments`, and the repair that each is noted as."""
+
+_ASIDE: Final = frozenset(
+    [
+        *("name", "arguments", *_OTHER_KEYS, "call_id", "tool_call_id"),
+        *("thinking", "thought", "thoughts", "reasoning", "rationale"),
+    ]
+)
+"""Keys that may stand beside a tool's name in a call without arguments; any other may be one."""
+
+
+def _find_arguments(value: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
+    """A call's arguments, under whatever key, and the repair that it took; None: there are none.
+
+    A tool's *description* also has a name and `parameters`, which are no arguments.
+    """
+    if value.get("arguments") is not None:
+        return value["arguments"], ()
+    present = [key for key in _OTHER_KEYS if value.get(key) is not None]
+    if len(present) > 1 or ("parameters" in present and _describes_tool(value)):
+        raise _NotACallError
+    return (value[present[0]], (_OTHER_KEYS[present[0]],)) if present else (None, ())
+
+
+def _describes_tool(value: Mapping[str, Any]) -> bool:
+    parameters = value["parameters"]
+    has_schema = isinstance(parameters, dict) and isinstance(parameters.get("properties"), dict)
+    return has_schema or "description" in value
 
 
 def _read_arguments(given: Any, repairs: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:

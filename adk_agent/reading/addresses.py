@@ -132,6 +132,20 @@ def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
     return tuple(participants)
 
 
+def agent_key(address: str) -> str:
+    """What two spellings of one agent's address have in common; `address` is in normal form.
+
+    `localhost` is 127.0.0.1, the scheme's own port may be left out, and so may a slash at the end.
+    """
+    if address.startswith(BUILTIN_PREFIX):
+        return address
+    parts = urlsplit(address)
+    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    rest = address.split(parts.netloc, 1)[1]
+    return f"{parts.scheme}://{host}:{port}{rest}".rstrip("/")
+
+
 def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addresses:
     """The agents that a sentence names.
 
@@ -144,7 +158,8 @@ def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addres
     mentions = _judged(text, sorted([*urls, *names], key=lambda mention: mention.start))
     wanted = _distinct(mention.address for mention in mentions if not mention.excluded)
     unwanted = _distinct(mention.address for mention in mentions if mention.excluded)
-    both = [address for address in unwanted if address in wanted]
+    keys = {agent_key(address) for address in wanted}
+    both = [address for address in unwanted if agent_key(address) in keys]
     if both:
         raise Refusal(
             "contradiction", f"{both[0]!r} is to be evaluated and not to be: say which holds"
@@ -152,9 +167,12 @@ def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addres
     return Addresses(
         participants=with_roles(wanted),
         text=_masked(text, mentions),
-        warnings=tuple(
-            f"{address} is not named as an agent to evaluate: it is not contacted"
-            for address in unwanted
+        warnings=(
+            *_same_agents(mention.address for mention in mentions if not mention.excluded),
+            *(
+                f"{address} is not named as an agent to evaluate: it is not contacted"
+                for address in unwanted
+            ),
         ),
     )
 
@@ -162,8 +180,19 @@ def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addres
 def _distinct(addresses: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for address in addresses:
-        found.setdefault(address.rstrip("/"), address)
+        found.setdefault(agent_key(address), address)
     return list(found.values())
+
+
+def _same_agents(addresses: Iterable[str]) -> list[str]:
+    """A warning for each address that another host name for an earlier one."""
+    found: dict[str, str] = {}
+    warnings = []
+    for address in dict.fromkeys(addresses):
+        first = found.setdefault(agent_key(address), address)
+        if first.rstrip("/") != address.rstrip("/"):
+            warnings.append(f"{address} is the same agent as {first}: it is evaluated once")
+    return warnings
 
 
 def _masked(text: str, mentions: Sequence[_Mention]) -> str:

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from adk_agent.plan import EvaluationType
+from adk_agent.plan import (
+    MAX_CONCURRENCY,
+    MAX_SEED,
+    MAX_STEPS,
+    MAX_TRIALS,
+    EvaluationType,
+)
 from adk_agent.reading.numbers import whole
 from adk_agent.reading.refusal import Refusal
 from adk_agent.reading.words import DOMAINS, SPLITS, TASK_NOUN, alternatives, did_you_mean
 
 T = TypeVar("T")
-
-MAX_TRIALS = 100
-MAX_STEPS = 10_000
-MAX_CONCURRENCY = 1_000
-MAX_SEED = 999_999_999
 
 _NUM = r"(?<![\w.^\-])(?P<n>-?[0-9]+(?:\.[0-9]+)?)(?![0-9])"
 _IS = r" *(?:[:=]|\b(?:is|of|to|at|as|number|value|limit)\b)* *"
@@ -102,7 +103,8 @@ _ACTION_ONLY = re.compile(
     r"\blegacy +(?:scoring|comparison(?: +of +actions)?|action\w*(?: +\w+ing)?)|"
     r"\bonly +(?:score|compare|count|check) +(?:the +)?actions\b|"
     r"\b(?:score|compare|count|check) +(?:the +)?actions +only\b|"
-    r"\bevaluation[ _-]*type *(?:[:=]|is)? *actions?\b"
+    r"(?<!\bno )(?<!\bnot )(?<!\bwithout )\bactions?[ -]+(?:based[ -]+)?(?:evaluation|scoring)\b|"
+    r"\bevaluation(?:[ _-]*(?:type|mode) *(?:[:=]|is)?| *[:=]) *actions?\b"
 )
 _NAMED_SPLIT = re.compile(
     rf"\b(?P<name>{alternatives(SPLITS)})[ -]+split\b|"

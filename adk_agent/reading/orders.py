@@ -144,7 +144,8 @@ _NOT_NOW = tuple(
         ),
         (
             (
-                r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*[$€]?\s*[0-9]|"
+                r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*[$€]?\s*[0-9][0-9.,]*(?<![.,])"
+                r"(?:\s*(?:ms|s|sec|seconds?|min|minutes?|hours?|h)\b)?|"
                 r"\b(?:max(?:imum)?|at\s+most|up\s+to)\s+[0-9]+\s+turns?\b"
             ),
             (

@@ -180,8 +180,8 @@ class DataSource:
         Raises:
             DataError: The file cannot be read.
         """
-        stem = "simulation_guidelines_tools" if tools else "simulation_guidelines"
-        path = _first(self._root / "user_simulator", f"{stem}.md", f"{stem}.txt")
+        plain, with_tools = _GUIDELINES
+        path = self._find_guidelines(with_tools if tools else plain)
         return _text(path) if path is not None else None
 
     def database(self, domain: str, *, user: bool = False) -> Any:
@@ -215,7 +215,10 @@ class DataSource:
         return self._tasks[domain]
 
     def _document(self, domain: str, stem: str) -> str:
-        return _text(self._needed(domain, f"{stem}.md", f"{stem}.txt"))
+        return _text(self._needed(domain, *_texts(stem)))
+
+    def _find_guidelines(self, stem: str) -> Path | None:
+        return _first(self._root / "user_simulator", *_texts(stem))
 
     def _find(self, domain: str, *names: str) -> Path | None:
         with_packed = [variant for name in names for variant in (name, f"{name}.gz")]
@@ -231,20 +234,31 @@ class DataSource:
 
     def _hash(self, domain: str) -> str:
         digest = hashlib.sha256()
+        used = self._used_files(domain)
         folders = (self._root / "domains" / domain, self._root / "user_simulator")
         for path in (path for folder in folders for path in sorted(folder.glob("*"))):
-            if path.name.removesuffix(".gz") in _USED_FILES:
+            if path in used:
                 digest.update(path.name.encode() + b"\0" + _read(path) + b"\0")
         return f"sha256:{digest.hexdigest()[:12]}"
 
+    def _used_files(self, domain: str) -> frozenset[Path]:
+        """The files that the methods above read for a domain, in the variants that they take."""
+        found = [
+            *(self._find(domain, name) for name in _TABLES),
+            *(self._find(domain, *_texts(stem)) for stem in _POLICIES),
+            *(self._find_guidelines(stem) for stem in _GUIDELINES),
+        ]
+        return frozenset(path for path in found if path is not None)
 
-_USED_FILES = frozenset(
-    [
-        *("tasks.json", "split_tasks.json", "db.json", "db.toml", "user_db.json", "user_db.toml"),
-        *("policy.md", "policy_solo.md", "main_policy.md", "main_policy_solo.md"),
-        *("tech_support_manual.md", "simulation_guidelines.md", "simulation_guidelines_tools.md"),
-    ]
-)
+
+_TABLES = ("tasks.json", "split_tasks.json", "db.json", "db.toml", "user_db.json", "user_db.toml")
+_POLICIES = ("policy", "policy_solo", "main_policy", "main_policy_solo", "tech_support_manual")
+_GUIDELINES = ("simulation_guidelines", "simulation_guidelines_tools")
+
+
+def _texts(stem: str) -> tuple[str, str]:
+    """The names that a text may have."""
+    return f"{stem}.md", f"{stem}.txt"
 
 
 def _first(folder: Path, *names: str) -> Path | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,14 +95,20 @@ def read_results(path: Path) -> RecordedResults:
     """The content of a results file, `.json` or `.json.gz`.
 
     Raises:
-        DataError: There is no such file, it is not in the official results format, or a
-            simulation is of a task that the file does not hold.
+        DataError: There is no such file, it is not in the official results format, a simulation
+            is of a task that the file does not hold, two have the same id, or a recorded reward
+            is not a finite number.
     """
     results = _parse(path)
     tasks = {task.id: task for task in results.tasks}
     missing = sorted({s.task_id for s in results.simulations} - tasks.keys())
     if missing:
         msg = f"{str(path)!r} has simulations of tasks that it does not hold: {missing[:5]}"
+        raise DataError(msg)
+    ids = Counter(simulation.id for simulation in results.simulations)
+    twice = [simulation_id for simulation_id, count in ids.items() if count > 1]
+    if twice:
+        msg = f"{str(path)!r} has several simulations of the same id: {twice[:5]}"
         raise DataError(msg)
     # The official name of a user who is not there.
     user = results.info.user_info
@@ -139,6 +147,12 @@ def _recorded(simulation: _Simulation, task: Task, path: Path, *, solo: bool) ->
         msg = f"{str(path)!r}, simulation {simulation.id!r}: {_first_error(exc)}"
         raise DataError(msg) from exc
     scored = simulation.reward_info
+    if scored is not None and scored.reward is not None and not math.isfinite(scored.reward):
+        msg = (
+            f"{str(path)!r}, simulation {simulation.id!r}: the recorded reward is "
+            f"{scored.reward}, which is not a finite number"
+        )
+        raise DataError(msg)
     eval_error = _eval_error(simulation)
     return RecordedSimulation(
         id=simulation.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -95,6 +95,13 @@ class Task(_Lenient):
     initial_state: InitialState | None = None
     evaluation_criteria: EvaluationCriteria | None = None
 
+    @property
+    def playable_solo(self) -> bool:
+        """Whether it can be played without a user: it has a ticket, and nobody has spoken yet."""
+        state = self.initial_state
+        history = (state.message_history if state is not None else None) or ()
+        return bool(self.ticket) and all(message.get("role") != "user" for message in history)
+
 
 def parse_task(record: Mapping[str, Any]) -> Task:
     """The task of one record of `tasks.json`.
@@ -103,8 +110,3 @@ def parse_task(record: Mapping[str, Any]) -> Task:
         pydantic.ValidationError: the record is not a τ² task.
     """
     return Task.model_validate(record)
-
-
-def parse_tasks(records: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
-    """The tasks of a file, in its order."""
-    return tuple(parse_task(record) for record in records)

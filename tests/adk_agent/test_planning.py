@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from adk_agent.catalogue import SourceCatalogue
 from adk_agent.errors import RequestError
 from adk_agent.plan import (
     EvaluationPlan,
@@ -21,14 +23,16 @@ from adk_agent.plan import (
 from adk_agent.planning import describe, equivalent_command, resolve
 from adk_agent.reader import read_request
 from tau_bridge.errors import DataError, UnknownDomainError
+from tau_bridge.tau2.data import open_source
 
 MMS = "[mms_issue]airplane_mode_on|bad_vpn[PERSONA:None]"
 FILES: dict[str, dict[str, tuple[str, ...]]] = {
     "airline": {"base": tuple(str(n) for n in range(10)), "test": ("2", "6", "8")},
     "retail": {"base": tuple(str(n) for n in range(6))},
     "telecom": {"base": (MMS,), "full": (MMS, "[service_issue]bad_sim[PERSONA:Easy]")},
-    "mock": {"base": ("create_task_1", "update_task_1")},
+    "mock": {"base": ("create_task_1", "talk_first_1", "update_task_1")},
 }
+NEEDS_A_USER = {"talk_first_1"}
 
 
 class SmallCatalogue:
@@ -47,6 +51,10 @@ class SmallCatalogue:
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         return FILES[domain].get("full", FILES[domain]["base"])
+
+    def playable_solo(self, domain: str, task_id: str) -> bool:
+        assert domain in FILES
+        return task_id not in NEEDS_A_USER
 
 
 def request(*selections: Selection, **fields: Any) -> EvaluationRequest:
@@ -102,7 +110,22 @@ def test_flags_beat_the_request() -> None:
 )
 def test_a_flag_that_is_too_small_is_refused_by_name(flags: dict[str, int]) -> None:
     message = refusal(request(Selection(domain="airline")), **flags)
+    assert f"--{next(iter(flags)).replace('_', '-')} " in message
     assert "too small" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("num_trials", 100), ("max_concurrency", 1_000), ("seed", 999_999_999), ("max_steps", 10_000)],
+)
+def test_a_flag_has_the_bounds_of_a_request(name: str, most: int) -> None:
+    asked = request(Selection(domain="airline"))
+    assert getattr(plan_of(asked, **{name: most}), name) == most
+    message = refusal(asked, **{name: most + 1})
+    assert f"--{name.replace('_', '-')} {most + 1} is too large" in message
+    assert f"to {most}" in message
+    with pytest.raises(ValidationError):
+        request(Selection(domain="airline"), **{name: most + 1})
 
 
 def test_an_unknown_domain_names_the_nearest() -> None:
@@ -172,6 +195,65 @@ def test_solo_is_for_telecom_and_mock_only() -> None:
     message = refusal(request(Selection(domain="mock"), Selection(domain="retail"), solo=True))
     assert "'retail'" in message
     assert "telecom and mock" in message
+
+
+def test_tasks_that_need_a_user_are_left_out_of_a_solo_plan_with_a_warning() -> None:
+    plan = plan_of(request(Selection(domain="mock"), solo=True))
+    assert plan.tasks[0].task_ids == ("create_task_1", "update_task_1")
+    assert len(plan.warnings) == 1
+    assert "talk_first_1 cannot be played solo" in plan.warnings[0]
+    assert "talk_first_1" in plan_of(request(Selection(domain="mock"))).tasks[0].task_ids
+
+
+def test_a_number_of_solo_tasks_counts_those_that_can_be_played() -> None:
+    two = plan_of(request(Selection(domain="mock", num_tasks=2), solo=True))
+    assert two.tasks[0].task_ids == ("create_task_1", "update_task_1")
+    one = plan_of(request(Selection(domain="mock", num_tasks=1), solo=True))
+    assert (one.tasks[0].task_ids, one.warnings) == (("create_task_1",), ())
+    many = plan_of(request(Selection(domain="mock", num_tasks=3), solo=True))
+    assert "2 that can be played solo" in many.warnings[1]
+
+
+def test_a_task_that_needs_a_user_and_is_named_is_left_out_of_a_solo_plan() -> None:
+    named = Selection(domain="mock", task_ids=("talk_first_1", "update_task_1"))
+    plan = plan_of(request(named, Selection(domain="telecom"), solo=True))
+    assert [each.task_ids for each in plan.tasks] == [("update_task_1",), (MMS,)]
+    assert "talk_first_1" in plan.warnings[0]
+
+
+def test_a_domain_of_which_no_solo_task_is_left_is_left_out() -> None:
+    alone = Selection(domain="mock", task_ids=("talk_first_1",))
+    plan = plan_of(request(alone, Selection(domain="telecom"), solo=True))
+    assert [each.domain for each in plan.tasks] == ["telecom"]
+    assert "talk_first_1" in plan.warnings[0]
+    assert "none of these tasks of mock can be played solo" in refusal(request(alone, solo=True))
+
+
+def test_the_tasks_of_the_installed_data_that_need_a_user_are_known() -> None:
+    catalogue = SourceCatalogue(open_source(None))
+    assert [
+        task_id
+        for task_id in catalogue.task_ids("mock")
+        if not catalogue.playable_solo("mock", task_id)
+    ] == ["update_task_with_message_history", "update_task_with_history_and_env_assertions"]
+    telecom = catalogue.task_ids("telecom")
+    assert all(catalogue.playable_solo("telecom", task_id) for task_id in telecom)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("http://localhost:9010", "http://127.0.0.1:9010/"),
+        ("http://a.example", "http://a.example:80"),
+    ],
+)
+def test_two_spellings_of_one_address_are_evaluated_once_with_a_warning(
+    first: str, second: str
+) -> None:
+    both = (Participant(role="a", address=first), Participant(role="b", address=second))
+    plan = plan_of(request(Selection(domain="mock"), participants=both))
+    assert [each.address for each in plan.participants] == [first]
+    assert plan.warnings == (f"{second} is the same agent as {first}: it is evaluated once",)
 
 
 def test_the_same_address_twice_is_evaluated_once_with_a_warning() -> None:
@@ -246,8 +328,13 @@ def test_the_equivalent_command_makes_the_same_plan(text: str) -> None:
     ),
     trials=st.integers(1, 100),
     seed=st.integers(0, 10_000),
-    arguments=st.dictionaries(
-        st.sampled_from(["temperature", "stop"]), st.floats(0, 2) | st.text(max_size=5)
+    arguments=st.fixed_dictionaries(
+        {},
+        optional={
+            "temperature": st.floats(0, 2),
+            "stop": st.text(min_size=1, max_size=5),
+            "seed": st.integers(0, 2**63 - 1),
+        },
     ),
 )
 def test_the_equivalent_command_makes_the_same_plan_whatever_the_plan(

@@ -229,6 +229,49 @@ def test_a_refusal_says_what_is_wrong_and_what_to_write(text: str, code: str, na
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "phrase",
+    ["using action evaluation", "with action-based scoring", "evaluation: action", "actions only"],
+)
+def test_action_scoring_may_be_said_in_several_ways(phrase: str) -> None:
+    got = read_request(f"Evaluate http://localhost:9010 on two airline tasks, {phrase}")
+    assert (got.evaluation_type, got.selections[0].num_tasks) == ("action", 2)
+
+
+@pytest.mark.parametrize("phrase", ["no action evaluation", "and take action"])
+def test_action_scoring_that_is_not_asked_for_is_not_used(phrase: str) -> None:
+    got = read_request(f"Evaluate http://localhost:9010 on two airline tasks, {phrase}")
+    assert got.evaluation_type == "all"
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("a timeout of 60 seconds", "'timeout of 60 seconds'"),
+        ("temperature 0.7", "'temperature 0.7'"),
+        ("a budget of $20.", "'budget of $20'"),
+    ],
+)
+def test_a_setting_that_no_sentence_may_set_is_quoted_in_full(said: str, quoted: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        read_request(f"Evaluate http://localhost:9010 on two airline tasks with {said}")
+    assert caught.value.code == "unsupported"
+    assert quoted in str(caught.value)
+
+
+def test_two_spellings_of_one_address_are_one_agent_with_a_warning() -> None:
+    got = read_request("Evaluate http://localhost:9010 and http://127.0.0.1:9010 on mock")
+    assert [(each.role, each.address) for each in got.participants] == [
+        ("agent", "http://localhost:9010")
+    ]
+    assert got.warnings == (
+        "http://127.0.0.1:9010 is the same agent as http://localhost:9010: it is evaluated once",
+    )
+    assert answer("Evaluate localhost:9010 on mock, but do not contact 127.0.0.1:9010") == (
+        "contradiction"
+    )
+
+
 def test_a_password_in_an_address_is_not_repeated() -> None:
     with pytest.raises(Refusal) as caught:
         read_request("Evaluate http://me:hunter2@localhost:9010 on airline")

@@ -99,6 +99,53 @@ def test_the_revision_changes_with_a_file_that_is_used_and_with_no_other(changed
     assert open_source(root).revision("mock") != before
 
 
+@pytest.mark.parametrize(
+    ("folder", "name", "read"),
+    [
+        ("domains/mock", "policy.txt", lambda source: source.policy("mock")),
+        ("domains/mock", "policy_solo.txt", lambda source: source.policy("mock", solo=True)),
+        ("domains/mock", "policy.md.gz", lambda source: source.policy("mock")),
+        (
+            "user_simulator",
+            "simulation_guidelines.txt",
+            lambda source: source.user_guidelines(tools=False),
+        ),
+        (
+            "user_simulator",
+            "simulation_guidelines_tools.txt",
+            lambda source: source.user_guidelines(tools=True),
+        ),
+    ],
+)
+def test_the_revision_changes_with_any_variant_of_a_text_that_is_read(changed, folder, name, read):
+    root, _ = changed
+    path = root / "tau2" / folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.with_name(f"{name.partition('.')[0]}.md").unlink(missing_ok=True)
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    revisions = []
+    for text in ("before", "after"):
+        path.write_bytes(pack(text.encode()))
+        source = open_source(root)
+        assert read(source) == text
+        revisions.append(source.revision("mock"))
+    assert revisions[0] != revisions[1]
+
+
+def test_a_text_that_another_one_hides_does_not_change_the_revision(changed):
+    root, domain = changed
+    before = open_source(root).revision("mock")
+    (domain / "policy.txt").write_text("hidden by policy.md")
+    assert open_source(root).revision("mock") == before
+
+
+@pytest.mark.official_data
+def test_the_revisions_of_the_official_data_stay_what_they_were(official_source):
+    # They stand in docs/scoring.md and in every report that was made with these data.
+    revisions = {domain: official_source.revision(domain) for domain in ("airline", "telecom")}
+    assert revisions == {"airline": "sha256:a2c985b8ca5f", "telecom": "sha256:60063e9e1408"}
+
+
 def test_packed_files_are_read(changed):
     root, domain = changed
     path = domain / "tasks.json"
@@ -146,7 +193,7 @@ def test_a_folder_that_is_none_says_so_and_what_to_do(tmp_path, name):
 
 def test_without_a_folder_and_without_the_package_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_evals", None)
-    with pytest.raises(DataFolderError, match="`tau2` .`make setup` does., or set TAU2_DATA"):
+    with pytest.raises(DataFolderError, match=r"`tau2` .`make setup` does., or set TAU2_DATA"):
         open_source(None)
 
 

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import math
 
 import pytest
 
@@ -162,6 +163,19 @@ def test_json_of_another_kind_is_not_in_the_format(read, content):
 def test_a_message_that_is_none_names_its_simulation(read, results):
     results["simulations"][0]["messages"] = [{"role": "narrator"}]
     with pytest.raises(DataError, match="simulation 's1'"):
+        read(results)
+
+
+@pytest.mark.parametrize("reward", [math.nan, "nan", math.inf, "-inf"])
+def test_a_recorded_reward_that_is_no_number_names_its_simulation(read, results, reward):
+    results["simulations"][0]["reward_info"]["reward"] = reward
+    with pytest.raises(DataError, match=r"simulation 's1': the recorded reward is .* finite"):
+        read(results)
+
+
+def test_two_simulations_of_the_same_id_are_refused(read, results):
+    results["simulations"] *= 2
+    with pytest.raises(DataError, match=r"several simulations of the same id: \['s1'\]"):
         read(results)
 
 
