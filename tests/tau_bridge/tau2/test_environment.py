@@ -433,5 +433,5 @@ def test_databases_that_are_none_are_data_errors(package_source):
 
 def test_without_inspect_evals_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_evals.tau2.airline.data_model", None)
-    with pytest.raises(DataError, match="extra .tau2. .*make setup"):
+    with pytest.raises(DataError, match=r"extra .tau2. .*make setup"):
         airline_blueprint({"flights": {}, "users": {}, "reservations": {}})
