@@ -11,7 +11,7 @@ BridgeError
     ├── AgentUnreachableError   no connection, DNS, TLS, refused
     ├── AgentTimeoutError       no reply within the time allowed
     ├── AgentProtocolError      not A2A, an invalid card, or a JSON-RPC error (with its code)
-    ├── AgentReplyTooLargeError more bytes than allowed
+    ├── AgentReplyTooLargeError more bytes or characters than allowed
     ├── AgentAuthRequiredError  the agent wants credentials
     └── AgentTaskError          the agent ended its own task
         ├── AgentFailedError
@@ -103,7 +103,7 @@ class AgentProtocolError(AgentError):
 
 
 class AgentReplyTooLargeError(AgentError):
-    """The participant sent more bytes than allowed."""
+    """The participant sent more than allowed, in one reply or in a whole conversation."""
 
 
 class AgentAuthRequiredError(AgentError):

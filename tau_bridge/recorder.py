@@ -1,11 +1,37 @@
-"""TraceRecorder: collects the steps of one trial, in the order in which they began."""
+"""TraceRecorder: collects the steps of one trial, in the order in which they began.
+
+A trace is kept in memory and on disk, and much of what stands in it was written by the agent under
+test. So its texts are shortened: enough is kept of each to see what was said, while the
+conversation itself is kept whole elsewhere.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.clock import Runtime
+
+MAX_TEXT_CHARS: Final = 8_000
+"""Characters kept of a request, a response or an error.
+
+In recorded conversations of the benchmark the longest message has 3,400. Only an agent's first
+message is longer, 25,000 to 34,000 with the policy and the tools, and it is the same in every trial
+of a domain: kept whole, it made up most of a trial's line on disk.
+"""
+MAX_NAME_CHARS: Final = 500
+"""Characters kept of a name, of an end of the call or of an additional attribute."""
+
+
+def shortened(text: str, max_chars: int) -> str:
+    """`text`, or `max_chars` characters of it: its head and its tail, and a mark between them."""
+    if len(text) <= max_chars:
+        return text
+    tail = max_chars // 4
+    head = max_chars - tail
+    return f"{text[:head]} [... {len(text) - max_chars} characters left out ...] {text[-tail:]}"
 
 
 class OpenStep:
@@ -26,11 +52,12 @@ class OpenStep:
         self.step_id = step_id
         self._recorder = recorder
         self._call_type = call_type
-        self._caller = caller
-        self._callee = callee
-        self._name = name
+        self._caller = shortened(caller, MAX_NAME_CHARS)
+        self._callee = shortened(callee, MAX_NAME_CHARS)
+        self._name = None if name is None else shortened(name, MAX_NAME_CHARS)
         self._parent_step_id = parent_step_id
-        self._request_text = request_text
+        self._lengths: dict[str, str] = {}
+        self._request_text = self._kept("request", request_text)
         self._start_time: datetime = recorder.runtime.clock.now()
         self._start_s = recorder.runtime.clock.monotonic_s()
 
@@ -45,6 +72,7 @@ class OpenStep:
     ) -> InteractionStep:
         """The finished step, added to the trace. `error` says what went wrong, if anything."""
         clock = self._recorder.runtime.clock
+        response_text, error = self._kept("response", response_text), self._kept("error", error)
         step = InteractionStep(
             step_id=self.step_id,
             trace_id=self._recorder.trace_id,
@@ -62,18 +90,37 @@ class OpenStep:
             provenance=Provenance.OBSERVED,
             request_text=self._request_text,
             response_text=response_text,
-            additional_attributes=attributes or {},
+            additional_attributes={**_kept_attributes(attributes or {}), **self._lengths},
         )
         self._recorder.close(self, step)
         return step
 
+    def _kept(self, what: str, text: str | None) -> str | None:
+        """What the trace keeps of a text; the attribute `<what>_chars` tells a longer one."""
+        limit = self._recorder.max_text_chars
+        if text is None or len(text) <= limit:
+            return text
+        self._lengths[f"{what}_chars"] = str(len(text))
+        return shortened(text, limit)
+
 
 class TraceRecorder:
-    """Records the calls of one trial. Not shared between trials."""
+    """Records the calls of one trial. Not shared between trials.
 
-    def __init__(self, trace_id: str, *, runtime: Runtime) -> None:
+    Args:
+        trace_id: The trial's trace.
+        runtime: Clock and identifiers.
+        max_text_chars: How much is kept of each request, response and error. Of a longer one the
+            step has the full length as `request_chars`, `response_chars` or `error_chars` in its
+            additional attributes, and the text has a mark where something is missing.
+    """
+
+    def __init__(
+        self, trace_id: str, *, runtime: Runtime, max_text_chars: int = MAX_TEXT_CHARS
+    ) -> None:
         self.trace_id = trace_id
         self.runtime = runtime
+        self.max_text_chars = max_text_chars
         self._steps: dict[str, InteractionStep | None] = {}
 
     def begin(
@@ -111,3 +158,7 @@ class TraceRecorder:
         """The finished steps so far, in the order in which they began."""
         steps = tuple(step for step in self._steps.values() if step is not None)
         return Trace(trace_id=self.trace_id, steps=steps)
+
+
+def _kept_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {key: shortened(value, MAX_NAME_CHARS) for key, value in attributes.items()}

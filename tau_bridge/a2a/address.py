@@ -14,10 +14,9 @@ as a careful user would:
 
 from __future__ import annotations
 
-import base64
 import ipaddress
 from dataclasses import dataclass
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 WELL_KNOWN_CARD_PATH = "/.well-known/agent-card.json"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -32,32 +31,27 @@ class AgentAddress:
     """The base address of an agent.
 
     `url` has no credentials, query or trailing slash, so it may be shown and recorded.
-    `credentials` is the value of an Authorization header made of `user:password@`, if there was
-    one, and `secrets` are the words in it that nobody else may see.
     """
 
     url: str
-    credentials: str | None = None
-    secrets: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"AgentAddress(url={self.url!r})"
 
     @classmethod
     def parse(cls, text: str) -> AgentAddress:
         """The address in `text`, which may also be the address of the card.
 
         Raises:
-            AddressError: It is not an http or https address with a host.
+            AddressError: It is not an http or https address with a host, or it carries a user
+                name. The message does not show that.
         """
         parts = _split(text)
+        if "@" in parts.netloc:
+            msg = (
+                f"the address of {_origin_text(parts)!r} must not carry a user name or password;"
+                " if the agent wants credentials, give its bearer token"
+            )
+            raise AddressError(msg)
         path = parts.path.removesuffix(WELL_KNOWN_CARD_PATH).rstrip("/")
-        url = urlunsplit((parts.scheme, _netloc(parts), path, "", ""))
-        if parts.username is None:
-            return cls(url=url)
-        password = unquote(parts.password or "")
-        pair = base64.b64encode(f"{unquote(parts.username)}:{password}".encode()).decode()
-        return cls(url=url, credentials=f"Basic {pair}", secrets=(pair, password))
+        return cls(url=urlunsplit((parts.scheme, _netloc(parts), path, "", "")))
 
 
 def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:

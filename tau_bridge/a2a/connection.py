@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
-from a2a.types import GetTaskRequest, SendMessageRequest, StreamResponse, Task
+from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, Task
 
 from tau_bridge.a2a.cards import BINDINGS, AgentCardInfo, CardError, describe, usable_card
 from tau_bridge.a2a.extensions import activation_headers
@@ -43,10 +44,9 @@ class Connection:
         ssl_context: ssl.SSLContext,
     ) -> None:
         self.url = address.url
-        authorization = f"Bearer {token}" if token else address.credentials
-        self.redact = Redactor(token, *address.secrets)
+        self.redact = Redactor(token)
         self._address = address
-        self._has_token = authorization is not None
+        self._has_token = token is not None
         self._limits = limits
         self._http = httpx.AsyncClient(
             transport=GuardedTransport(ssl_context=ssl_context, keepalive_s=limits.keepalive_s),
@@ -54,12 +54,14 @@ class Connection:
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
             headers={
                 "Accept-Encoding": "identity",
-                **({"Authorization": authorization} if authorization else {}),
+                **({"Authorization": f"Bearer {token}"} if token is not None else {}),
             },
             trust_env=False,
         )
         self._context = ClientCallContext(service_parameters=activation_headers())
         self._resolving: asyncio.Task[_Resolved] | None = None
+        self._goodbyes: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def card(self) -> AgentCardInfo:
         """The agent's card, fetched once. A failure is not remembered.
@@ -90,13 +92,39 @@ class Connection:
         with self._mapped("asking for the task of"):
             return await client.get_task(GetTaskRequest(id=task_id), context=self._context)
 
+    def abandon(self, task_id: str) -> None:
+        """Ask the agent, in the background, to cancel a task for which nobody waits any more.
+
+        Best effort: whether it did so, or could be asked at all, is of no consequence.
+        """
+        if not self._closed:
+            goodbye = asyncio.create_task(self._cancel(task_id))
+            self._goodbyes.add(goodbye)
+            goodbye.add_done_callback(self._goodbyes.discard)
+
     async def aclose(self) -> None:
-        """Close the client and every connection. May be called again."""
-        resolving, self._resolving = self._resolving, None
-        if resolving is not None:
-            resolving.cancel()
-            await asyncio.wait([resolving])
-        await self._http.aclose()
+        """Close the client and every connection. May be called again.
+
+        Takes up to `cancel_timeout_s` where tasks were abandoned a moment ago.
+        """
+        self._closed = True
+        try:
+            if self._goodbyes:
+                await asyncio.wait(self._goodbyes)
+            resolving, self._resolving = self._resolving, None
+            if resolving is not None:
+                resolving.cancel()
+                await asyncio.wait([resolving])
+        finally:
+            await self._http.aclose()
+
+    async def _cancel(self, task_id: str) -> None:
+        current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
+        # Nobody waits for this call: whatever goes wrong has nowhere to go.
+        with contextlib.suppress(Exception), exchange(current):
+            async with asyncio.timeout(self._limits.cancel_timeout_s):
+                client = (await self._resolved()).client
+                await client.cancel_task(CancelTaskRequest(id=task_id), context=self._context)
 
     async def _resolved(self) -> _Resolved:
         if self._resolving is None or _has_failed(self._resolving):

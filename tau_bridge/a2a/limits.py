@@ -19,8 +19,13 @@ class MessengerLimits:
     """For fetching the agent card, connection included."""
     connect_timeout_s: float = 10.0
     """For making a connection."""
-    max_reply_bytes: int = 10 * 1024 * 1024
-    """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes."""
+    max_reply_bytes: int = 2 * 1024 * 1024
+    """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes.
+    More than `max_reply_chars`, because a task may repeat its history, and JSON may escape."""
+    max_reply_chars: int = 256 * 1024
+    """Characters of text and data (as JSON) in one reply. All of them enter the conversation."""
+    max_conversation_chars: int = 4 * 1024 * 1024
+    """Characters of one conversation, the messages and the replies together."""
     max_card_bytes: int = 1024 * 1024
     """Body bytes of an agent card."""
     keepalive_s: float = 4.0
@@ -29,6 +34,8 @@ class MessengerLimits:
     """How long a stream may take to end after its task did, so that its connection lives on."""
     poll_interval_s: float = 0.5
     """Between two looks at a task whose agent ended its answer while the task was working."""
+    cancel_timeout_s: float = 2.0
+    """For telling an agent that nobody waits for its task any more. Closing may take this long."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from a2a.helpers import new_text_message
@@ -32,6 +33,7 @@ from tau_bridge.a2a.replies import INPUT_REQUIRED, Reply, ReplyFold, UnreadableP
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
+    AgentReplyTooLargeError,
     AgentTimeoutError,
     AgentUnreachableError,
 )
@@ -131,7 +133,8 @@ class Messenger:
             address = AgentAddress.parse(url)
         except AddressError as exc:
             shown = url.rpartition("@")[2]
-            raise AgentUnreachableError(shown, f"{exc}, such as 'http://127.0.0.1:9010'") from None
+            msg = f"{exc}; an agent's address looks like 'http://127.0.0.1:9010'"
+            raise AgentUnreachableError(shown, msg) from None
         connection = self._connections.get(address)
         if connection is None:
             connection = self._connections[address] = Connection(
@@ -165,6 +168,7 @@ class Conversation:
         self._metadata = metadata
         self._open_task_id: str | None = None
         self._known_artifacts: dict[str, tuple[bytes, ...]] = {}
+        self._chars = 0
         self._busy = False
         self._closed = False
 
@@ -172,7 +176,9 @@ class Conversation:
         """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
 
         The latency of the first step of an agent whose card was not asked for before holds the
-        fetching of its card too.
+        fetching of its card too. The reply's `step_id` is that of the step. An agent that is
+        not awaited to the end, because it took too long or because this call was cancelled, is
+        asked in the background to cancel its task.
 
         Raises:
             AgentError: There is no reply; the subclass says why.
@@ -201,6 +207,7 @@ class Conversation:
         with exchange(current):
             events = self._connection.events(self._request(text))
             try:
+                self._count(len(text))
                 reply = await self._turn(events, attributes)
             except AgentError as exc:
                 self._note(current, attributes)
@@ -217,7 +224,7 @@ class Conversation:
             shown = self._connection.redact(reply.as_text())
             opened.end(response_text=shown, attributes=attributes)
             await self._settle(events)
-        return reply
+        return replace(reply, step_id=opened.step_id)
 
     def _request(self, text: str) -> SendMessageRequest:
         message = new_text_message(
@@ -238,7 +245,11 @@ class Conversation:
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._fold(events, fold, attributes)
             reply = fold.reply()
+        except asyncio.CancelledError:
+            self._abandon(fold)
+            raise
         except TimeoutError as exc:
+            self._abandon(fold)
             last = f"its task was {fold.state}" if fold.state else "it had answered nothing"
             msg = (
                 f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s"
@@ -253,8 +264,40 @@ class Conversation:
         error = task_error(url, fold.state, fold.status_text(), redact=self._connection.redact)
         if error is not None:
             raise error
+        self._count_reply(reply)
         attributes["reply_from"] = reply.source
         return reply
+
+    def _count_reply(self, reply: Reply) -> None:
+        chars, limit = len(reply.as_text()), self._limits.max_reply_chars
+        if chars > limit:
+            raise self._too_large(
+                f"sent {chars} characters of text and data in one reply, of {limit} allowed"
+            )
+        self._count(chars)
+
+    def _count(self, chars: int) -> None:
+        """Add to the conversation's length.
+
+        Raises:
+            AgentReplyTooLargeError: It is too long now. What the agent is sent counts too: beyond
+                the first message and the user's words, those are results that it asked for.
+        """
+        self._chars += chars
+        limit = self._limits.max_conversation_chars
+        if self._chars > limit:
+            raise self._too_large(
+                f"has a conversation of {self._chars} characters, of {limit} allowed"
+            )
+
+    def _too_large(self, what: str) -> AgentReplyTooLargeError:
+        url = self._connection.url
+        msg = f"the agent at {url!r} {what}; make it answer with less, or raise the limit"
+        return AgentReplyTooLargeError(url, msg)
+
+    def _abandon(self, fold: ReplyFold) -> None:
+        if fold.task_id is not None and not fold.is_over:
+            self._connection.abandon(fold.task_id)
 
     async def _fold(
         self,
@@ -281,6 +324,9 @@ class Conversation:
             polls += 1
             attributes["polls"] = str(polls)
             fold.add(StreamResponse(task=await self._connection.task(fold.task_id)))
+            held, limit = fold.held_bytes(), self._limits.max_reply_bytes
+            if held > limit:
+                raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")
 
     def _adopt(self, fold: ReplyFold, attributes: dict[str, str]) -> None:
         """Take over what the turn says about context and task, and note it down."""

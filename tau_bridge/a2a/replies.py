@@ -49,7 +49,8 @@ class Reply:
     `data` holds the data parts (whole numbers as int, though A2A carries them as doubles).
     `state` is the task's, in the words of protocol 0.3 (`completed`, `input-required`); None for a
     bare message. `metadata` is that of task, messages and artifacts, where there is any: a
-    ResponseTrace of the traceability extension may be in it.
+    ResponseTrace of the traceability extension may be in it. `step_id` is that of the step which
+    recorded the call, once it is recorded.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Reply:
     state: str | None
     metadata: tuple[Mapping[str, Any], ...]
     source: ReplySource
+    step_id: str | None = None
 
     def as_text(self) -> str:
         """Text and data in one, the data as JSON."""
@@ -91,6 +93,7 @@ class ReplyFold:
         self._history: Message | None = None
         self._state: TaskState | None = None
         self._task_metadata: list[Mapping[str, Any]] = []
+        self._update_metadata: list[Mapping[str, Any]] = []
         self.context_ids: list[str] = []
         """Every context id that the events named, in order, each once."""
         self.task_id: str | None = None
@@ -110,7 +113,7 @@ class ReplyFold:
             update = event.status_update
             self._see(update.context_id, update.task_id)
             self._set_status(update.status)
-            self._task_metadata.extend(_metadata(update))
+            self._update_metadata.extend(_metadata(update))
         elif event.HasField("artifact_update"):
             self._see(event.artifact_update.context_id, event.artifact_update.task_id)
             self._add_artifact_update(event.artifact_update)
@@ -127,6 +130,12 @@ class ReplyFold:
     def is_over(self) -> bool:
         """Whether the turn has ended: a message, or a task that is done or waits for us."""
         return self._message is not None or self._state in _TERMINAL | _INTERRUPTED
+
+    def held_bytes(self) -> int:
+        """About how many bytes of the events are kept: all that adds up from one to the next."""
+        parts = (part for artifact in self._artifacts.values() for part in artifact.parts())
+        held: int = sum(part.ByteSize() for part in parts)
+        return held + sum(map(len, self.context_ids))
 
     def artifact_contents(self) -> dict[str, tuple[bytes, ...]]:
         """What each artifact holds, to tell it apart in the next turn of the same task."""
@@ -194,7 +203,8 @@ class ReplyFold:
             if before is None or _content(before.parts()) != _content(artifact.parts):
                 self._artifacts[key] = _Chunks([list(artifact.parts)], list(_metadata(artifact)))
         self._history = _last_answer(task.history)
-        self._task_metadata.extend(_metadata(task))
+        # A task is told whole each time: what it said last is what counts.
+        self._task_metadata = list(_metadata(task)) or self._task_metadata
 
     def _add_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
         artifact: Artifact = update.artifact
@@ -214,6 +224,7 @@ class ReplyFold:
         for message in (self._message, self._status_message):
             if message is not None:
                 yield from _metadata(message)
+        yield from self._update_metadata
         yield from self._task_metadata
 
 

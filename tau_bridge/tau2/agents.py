@@ -26,10 +26,14 @@ DONE_TOOL: Final[ToolSchema] = {
 
 @dataclass(frozen=True, kw_only=True)
 class AgentTurn:
-    """One turn of the agent, and the repairs that reading it took (see `ParsedReply`)."""
+    """One turn of the agent, and the repairs that reading it took (see `ParsedReply`).
+
+    `step_id` is that of the call from which it came, in the trace; None where there was none.
+    """
 
     message: AssistantMessage
     repairs: tuple[str, ...] = ()
+    step_id: str | None = None
 
 
 class AgentSide(Protocol):
@@ -65,6 +69,11 @@ class Reply(Protocol):
     @property
     def data(self) -> Sequence[Any]:
         """Its data parts, as JSON values."""
+        ...
+
+    @property
+    def step_id(self) -> str | None:
+        """The step of the trace that recorded the call, if one did."""
         ...
 
 
@@ -130,7 +139,7 @@ class WireAgent:
             for call in parsed.calls
         )
         message = AssistantMessage(content=parsed.content, tool_calls=calls or None)
-        return AgentTurn(message=message, repairs=parsed.repairs)
+        return AgentTurn(message=message, repairs=parsed.repairs, step_id=reply.step_id)
 
     def _outgoing(self, incoming: Sequence[Message]) -> str:
         for message in incoming:

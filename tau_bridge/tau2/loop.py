@@ -39,7 +39,7 @@ from tau_bridge.tau2.messages import (
 )
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
-from tau_bridge.tau2.users import User
+from tau_bridge.tau2.users import USER, User
 from tau_bridge.tau2.world import World
 
 GREETING: Final = AssistantMessage(content="Hi! How can I help you today?")
@@ -165,7 +165,8 @@ async def converse(
             ends a solo conversation as `agent_error`, as the official engine does.
         limits: When to cut off.
         seed: The trial's seed; kept with the result.
-        recorder: Takes a TOOL step for each tool that runs.
+        recorder: Takes a TOOL step for each tool that runs. Its parent is the step of the turn
+            that asked for it.
 
     Returns:
         What was said and why it ended, also when the agent or the user's model failed.
@@ -218,6 +219,7 @@ class _Conversation:
         self._steps = self._turns = self._tool_calls = self._tool_errors = 0
         self._repairs: list[str] = []
         self._told_agent = self._told_user = 0
+        self._turn_step_id: str | None = None
         self._opening = (_ticket(task),) if user is None else ()
         self._messages = _beginning(task, solo=user is None)
         self._asks_first = not self._messages
@@ -266,6 +268,7 @@ class _Conversation:
         turn = await self._agent.reply(incoming)
         self._turns += 1
         self._repairs.extend(turn.repairs)
+        self._turn_step_id = turn.step_id
         message = turn.message if self._user is not None else _stopped_if_done(turn.message)
         # Its own turn is not told to it again.
         self._told_agent += 1
@@ -277,7 +280,9 @@ class _Conversation:
             raise TypeError(msg)
         incoming = self._unseen(self._told_user, _user_sees)
         self._told_user = len(self._messages) + 1
-        self._take(await self._user.reply(incoming))
+        message = await self._user.reply(incoming)
+        self._turn_step_id = self._user.step_id
+        self._take(message)
 
     def _unseen(self, told: int, sees: _Sees) -> tuple[Message, ...]:
         return tuple(message for message in self._messages[told:] if sees(message))
@@ -305,7 +310,7 @@ class _Conversation:
             msg = "only a message with tool calls goes to the tools"
             raise TypeError(msg)
         is_agent = isinstance(message, AssistantMessage)
-        caller = self._agent.address if is_agent else "user"
+        caller = self._agent.address if is_agent else USER
         results = [self._run_tool(call, caller) for call in message.tool_calls]
         self._tool_calls += len(results) if is_agent else 0
         self._tool_errors += sum(result.error for result in results)
@@ -318,6 +323,7 @@ class _Conversation:
             caller=caller,
             callee=call.name,
             name=call.name,
+            parent_step_id=self._turn_step_id,
             request_text=json.dumps(call.arguments, ensure_ascii=False, default=str),
         )
         try:

@@ -17,8 +17,8 @@ from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
 from tau_bridge.tau2.world import ToolSchema
 
-CALLER: Final = "user-simulator"
-"""What the trace calls this user."""
+USER: Final = "user"
+"""What the trace calls whoever plays the user."""
 
 OWN_GUIDELINES: Final = f"""\
 You are a customer who is talking to a service agent. Play this customer as the scenario below
@@ -75,6 +75,7 @@ class ModelUser:
         self._model = model
         self._recorder = recorder
         self._tools = tuple(tools)
+        self._step_id: str | None = None
         self._label = f"llm:{model}" if guidelines is not None else f"llm:{model} (own guidelines)"
         if guidelines is None:
             guidelines = OWN_GUIDELINES + (OWN_TOOL_GUIDELINES if tools else "")
@@ -86,6 +87,11 @@ class ModelUser:
     def label(self) -> str:
         """`llm:` and the model's name, with a note where the guidelines are ours."""
         return self._label
+
+    @property
+    def step_id(self) -> str | None:
+        """The step of the last call of the model."""
+        return self._step_id
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
         """The model's next turn.
@@ -106,11 +112,12 @@ class ModelUser:
     async def _complete(self) -> CompletionResult:
         step = self._recorder.begin(
             call_type=CallType.TOOL,
-            caller=CALLER,
+            caller=USER,
             callee=self._model,
             name="completion",
             request_text=str(self._chat[-1].get("content") or ""),
         )
+        self._step_id = step.step_id
         try:
             result = await self._completion(self._chat, tools=self._tools)
         except Exception as exc:  # noqa: BLE001  (any vendor error: the completion is injected)

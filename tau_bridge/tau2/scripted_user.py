@@ -131,6 +131,8 @@ class ScriptedUser:
     """
 
     label: Final = "scripted"
+    step_id: Final = None
+    """No call stands behind its words."""
 
     def __init__(
         self, task: Task, *, tools: Sequence[ToolSchema] = (), patience: int = PATIENCE

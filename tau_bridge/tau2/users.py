@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from tau_bridge.tau2.messages import Message, UserMessage
-from tau_bridge.tau2.model_user import ModelUser
+from tau_bridge.tau2.model_user import USER, ModelUser
 from tau_bridge.tau2.scripted_user import ScriptedUser
 
-__all__ = ["NO_USER", "ModelUser", "ScriptedUser", "User"]
+__all__ = ["NO_USER", "USER", "ModelUser", "ScriptedUser", "User"]
 
 NO_USER: Final = "none"
 """The label of results that were played without a user."""
@@ -21,6 +21,11 @@ class User(Protocol):
     @property
     def label(self) -> str:
         """Who this is, for the results: `scripted`, or `llm:` and the model's name."""
+        ...
+
+    @property
+    def step_id(self) -> str | None:
+        """The step of the trace from which the last turn came; None where no call was made."""
         ...
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:

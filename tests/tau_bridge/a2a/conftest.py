@@ -14,7 +14,7 @@ from tau_bridge.testing import serve
 
 Serving = Callable[[ASGIApp], str]
 
-IMPATIENT = MessengerLimits(timeout_s=1.0, card_timeout_s=0.5)
+IMPATIENT = MessengerLimits(timeout_s=1.0, card_timeout_s=0.5, cancel_timeout_s=0.1)
 """For agents that never answer."""
 
 BRISK = MessengerLimits(settle_s=0.01, poll_interval_s=0.001)

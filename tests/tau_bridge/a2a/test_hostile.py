@@ -1,18 +1,29 @@
 """Agents that answer as none should: each ends in a typed error and exactly one step."""
 
+import asyncio
+import contextlib
 import tracemalloc
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+from typing import Any
 
 import pytest
+from a2a.types import StreamResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp
 
 from tau_bridge import errors, testing
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.a2a.replies import ReplyFold
 from tau_bridge.recorder import TraceRecorder
 
 from .conftest import Serving
 
 MEBIBYTE = 1024 * 1024
+OPEN_FILES = Path("/proc/self/fd")
 
 
 async def failure_of(url: str, messenger: Messenger, recorder: TraceRecorder) -> errors.AgentError:
@@ -193,6 +204,178 @@ async def test_an_answer_of_exactly_the_limit_is_read(
     reply = await messenger.conversation(serving(testing.says(body)), recorder=recorder).send("x")
     await messenger.aclose()
     assert reply.text == "hi"
+
+
+def talkative(chars: int, *, as_data: bool = False) -> ASGIApp:
+    """Answers every message with that many characters, in the text or in a data part."""
+    content: Any = {"a": "x" * (chars - len('{"a": ""}'))} if as_data else "x" * chars
+    way: Any = "artifact_data" if as_data else "artifact_text"
+    return testing.scripted_agent(lambda _text, _context: content, reply_transport=way)
+
+
+@pytest.mark.parametrize("as_data", [False, True])
+@pytest.mark.parametrize(("chars", "is_read"), [(1000, True), (1001, False)])
+async def test_a_reply_has_a_limit_of_characters(
+    serving: Serving, recorder: TraceRecorder, chars: int, is_read: bool, as_data: bool
+) -> None:
+    messenger = Messenger(limits=MessengerLimits(max_reply_chars=1000))
+    url = serving(talkative(chars, as_data=as_data))
+    if is_read:
+        reply = await messenger.conversation(url, recorder=recorder).send("hello")
+        assert len(reply.as_text()) == chars
+    else:
+        error = await failure_of(url, messenger, recorder)
+        assert type(error) is errors.AgentReplyTooLargeError
+        assert "sent 1001 characters of text and data in one reply, of 1000 allowed" in str(error)
+    await messenger.aclose()
+
+
+async def test_a_conversation_has_a_limit_of_characters_both_ways(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    messenger = Messenger(limits=MessengerLimits(max_conversation_chars=330))
+    url = serving(talkative(100))
+    conversation = messenger.conversation(url, recorder=recorder)
+    for _ in range(3):
+        await conversation.send("x" * 10)
+    with pytest.raises(errors.AgentReplyTooLargeError, match="a conversation of 331 characters"):
+        await conversation.send("x")
+    # What one conversation used up is not taken from another.
+    await messenger.conversation(url, recorder=recorder).send("x")
+    await messenger.aclose()
+    assert [step.error is None for step in recorder.trace().steps] == [True] * 3 + [False, True]
+
+
+async def test_a_reply_that_makes_a_conversation_too_long_is_refused(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    messenger = Messenger(limits=MessengerLimits(max_conversation_chars=204))
+    conversation = messenger.conversation(serving(talkative(100)), recorder=recorder)
+    await conversation.send("one")
+    with pytest.raises(errors.AgentReplyTooLargeError, match="of 206 characters, of 204 allowed"):
+        await conversation.send("two")
+    await messenger.aclose()
+
+
+async def test_a_task_that_grows_with_each_look_at_it_is_given_up(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    looks = count()
+
+    async def answer(request: Request) -> Response:
+        if (await request.json())["method"] == "SendStreamingMessage":
+            body = testing.sse(testing.task_event("TASK_STATE_WORKING"))
+            return Response(body, media_type="text/event-stream")
+        artifact = {"artifactId": f"a{next(looks)}", "parts": [{"text": "x" * 500}]}
+        result = testing.task_event("TASK_STATE_WORKING", artifacts=[artifact])["task"]
+        return JSONResponse({"jsonrpc": "2.0", "id": "1", "result": result})
+
+    limits = MessengerLimits(max_reply_bytes=2000, poll_interval_s=0.001, settle_s=0.01)
+    messenger = Messenger(limits=limits)
+    error = await failure_of(serving(testing.raw_agent(answer)), messenger, recorder)
+    await messenger.aclose()
+    assert type(error) is errors.AgentReplyTooLargeError
+    assert recorder.trace().steps[0].additional_attributes["polls"] == "4"
+
+
+class Undying:
+    """An agent whose task never ends; keeps what it was asked, and may not answer a cancel."""
+
+    def __init__(self, *, heeds: bool = True) -> None:
+        self.asked: list[tuple[str, str | None]] = []
+        self._heeds = heeds
+        self.app = testing.raw_agent(self._answer)
+
+    async def _answer(self, request: Request) -> Response:
+        call = await request.json()
+        self.asked.append((call["method"], call["params"].get("id")))
+        if call["method"] == "SendStreamingMessage":
+            return StreamingResponse(self._events(), media_type="text/event-stream")
+        if not self._heeds:
+            await asyncio.Event().wait()
+        result = testing.task_event("TASK_STATE_CANCELED")["task"]
+        return JSONResponse({"jsonrpc": "2.0", "id": "1", "result": result})
+
+    async def _events(self) -> AsyncIterator[bytes]:
+        yield testing.sse(testing.task_event("TASK_STATE_WORKING"))
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+async def test_an_agent_that_took_too_long_is_told_to_cancel_its_task(
+    serving: Serving, recorder: TraceRecorder, heeds: bool
+) -> None:
+    agent = Undying(heeds=heeds)
+    limits = MessengerLimits(timeout_s=0.3, cancel_timeout_s=5 if heeds else 0.3, settle_s=0.01)
+    messenger = Messenger(limits=limits)
+    error = await failure_of(serving(agent.app), messenger, recorder)
+    await messenger.aclose()
+    assert type(error) is errors.AgentTimeoutError
+    assert agent.asked == [("SendStreamingMessage", None), ("CancelTask", "task-1")]
+    assert len(recorder.trace().steps) == 1
+
+
+async def test_an_agent_whose_caller_gives_up_is_told_to_cancel_its_task(
+    serving: Serving,
+    messenger: Messenger,
+    recorder: TraceRecorder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    has_heard = asyncio.Event()
+    add = ReplyFold.add
+
+    def add_and_tell(fold: ReplyFold, event: StreamResponse) -> None:
+        add(fold, event)
+        has_heard.set()
+
+    monkeypatch.setattr(ReplyFold, "add", add_and_tell)
+    agent = Undying()
+    conversation = messenger.conversation(serving(agent.app), recorder=recorder)
+    sending = asyncio.create_task(conversation.send("hello"))
+    await has_heard.wait()
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    await messenger.aclose()
+    assert agent.asked == [("SendStreamingMessage", None), ("CancelTask", "task-1")]
+
+
+def open_files() -> int:
+    return len(list(OPEN_FILES.iterdir()))
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason=f"no {OPEN_FILES} to count in")
+@pytest.mark.parametrize("card_is_known", [True, False])
+async def test_messages_cancelled_in_their_first_moments_leave_no_socket_behind(
+    recorder: TraceRecorder, card_is_known: bool
+) -> None:
+    before = open_files()
+    with testing.serve(testing.scripted_agent(lambda text, _context: text)) as url:
+        for moment in range(12):
+            messenger = Messenger()
+            if card_is_known:
+                await messenger.card(url)
+            for _ in range(10):
+                conversation = messenger.conversation(url, recorder=recorder)
+                sending = asyncio.create_task(conversation.send("hello"))
+                for _ in range(1 + moment):
+                    await asyncio.sleep(0)
+                sending.cancel()
+                with contextlib.suppress(asyncio.CancelledError):  # a quick agent has answered
+                    await sending
+            await messenger.aclose()
+    assert open_files() <= before
+
+
+async def test_an_agent_that_is_gone_after_a_good_reply_is_unreachable(
+    messenger: Messenger, recorder: TraceRecorder
+) -> None:
+    with testing.serve(testing.scripted_agent(lambda text, _context: text)) as url:
+        conversation = messenger.conversation(url, recorder=recorder)
+        await conversation.send("hello")
+    for _ in range(2):
+        with pytest.raises(errors.AgentUnreachableError, match="check that the agent runs"):
+            await conversation.send("are you there?")
 
 
 async def test_a_conversation_goes_on_after_a_failure(

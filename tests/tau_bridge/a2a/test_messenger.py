@@ -185,6 +185,7 @@ async def test_every_message_is_one_step_of_the_trace(
     replies = [await conversation.send("one"), await conversation.send("two")]
     first, second = recorder.trace().steps
     assert (first.step_id, second.step_id) == ("step-1", "step-2")
+    assert [reply.step_id for reply in replies] == ["step-1", "step-2"]
     for step, word, reply in ((first, "one", replies[0]), (second, "two", replies[1])):
         assert (step.call_type, step.provenance) == (CallType.AGENT, Provenance.OBSERVED)
         assert (step.caller, step.callee) == ("green-agent", "agent")
@@ -243,18 +244,6 @@ async def test_a_token_goes_to_its_own_agent_alone(
     await messenger.aclose()
     assert {request.headers.get("authorization") for request in known.requests} == {"Bearer s3cret"}
     assert {request.headers.get("authorization") for request in other.requests} == {None}
-
-
-async def test_credentials_in_an_address_are_sent_but_never_shown(
-    serving: Serving, messenger: Messenger, recorder: TraceRecorder
-) -> None:
-    log = RequestLog(scripted_agent(echo))
-    url = serving(log).replace("http://", "http://me:hunter2@")
-    info = await messenger.card(url)
-    await messenger.conversation(url, recorder=recorder).send("one")
-    assert {r.headers["authorization"] for r in log.requests} == {"Basic bWU6aHVudGVyMg=="}
-    assert "hunter2" not in recorder.trace().to_json()
-    assert "hunter2" not in repr(info)
 
 
 async def test_a_secret_that_an_agent_repeats_is_not_recorded(
@@ -491,7 +480,9 @@ async def test_a_messenger_may_be_closed_twice_and_then_says_so(
         messenger.conversation(url, recorder=recorder)
 
 
-@pytest.mark.parametrize("url", ["localhost:9010", "ftp://me:hunter2@h/", ""])
+@pytest.mark.parametrize(
+    "url", ["localhost:9010", "ftp://me:hunter2@h/", "http://me:hunter2@h/", ""]
+)
 async def test_what_is_not_an_address_is_said_before_anything_is_sent(
     messenger: Messenger, recorder: TraceRecorder, url: str
 ) -> None:
@@ -501,7 +492,7 @@ async def test_what_is_not_an_address_is_said_before_anything_is_sent(
     assert "hunter2" not in f"{caught.value} {caught.value.url}"
 
 
-@pytest.mark.parametrize("name", ["timeout_s", "card_timeout_s", "max_reply_bytes"])
+@pytest.mark.parametrize("name", ["timeout_s", "max_reply_bytes", "max_reply_chars"])
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_a_limit_must_be_positive(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=name):

@@ -120,13 +120,15 @@ class ScriptedAgent:
             raise turn
         if callable(turn):
             turn = turn()
-        return AgentTurn(message=say(turn) if isinstance(turn, str) else turn, repairs=())
+        message = say(turn) if isinstance(turn, str) else turn
+        return AgentTurn(message=message, step_id=f"agent-{len(self.heard)}")
 
 
 class TalkingUser:
     """A user that plays prepared turns, the last one for ever, and keeps what it heard."""
 
     label = "prepared"
+    step_id = None
 
     def __init__(self, *turns):
         self._turns = deque(turns)
@@ -270,6 +272,42 @@ async def test_tools_are_steps_of_the_trace_with_caller_and_error():
     ]
     assert json.loads(steps[0].request_text) == {"parcel": "P-1", "to": "door"}
     assert steps[0].response_text == "P-1 is now at door"
+
+
+class CountingUser(TalkingUser):
+    """A user behind whose turns stand calls of a model."""
+
+    @property
+    def step_id(self):
+        return f"user-{len(self.heard)}"
+
+
+async def test_a_tools_parent_is_the_step_of_the_turn_that_asked_for_it():
+    recorder = new_recorder()
+    twice = calls(("move", {"parcel": "P-1", "to": "a"}), ("move", {"parcel": "P-1", "to": "b"}))
+    user = CountingUser("Hi.", user_calls("switch_lamp"), "On.", "###STOP###")
+    await play(ScriptedAgent(twice, MOVE, "Lamp?", "Bye."), user, recorder=recorder)
+    assert [(s.callee, s.parent_step_id) for s in recorder.trace().steps] == [
+        ("move", "agent-1"),
+        ("move", "agent-1"),
+        ("move", "agent-2"),
+        ("switch_lamp", "user-2"),
+    ]
+
+
+async def test_a_tool_has_no_parent_where_no_call_stands_behind_the_turn():
+    recorder = new_recorder()
+    user = TalkingUser("Hi.", user_calls("switch_lamp"), "###STOP###")
+    await play(ScriptedAgent("Lamp?"), user, recorder=recorder)
+    assert [s.parent_step_id for s in recorder.trace().steps] == [None]
+
+
+async def test_the_first_turn_of_a_lone_agent_is_the_parent_of_its_tools():
+    recorder = new_recorder()
+    await play(
+        ScriptedAgent(MOVE, "###STOP###"), None, the_task=task(ticket="x"), recorder=recorder
+    )
+    assert [s.parent_step_id for s in recorder.trace().steps] == ["agent-1"]
 
 
 # -- endings -----------------------------------------------------------------------------------
@@ -469,8 +507,8 @@ class Wire:
         if callable(reply):
             reply = reply(text)
         if isinstance(reply, str):
-            return SimpleNamespace(text=reply, data=())
-        return SimpleNamespace(text="", data=(reply,))
+            return SimpleNamespace(text=reply, data=(), step_id=f"call-{len(self.sent)}")
+        return SimpleNamespace(text="", data=(reply,), step_id=f"call-{len(self.sent)}")
 
 
 def wired(*replies, solo=False):
@@ -517,6 +555,12 @@ async def test_the_wire_agent_is_told_a_history_with_its_speakers_and_new_ids_di
     ]
     [new] = [m for m in played.messages[4:] if m.role == "assistant" and m.is_tool_call]
     assert new.tool_calls[0].id == "call_2"
+
+
+async def test_a_turn_carries_the_step_of_the_call_that_it_was_read_from():
+    _, agent, _ = wired("Hello.", {"name": "move", "arguments": {}})
+    turns = [await agent.reply([UserMessage(content=word)]) for word in ("one", "two")]
+    assert [turn.step_id for turn in turns] == ["call-1", "call-2"]
 
 
 async def test_a_lone_wire_agent_is_offered_done():
@@ -631,6 +675,7 @@ class Recording:
     def as_user(self):
         class Playing:
             label = "recorded"
+            step_id = None
 
             async def reply(_, incoming):  # noqa: N805
                 return self._user.popleft()

@@ -366,8 +366,9 @@ async def test_the_model_sees_the_conversation_with_the_roles_flipped():
     ]
     steps = recorder.trace().steps
     assert [(s.call_type, s.caller, s.callee) for s in steps] == [
-        (CallType.TOOL, "user-simulator", "test-model")
+        (CallType.TOOL, "user", "test-model")
     ] * 3
+    assert user.step_id == steps[-1].step_id
     assert [(s.total_tokens, s.cost, s.error) for s in steps] == [(12, 0.5, None)] * 3
 
 
