@@ -161,12 +161,12 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
     """The numbers in `prose` that the report does not hold, as written, in order.
 
     Every fraction, every `n of m` and every whole number from 10 must be the report's, where
-    percentages and roundings count as the same. Addresses are left out of the prose first, so
-    that a port is no number.
+    percentages and roundings count as the same. Quotations of the digest's own texts (addresses,
+    reasons, warnings, the run's id) are left out of the prose first, so that a port is no number.
     """
-    text = prose
-    for row in digest.rows:
-        text = text.replace(row.participant, " ")
+    text = " ".join(prose.split())
+    for quoted in _quotable(digest):
+        text = text.replace(quoted, " ")
     held = _held_numbers(digest)
     shares = _held_shares(digest)
     found = [f"{n} of {m}" for n, m in _SHARE.findall(text) if (int(n), int(m)) not in shares]
@@ -176,6 +176,13 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
         if ("." in number or int(number) >= _NEUTRAL) and float(number) not in held
     ]
     return found
+
+
+def _quotable(digest: ReportDigest) -> list[str]:
+    """The digest's own texts, the longest first, for one may hold another."""
+    addresses = [row.participant for row in digest.rows]
+    texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
+    return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
 
 
 def _held_numbers(digest: ReportDigest) -> set[float]:
