@@ -10,14 +10,15 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from adk_agent.catalogue import SourceCatalogue
+from adk_agent.errors import PreflightError
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.markdown import render_markdown
-from adk_agent.models import ModelSpec, default_spec
+from adk_agent.models import ModelSpec, default_spec, import_litellm
 from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
 from adk_agent.selector import SelectorDeps, offline_selector_model
-from adk_agent.settings import Settings, keep_litellm_offline
+from adk_agent.settings import Settings
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
@@ -100,11 +101,20 @@ class Assembly:
 
 
 def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
-    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline."""
+    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline.
+
+    Raises:
+        PreflightError: a Gemini model is asked for, and nothing says how to reach it.
+    """
     if settings.offline:
         return offline
     if settings.agent_model is not None:
         if "/" not in settings.agent_model:
+            if not settings.google_configured:
+                raise PreflightError(
+                    f"GREENROOM_AGENT_MODEL {settings.agent_model!r} is served by Google's API: "
+                    "set GOOGLE_API_KEY, or write provider/model for another one, or use --offline"
+                )
             return settings.agent_model  # a bare Gemini name, which ADK serves itself
         return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
     spec = default_spec(settings)
@@ -119,7 +129,7 @@ def agent_author(settings: Settings) -> str:
 
 
 def _lite_llm(spec: ModelSpec) -> BaseLlm:
-    keep_litellm_offline()
+    import_litellm()
     from google.adk.models.lite_llm import LiteLlm
 
     arguments = {} if spec.base_url is None else {"api_base": spec.base_url}

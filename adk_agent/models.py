@@ -158,10 +158,11 @@ def _placeholder(spec: ModelSpec) -> str | None:
 
 
 async def _litellm() -> Any:
-    return await asyncio.to_thread(_import_litellm)
+    return await asyncio.to_thread(import_litellm)
 
 
-def _import_litellm() -> Any:
+def import_litellm() -> Any:
+    """litellm, kept from the network at import and from writing to the terminal."""
     keep_litellm_offline()
     import litellm
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from adk_agent.errors import RequestError
@@ -32,6 +32,10 @@ class Settings(BaseSettings):
     llm_model: str = Field(DEFAULT_MODEL, validation_alias="AGENTBEATS_LLM_MODEL")
     agent_model: str | None = Field(None, validation_alias="GREENROOM_AGENT_MODEL")
     """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
+    google_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    )
+    google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
     tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
     results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
@@ -52,6 +56,11 @@ class Settings(BaseSettings):
             first = error.errors(include_input=False, include_url=False)[0]
             name = ".".join(str(part) for part in first["loc"])
             raise RequestError(f"setting {name}: {first['msg']}") from error
+
+    @property
+    def google_configured(self) -> bool:
+        """Whether Google's API can be called: by a key, or through Vertex AI."""
+        return self.google_api_key is not None or self.google_vertex
 
     @property
     def model_configured(self) -> bool:

@@ -284,6 +284,18 @@ def test_a_user_model_without_a_key_is_exit_3(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "word"), [("gemini-2.5-flash", "GOOGLE_API_KEY"), ("openai/gpt-4o", "--offline")]
+)
+def test_an_agent_model_without_a_key_is_exit_3_in_one_line(tmp_path, model, word):
+    result = greenroom(
+        "run", "builtin:null on one mock task", cwd=tmp_path, GREENROOM_AGENT_MODEL=model
+    )
+    assert_complains(result, 3, word, "GREENROOM_AGENT_MODEL")
+    assert len(result.stderr.splitlines()) == 1
+    assert "Give Feedback" not in result.stdout
+
+
 def test_offline_uses_no_model_and_says_so(tmp_path):
     with closed_port() as url:
         result = greenroom(
