@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import uvicorn
 from a2a.server.request_handlers import DefaultRequestHandler
@@ -15,6 +16,7 @@ from adk_agent.assembly import Assembly, versions
 from adk_agent.card import build_card
 from adk_agent.executor import EvaluationExecutor
 from adk_agent.runs import load_report
+from tau_bridge.tau2.domains import load_domain
 
 
 def build_app(assembly: Assembly, *, card_url: str) -> Starlette:
@@ -27,7 +29,8 @@ def build_app(assembly: Assembly, *, card_url: str) -> Starlette:
     Raises:
         DataFolderError: the task data is not there.
     """
-    assembly.open_source()  # a service without data had better not start
+    # A service without data had better not start; what is read is shared by all requests.
+    assembly = replace(assembly, source=assembly.open_source())
     card = build_card(card_url, version=versions()["greenroom"])
     handler = DefaultRequestHandler(
         agent_executor=EvaluationExecutor(
@@ -55,6 +58,11 @@ def build_app(assembly: Assembly, *, card_url: str) -> Starlette:
 
 def serve(assembly: Assembly, *, host: str, port: int, card_url: str | None) -> None:
     """Serve until interrupted."""
+    source = assembly.open_source()
+    for domain in source.domains():
+        load_domain(source, domain)  # what takes seconds the first time, before anyone waits
     shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - a comparison
-    app = build_app(assembly, card_url=card_url or f"http://{shown}:{port}/")
+    app = build_app(
+        replace(assembly, source=source), card_url=card_url or f"http://{shown}:{port}/"
+    )
     uvicorn.run(app, host=host, port=port, log_level="info", access_log=False)

@@ -65,6 +65,10 @@ def _dry_run(
     else:
         print(describe(plan))
         command = " ".join([equivalent_command(plan), *_flags_beside_the_plan(parsed)])
+        if settings.agent_model is not None or settings.model_configured:
+            print(
+                "\nRead by fixed rules; the configured model reads a request too, and must agree."
+            )
         print(f"\nThe same, explicitly:\n{command}")
     return OK
 
