@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,23 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def source():
     return open_source(None)
+
+
+@pytest.fixture
+def make_source(tmp_path):
+    """Task data of our own, in the official layout: mock with the tasks that are given."""
+
+    def make(*tasks):
+        domain = tmp_path / "data" / "tau2" / "domains" / "mock"
+        domain.mkdir(parents=True)
+        ids = [task["id"] for task in tasks]
+        (domain / "tasks.json").write_text(json.dumps(tasks))
+        (domain / "split_tasks.json").write_text(json.dumps({"base": ids}))
+        (domain / "db.json").write_text(json.dumps({"tasks": {}, "users": {}}))
+        (domain / "policy.md").write_text("Be kind.")
+        return open_source(tmp_path / "data")
+
+    return make
 
 
 @pytest.fixture

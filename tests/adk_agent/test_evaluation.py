@@ -14,7 +14,6 @@ from adk_agent.report import EvaluationReport, TrialRow
 from adk_agent.runs import RunStore, TrialRecord, load_report, load_trials
 from evals.trace import CallType, Trace
 from tau_bridge.errors import DataError
-from tau_bridge.tau2.data import open_source
 from tau_bridge.testing import (
     RequestLog,
     auth_required,
@@ -249,16 +248,10 @@ async def test_a_bundled_agents_process_that_is_killed_is_named(make_deps, make_
 
 
 async def test_a_task_that_cannot_be_read_stops_the_run_before_it_begins(
-    make_deps, make_plan, tmp_path, source
+    make_deps, make_plan, make_source
 ):
-    domain = tmp_path / "data" / "tau2" / "domains" / "mock"
-    domain.mkdir(parents=True)
     task = {"id": "a", "user_scenario": {"instructions": "Do it."}}
-    (domain / "tasks.json").write_text(json.dumps([task, {"id": "b", "user_scenario": 7}]))
-    (domain / "split_tasks.json").write_text(json.dumps({"base": ["a", "b"]}))
-    (domain / "db.json").write_text(json.dumps({"tasks": {}, "users": {}}))
-    (domain / "policy.md").write_text("Be kind.")
-    deps = make_deps(source=open_source(tmp_path / "data"))
+    deps = make_deps(source=make_source(task, {"id": "b", "user_scenario": 7}))
     with pytest.raises(DataError, match="'b'"):
         await evaluate(make_plan("builtin:null", task_ids=["a", "b"]), deps, request="")
     assert not deps.results_dir.exists()

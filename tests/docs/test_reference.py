@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import AliasChoices
 
 from adk_agent import agentbeats
 from adk_agent.cli.main import build_parser
@@ -124,7 +125,10 @@ def test_every_refusal_is_explained():
 
 
 def test_every_variable_is_explained():
-    known = {field.validation_alias for field in Settings.model_fields.values()}
+    known = set()
+    for field in Settings.model_fields.values():
+        alias = field.validation_alias
+        known.update(alias.choices if isinstance(alias, AliasChoices) else {alias})
     assert names("models.md", "variable") == known
 
 
