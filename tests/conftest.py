@@ -4,6 +4,13 @@ import ipaddress
 import socket
 
 import pytest
+from hypothesis import settings
+
+# No deadline for an example: a busy machine is no failure. In CI, hypothesis's own profile for
+# it, which has none either, keeps the examples the same from run to run.
+settings.register_profile("greenroom", deadline=None)
+if settings.default is not None and settings.default.deadline is not None:
+    settings.load_profile("greenroom")
 
 SETTINGS = (
     "AGENTBEATS_LLM_API_KEY",
