@@ -32,7 +32,6 @@ class SelectorDraft(BaseModel):
     refusal: str | None = Field(
         None, description="why nothing can be evaluated and what to write instead, else null"
     )
-    refusal_code: str | None = None
     agents: list[str] = Field(
         default_factory=list,
         description="addresses exactly as in the request, or builtin:null, builtin:echo, ...",

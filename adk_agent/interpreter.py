@@ -16,13 +16,13 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from adk_agent import state
+from adk_agent.content import model_says, text_of
 from adk_agent.digest import ReportDigest, template_prose, unsupported_numbers
 from adk_agent.offline import OfflineModel
 
 logger = logging.getLogger(__name__)
 
 NAME = "ResultsInterpreter"
-_TEMPLATE_NOTE_END = "; this was written by a template._"
 _OPEN, _CLOSE = "<digest>", "</digest>"
 
 
@@ -86,7 +86,7 @@ class _Interpreter:
         if state.digest(callback_context.state) is not None:
             return None
         found = state.problem(callback_context.state)
-        return _content(found.message if found is not None else "There is no report to explain.")
+        return model_says(found.message if found is not None else "There is no report to explain.")
 
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
@@ -94,13 +94,14 @@ class _Interpreter:
         digest = state.digest(callback_context.state)
         if llm_response.partial or digest is None or llm_response.content is None:
             return None
-        prose = "\n".join(part.text for part in llm_response.content.parts or () if part.text)
+        prose = text_of(llm_response.content)
         invented = unsupported_numbers(prose, digest)
         if prose.strip() and not invented:
             return None
         cause = f"numbers that are not in the report ({', '.join(invented)})" if invented else ""
-        prose = self._by_template(digest, cause or "an empty answer")
-        return llm_response.model_copy(update={"content": _content(prose)})
+        callback_context.state[state.AUTHOR] = "rules"
+        prose = _by_template(digest, cause or "an empty answer")
+        return llm_response.model_copy(update={"content": model_says(prose)})
 
     def on_model_error(
         self,
@@ -111,22 +112,20 @@ class _Interpreter:
         digest = state.digest(callback_context.state)
         if digest is None:
             return None
-        prose = self._by_template(digest, f"an error ({type(error).__name__})")
-        return LlmResponse(content=_content(prose))
+        callback_context.state[state.AUTHOR] = "rules"
+        prose = _by_template(digest, f"an error ({type(error).__name__})")
+        return LlmResponse(content=model_says(prose))
 
     def after_agent(self, callback_context: CallbackContext) -> None:
         run_id = callback_context.state.get(state.RUN_ID)
         prose = callback_context.state.get(state.INTERPRETATION)
         made = state.digest(callback_context.state) is not None
         if made and isinstance(run_id, str) and isinstance(prose, str):
-            by_template = prose.endswith(_TEMPLATE_NOTE_END)
-            self._deps.save(run_id, prose, "rules" if by_template else self._deps.author)
-
-    def _by_template(self, digest: ReportDigest, cause: str) -> str:
-        logger.warning("the interpreter's model was not used because of %s", cause)
-        note = f"_The language model gave {cause}{_TEMPLATE_NOTE_END}"
-        return f"{template_prose(digest)}\n\n{note}"
+            author = callback_context.state.get(state.AUTHOR) or self._deps.author
+            self._deps.save(run_id, prose, author)
 
 
-def _content(text: str) -> types.Content:
-    return types.Content(role="model", parts=[types.Part(text=text)])
+def _by_template(digest: ReportDigest, cause: str) -> str:
+    logger.warning("the interpreter's model was not used because of %s", cause)
+    note = f"_The language model gave {cause}; this was written by a template._"
+    return f"{template_prose(digest)}\n\n{note}"

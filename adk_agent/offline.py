@@ -10,6 +10,8 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
+from adk_agent.content import model_says, text_of
+
 OFFLINE_MODEL = "greenroom/offline"
 
 Answer = Callable[[LlmRequest], str]
@@ -30,7 +32,7 @@ class OfflineModel(BaseLlm):
         # Off the loop: reading a long request takes up to a second.
         text = await asyncio.to_thread(self.answer, llm_request)
         yield LlmResponse(
-            content=types.Content(role="model", parts=[types.Part(text=text)]),
+            content=model_says(text),
             usage_metadata=types.GenerateContentResponseUsageMetadata(
                 prompt_token_count=0, candidates_token_count=0, total_token_count=0
             ),
@@ -41,5 +43,5 @@ def last_user_text(request: LlmRequest) -> str:
     """The text of the last user message of a request, empty if there is none."""
     for content in reversed(request.contents):
         if content.role == "user":
-            return "\n".join(part.text for part in content.parts or () if part.text)
+            return text_of(content)
     return ""

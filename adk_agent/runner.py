@@ -10,10 +10,10 @@ from typing import Any
 from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
-from google.genai import types
 from pydantic import PrivateAttr
 
 from adk_agent import state
+from adk_agent.content import model_says
 from adk_agent.digest import digest_of
 from adk_agent.errors import GreenroomError, exit_code_of
 from adk_agent.evaluation import EvaluationDeps, evaluate
@@ -87,7 +87,7 @@ class EvaluationRunner(BaseAgent):
             author=self.name,
             branch=ctx.branch,
             partial=True,
-            content=_content(f"{_counter(progress)}{progress.message}\n"),
+            content=model_says(f"{_counter(progress)}{progress.message}\n"),
             custom_metadata={PROGRESS: progress.model_dump(mode="json")},
         )
 
@@ -96,17 +96,13 @@ class EvaluationRunner(BaseAgent):
             invocation_id=ctx.invocation_id,
             author=self.name,
             branch=ctx.branch,
-            content=_content(text),
+            content=model_says(text),
             actions=EventActions(state_delta=state_delta),
         )
 
 
 def _counter(progress: Progress) -> str:
     return f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-
-
-def _content(text: str) -> types.Content:
-    return types.Content(role="model", parts=[types.Part(text=text)])
 
 
 def _closing(report: EvaluationReport) -> str:

@@ -23,6 +23,7 @@ from google.genai import types
 
 from adk_agent import state
 from adk_agent.agentbeats import find_json
+from adk_agent.content import model_says, text_of
 from adk_agent.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.offline import OfflineModel, last_user_text
@@ -44,7 +45,7 @@ def offline_selector_model() -> OfflineModel:
         try:
             draft = draft_of(read_request(last_user_text(request)))
         except Refusal as refusal:
-            draft = SelectorDraft(refusal=str(refusal), refusal_code=refusal.code)
+            draft = SelectorDraft(refusal=str(refusal))
         return draft.model_dump_json()
 
     return OfflineModel(answer=answer)
@@ -93,12 +94,12 @@ class _Selector:
         )
 
     def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
-        text = _text_of(callback_context.user_content)
+        text = text_of(callback_context.user_content)
         state.begin(callback_context.state, text)
         if not _is_json(text):
             return None
         self._settle(callback_context, lambda: read_request(text))
-        return _content(_said(callback_context))
+        return model_says(_said(callback_context))
 
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
@@ -106,7 +107,7 @@ class _Selector:
         if llm_response.partial or state.problem(callback_context.state) is not None:
             return None  # a part of an answer, or what `on_model_error` said
         text = str(callback_context.state.get(state.REQUEST) or "")
-        draft = self._checked(_text_of(llm_response.content), text)
+        draft = self._checked(text_of(llm_response.content), text)
         if draft.refusal is not None:
             _refuse(callback_context, RequestError(draft.refusal))
         else:
@@ -114,7 +115,7 @@ class _Selector:
             found = state.problem(callback_context.state)
             if found is not None:
                 draft = draft.model_copy(update={"refusal": found.message})
-        return llm_response.model_copy(update={"content": _content(draft.model_dump_json())})
+        return llm_response.model_copy(update={"content": model_says(draft.model_dump_json())})
 
     def on_model_error(
         self,
@@ -132,7 +133,7 @@ class _Selector:
         callback_context.state[state.PROBLEM] = state.Problem(
             message=message, exit_code=GreenroomError.exit_code
         ).model_dump_json()
-        return LlmResponse(content=_content(SelectorDraft(refusal=message).model_dump_json()))
+        return LlmResponse(content=model_says(SelectorDraft(refusal=message).model_dump_json()))
 
     def _checked(self, answer: str, text: str) -> SelectorDraft:
         """The model's draft where it holds, else the one that the rules read.
@@ -145,7 +146,7 @@ class _Selector:
         except Refusal as refusal:
             # A model may read what the rules cannot, but not what they see through.
             if draft is None or problems or refusal.code in _FINAL_REFUSALS:
-                return SelectorDraft(refusal=str(refusal), refusal_code=refusal.code)
+                return SelectorDraft(refusal=str(refusal))
             return draft
         if draft is not None and draft.refusal is not None:
             return draft
@@ -204,15 +205,6 @@ def _said(callback_context: CallbackContext) -> str:
         return describe(plan)
     found = state.problem(callback_context.state)
     return found.message if found is not None else "nothing was read"
-
-
-def _content(text: str) -> types.Content:
-    return types.Content(role="model", parts=[types.Part(text=text)])
-
-
-def _text_of(content: types.Content | None) -> str:
-    parts = content.parts if content is not None else None
-    return "\n".join(part.text for part in parts or () if part.text)
 
 
 def _json_object(answer: str) -> Any:

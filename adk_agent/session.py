@@ -26,8 +26,6 @@ class WorkflowResult:
     run_id: str | None
     interpretation: str | None
     problem: state.Problem | None
-    digest_made: bool
-    """Whether a report was written."""
 
 
 async def run_request(
@@ -73,5 +71,4 @@ def _result(values: Mapping[str, Any]) -> WorkflowResult:
         run_id=values.get(state.RUN_ID),
         interpretation=values.get(state.INTERPRETATION),
         problem=state.problem(values),
-        digest_made=state.digest(values) is not None,
     )

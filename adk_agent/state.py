@@ -17,8 +17,10 @@ PROBLEM = "problem"
 RUN_ID = "run_id"
 DIGEST = "digest"
 INTERPRETATION = "interpretation"
+AUTHOR = "interpretation_author"
+"""Who wrote the prose, where that was not the interpreter's own model."""
 
-_OF_ONE_REQUEST = (REQUEST, PLAN, PROBLEM, RUN_ID, DIGEST, INTERPRETATION)
+_OF_ONE_REQUEST = (REQUEST, PLAN, PROBLEM, RUN_ID, DIGEST, INTERPRETATION, AUTHOR)
 
 
 class Problem(BaseModel):

@@ -35,7 +35,8 @@ class Vigil:
     async def saw(self, trial: TrialRow) -> None:
         """Take note of how a trial ended."""
         address = trial.participant
-        if trial.fault != "infrastructure":
+        # Not by the fault alone: a judge that fails leaves one too, after a whole conversation.
+        if trial.termination != "infrastructure_error":
             self._in_a_row[address] = 0
             return
         self._in_a_row[address] += 1

@@ -4,7 +4,7 @@ from adk_agent.report import TrialRow
 from adk_agent.vigil import GIVE_UP_AFTER, PROBE_AFTER, Vigil
 
 
-def trial(fault="infrastructure", participant="http://a"):
+def trial(fault="infrastructure", participant="http://a", termination="infrastructure_error"):
     return TrialRow(
         participant=participant,
         domain="mock",
@@ -16,7 +16,7 @@ def trial(fault="infrastructure", participant="http://a"):
         reward_breakdown={},
         reason=None if fault is None else "refused",
         fault=fault,
-        termination="infrastructure_error",
+        termination=termination,
         user="scripted",
         turns=0,
         tool_calls=0,
@@ -57,12 +57,30 @@ async def test_an_agent_that_shows_its_card_but_never_replies_is_given_up_later(
     assert "8 trials in a row gave no reply" in vigil.gone("http://a")
 
 
-@pytest.mark.parametrize("fault", [None, "agent", "user", "harness"])
-async def test_any_other_end_of_a_trial_starts_the_count_anew(fault):
+@pytest.mark.parametrize(
+    ("fault", "termination"),
+    [
+        (None, "user_stop"),
+        ("agent", "agent_error"),
+        ("user", "user_error"),
+        ("harness", "harness_error"),
+        ("infrastructure", "user_stop"),  # a judge that failed after the conversation
+    ],
+)
+async def test_any_other_end_of_a_trial_starts_the_count_anew(fault, termination):
     probe, asked = probing("no connection")
     vigil = Vigil(probe)
     for _ in range(3 * PROBE_AFTER):
         await vigil.saw(trial())
-        await vigil.saw(trial(fault))
+        await vigil.saw(trial(fault, termination=termination))
+    assert vigil.gone("http://a") is None
+    assert asked == []
+
+
+async def test_a_judge_that_keeps_failing_is_no_reason_to_give_up_an_agent():
+    probe, asked = probing(None)
+    vigil = Vigil(probe)
+    for _ in range(3 * GIVE_UP_AFTER):
+        await vigil.saw(trial("infrastructure", termination="user_stop"))
     assert vigil.gone("http://a") is None
     assert asked == []
