@@ -204,11 +204,11 @@ class _Run:
                 gone = vigil.gone(job.participant.address)
                 if gone is None:
                     record = await play_trial(job, trial_deps)
-                    await vigil.saw(record.row)
                 else:
                     record = unplayed_trial(job, trial_deps, gone)
-                store.append(record)
+                store.append(record)  # at once: asking whether an agent is there takes time
                 self._keep(job, record)
+                await vigil.saw(record.row)
 
         try:
             async with asyncio.TaskGroup() as workers:
