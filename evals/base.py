@@ -53,6 +53,12 @@ class EvaluationContext:
     scope: Scope = "trial"
     """Whether `trace` is of one trial, or holds the agent calls (no tools, no texts) of all trials
     of a participant, or of the run."""
+    answer: str | None = None
+    """What the agents answered in the end; None where the trace does not have it."""
+    expected_answer: str | None = None
+    """What a right answer would have said; None where nobody knows."""
+    earlier: tuple[Evaluation, ...] = ()
+    """What the evaluators before this one made of the same trace."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
@@ -86,6 +92,9 @@ class BaseEvaluator(ABC):
     version: ClassVar[str]
     scopes: ClassVar[frozenset[Scope]] = frozenset({"trial"})
     """Which traces it can judge. Name more than `trial` only if agent calls alone suffice."""
+    on_loop: ClassVar[bool] = False
+    """Whether it awaits something of the caller's event loop, such as a model. All others run in a
+    thread of their own, so that one which never ends holds up nobody."""
 
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:

@@ -6,8 +6,10 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
+from evals.isolation import in_own_thread
 
 logger = logging.getLogger(__name__)
 
@@ -92,13 +94,12 @@ class EvaluatorRegistry:
         They come by tier, and then in the order of registration.
         """
         deadline = asyncio.get_running_loop().time() + self._timeout_s
-        return tuple(
-            [
-                await self._run_one(evaluator, context, deadline)
-                for evaluator in self._in_order()
-                if evaluator.name not in self._disabled and context.scope in evaluator.scopes
-            ]
-        )
+        done: list[Evaluation] = []
+        for evaluator in self._in_order():
+            if evaluator.name not in self._disabled and context.scope in evaluator.scopes:
+                seen = replace(context, earlier=tuple(done))
+                done.append(await self._run_one(evaluator, seen, deadline))
+        return tuple(done)
 
     def _in_order(self) -> list[BaseEvaluator]:
         return sorted(self._evaluators.values(), key=lambda evaluator: evaluator.tier)
@@ -111,7 +112,11 @@ class EvaluatorRegistry:
             return self._failed(evaluator, f"{used_up} before it began")
         try:
             async with asyncio.timeout_at(deadline):
-                evaluation: object = await evaluator.evaluate(context)
+                evaluation: object = (
+                    await evaluator.evaluate(context)
+                    if evaluator.on_loop
+                    else await in_own_thread(lambda: _alone(evaluator, context))
+                )
         except TimeoutError:
             return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")
         except Exception as error:
@@ -130,3 +135,9 @@ class EvaluatorRegistry:
             status="failed",
             reason=reason,
         )
+
+
+def _alone(evaluator: BaseEvaluator, context: EvaluationContext) -> object:
+    """What an evaluator returns that awaits nothing of our event loop."""
+    with asyncio.Runner() as runner:
+        return runner.run(evaluator.evaluate(context))

@@ -24,6 +24,11 @@ class CallType(StrEnum):
     """A computation of the assessor itself."""
 
 
+CALLER_KIND = "caller_kind"
+"""Additional attribute that says what the caller is; `user` where that is no agent of the team."""
+USER = "user"
+
+
 class Provenance(StrEnum):
     """How the assessor came to know of a step."""
 
@@ -37,7 +42,8 @@ class InteractionStep(BaseModel):
     """One call from `caller` to `callee`, also when it failed.
 
     `latency_ms` is measured with a monotonic clock where the assessor made the call, so it may
-    differ slightly from `end_time - start_time`; None where a reporter did not say.
+    differ slightly from `end_time - start_time`. It and the times are None where a reporter did
+    not say; what the assessor saw itself always has them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,8 +56,8 @@ class InteractionStep(BaseModel):
     """The tool's name or the operation; None for a plain message."""
     caller: str
     callee: str
-    start_time: AwareDatetime
-    end_time: AwareDatetime
+    start_time: AwareDatetime | None = None
+    end_time: AwareDatetime | None = None
     latency_ms: Annotated[float, Field(ge=0)] | None = None
     error: str | None = None
     cost: float | None = None
@@ -61,6 +67,15 @@ class InteractionStep(BaseModel):
     request_text: str | None = None
     response_text: str | None = None
     additional_attributes: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def from_outside(self) -> bool:
+        """Whether the user of the agents, or the assessor in that part, opened this step.
+
+        Such a step encloses what the agents do. It is no interaction between them.
+        """
+        kind = self.additional_attributes.get(CALLER_KIND)
+        return kind == USER or (self.call_type is CallType.HOST and kind is None)
 
 
 class Trace(BaseModel):

@@ -1,0 +1,1 @@
+"""Tier 1: how the agents behind a trace coordinate, as metrics, labels and findings."""

@@ -1,0 +1,270 @@
+"""Interactions: a trace as the calls of a team. What every graph metric computes from.
+
+Conventions, the same for all metrics:
+
+- Members are the roster and the callers and callees of calls between agents. Tools are no members.
+- A step that was opened from outside (by the user, or by the assessor in that part) encloses what
+  the agents do: it counts in the metrics of time alone.
+- Calls are in the order of their start, to the microsecond. Where that is the same, a parent comes
+  before its children. A step without a start keeps its place behind the step before it.
+- An edge is caller -> callee, weighted with the number of calls, failed ones and retries too.
+  Calls of an agent to itself are no edges; they are kept apart and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+from evals.trace import CallType, InteractionStep, Provenance, Trace
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+CONTRADICTION = "contradiction"
+"""Additional attribute of a step about which observation and report differ; says how."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One step, as the metrics see it. `index` and `parent` count through `Interactions.steps`."""
+
+    index: int
+    step_id: str
+    parent: int | None
+    kind: CallType
+    caller: str
+    callee: str
+    arguments: str | None
+    """Hash of what was asked for; None where that is unknown, which equals nothing."""
+    start_us: int | None
+    """Microseconds since 1970."""
+    end_us: int | None
+    """Never before `start_us`."""
+    failed: bool
+    from_outside: bool
+    provenance: Provenance
+    contradiction: str | None
+
+    @property
+    def key(self) -> tuple[CallType, str, str] | None:
+        """Equal for calls that ask the same of the same callee; None where that is unknown."""
+        return None if self.arguments is None else (self.kind, self.callee, self.arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interactions:
+    """A team's calls. Made by `Interactions.of`.
+
+    `steps` holds every usable step, tools and enclosing ones too; `agent_calls` those between
+    agents, self-calls too; `calls` those between two different agents.
+    """
+
+    trace_id: str
+    members: tuple[str, ...]
+    """In alphabetical order."""
+    roster_known: bool
+    steps: tuple[Call, ...]
+    problems: tuple[str, ...]
+    """What of the trace could not be used as it was, in words with counts."""
+
+    @classmethod
+    def of(cls, trace: Trace, roster: Iterable[str] | None = None) -> Interactions:
+        """The calls of a trace. Whatever is wrong with it becomes a problem, never an error."""
+        problems: Counter[str] = Counter()
+        steps = _linked(_distinct(trace.steps, problems), problems)
+        ends = {
+            end
+            for step in steps
+            if step.kind is CallType.AGENT and not step.from_outside
+            for end in (step.caller, step.callee)
+        }
+        return cls(
+            trace_id=trace.trace_id,
+            members=tuple(sorted(ends | set(roster or ()))),
+            roster_known=roster is not None,
+            steps=steps,
+            problems=tuple(f"{count} x {what}" for what, count in sorted(problems.items())),
+        )
+
+    @cached_property
+    def agent_calls(self) -> tuple[Call, ...]:
+        """Calls between agents in order, calls of an agent to itself too."""
+        return tuple(
+            step for step in self.steps if step.kind is CallType.AGENT and not step.from_outside
+        )
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """Calls between two different agents, in order."""
+        return tuple(call for call in self.agent_calls if call.caller != call.callee)
+
+    @cached_property
+    def weights(self) -> Mapping[tuple[str, str], int]:
+        """How often each caller called each callee; sorted, without self-calls."""
+        counts = Counter((call.caller, call.callee) for call in self.calls)
+        return dict(sorted(counts.items()))
+
+    @cached_property
+    def children(self) -> Sequence[Sequence[int]]:
+        """For each step, the indices of the steps below it, in order."""
+        below: list[list[int]] = [[] for _ in self.steps]
+        for step in self.steps:
+            if step.parent is not None:
+                below[step.parent].append(step.index)
+        return below
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the calls between agents that the assessor saw itself, 0 to 1; None: no call."""
+        if not self.agent_calls:
+            return None
+        seen = sum(call.provenance is Provenance.OBSERVED for call in self.agent_calls)
+        return seen / len(self.agent_calls)
+
+    @property
+    def is_dyad(self) -> bool:
+        """Whether there are calls, and no more than two members."""
+        return len(self.members) <= 2 and bool(self.calls)
+
+    def too_few(self, least: int) -> str | None:
+        """Why a metric that needs `least` members is undefined here; None where it is not."""
+        found = len(self.members)
+        if not self.calls:
+            return "empty: no call between two agents"
+        if found >= least:
+            return None
+        if self.is_dyad:
+            return f"dyad: needs at least {least} agents, there are {found}"
+        return f"needs at least {least} agents, there are {found}"
+
+
+def _distinct(
+    steps: Sequence[InteractionStep], problems: Counter[str]
+) -> list[tuple[int, InteractionStep]]:
+    """The steps, each once, with the start to order them by."""
+    seen: set[str] = set()
+    kept: list[tuple[int, InteractionStep]] = []
+    before = 0
+    twice: dict[str, list[InteractionStep]] = {}
+    for step in steps:
+        if step.start_time is not None:
+            before = _microseconds(step.start_time)
+        if step.step_id in seen:
+            same = twice.setdefault(step.step_id, [s for _, s in kept if s.step_id == step.step_id])
+            if step in same:
+                problems["step sent twice: taken once"] += 1
+                continue
+            same.append(step)
+            problems["id of two different steps: both taken"] += 1
+        seen.add(step.step_id)
+        kept.append((before, step))
+    return kept
+
+
+def _linked(kept: list[tuple[int, InteractionStep]], problems: Counter[str]) -> tuple[Call, ...]:
+    parents = _parents([step for _, step in kept], problems)
+    depths = _depths(parents)
+    order = sorted(range(len(kept)), key=lambda at: (kept[at][0], depths[at], kept[at][1].step_id))
+    place = {at: index for index, at in enumerate(order)}
+    return tuple(
+        _call(kept[at][1], index, parents[at], place, problems) for index, at in enumerate(order)
+    )
+
+
+def _call(
+    step: InteractionStep,
+    index: int,
+    parent: int | None,
+    place: Mapping[int, int],
+    problems: Counter[str],
+) -> Call:
+    start = None if step.start_time is None else _microseconds(step.start_time)
+    end = None if step.end_time is None else _microseconds(step.end_time)
+    if start is None or end is None:
+        problems["step without start or end: not in the metrics of time"] += 1
+    elif end < start:
+        problems["step that ends before it begins: its end is not used"] += 1
+        end = None
+    return Call(
+        index=index,
+        step_id=step.step_id,
+        parent=None if parent is None else place[parent],
+        kind=step.call_type,
+        caller=step.caller,
+        callee=step.callee,
+        arguments=_arguments(step),
+        start_us=start,
+        end_us=end,
+        failed=step.error is not None,
+        from_outside=step.from_outside,
+        provenance=step.provenance,
+        contradiction=step.additional_attributes.get(CONTRADICTION),
+    )
+
+
+def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[int | None]:
+    """The place of each step's parent; links to nowhere and links that close a circle are cut."""
+    places: dict[str, int] = {}
+    for at, step in enumerate(steps):
+        places.setdefault(step.step_id, at)
+    parents: list[int | None] = []
+    for step in steps:
+        parent = None if step.parent_step_id is None else places.get(step.parent_step_id)
+        if parent is None and step.parent_step_id is not None:
+            problems["parent that does not exist: taken as none"] += 1
+        parents.append(parent)
+    for circle in _circles(parents):
+        problems["step whose parents form a circle: taken as without parent"] += len(circle)
+        for at in circle:
+            parents[at] = None
+    return parents
+
+
+def _circles(parents: Sequence[int | None]) -> list[list[int]]:
+    """The circles in a forest of parent links that should have none."""
+    state = [0] * len(parents)  # 0 not seen, 1 on the way, 2 done
+    circles = []
+    for start in range(len(parents)):
+        way: list[int] = []
+        at: int | None = start
+        while at is not None and state[at] == 0:
+            state[at] = 1
+            way.append(at)
+            at = parents[at]
+        if at is not None and state[at] == 1:
+            circles.append(way[way.index(at) :])
+        for done in way:
+            state[done] = 2
+    return circles
+
+
+def _depths(parents: Sequence[int | None]) -> list[int]:
+    """How many parents stand above each step."""
+    depths = [-1] * len(parents)
+    for start in range(len(parents)):
+        way: list[int] = []
+        at: int | None = start
+        while at is not None and depths[at] < 0:
+            way.append(at)
+            at = parents[at]
+        depth = -1 if at is None else depths[at]
+        for step in reversed(way):
+            depth += 1
+            depths[step] = depth
+    return depths
+
+
+def _microseconds(time: datetime) -> int:
+    since = time - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def _arguments(step: InteractionStep) -> str | None:
+    if step.request_text is None:
+        return None
+    asked = f"{step.name or ''}\0{step.request_text.strip()}"
+    return hashlib.blake2s(asked.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,194 @@
+"""Metric: one number about a team's interactions, as a plugin. What it returns, and the registry.
+
+class Mentions(Metric):
+name = "calls_per_member"
+formula = "calls / members"
+source = "this project"
+range = "0 and more"
+needs = "at least one call"
+
+def compute(self, team: Interactions) -> Computed:
+if not team.calls:
+return Undefined("empty: no call between two agents")
+return len(team.calls) / len(team.members)
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from evals.graph.interactions import Interactions
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """The metric has no value here, and why. The reason begins with a word such as `dyad`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerAgent:
+    """A value for each member, and the one number that stands for all (the highest, say)."""
+
+    values: Mapping[str, float]
+    value: float
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Members without a value, with the reason."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detailed:
+    """A number with what explains it, for example how much of the graph it is about."""
+
+    value: float
+    details: Mapping[str, JsonValue]
+
+
+Computed = float | PerAgent | Detailed | Undefined
+
+
+class Metric(ABC):
+    """One metric. Subclasses set the class variables; the reference in the docs is made of them."""
+
+    name: ClassVar[str]
+    """In snake_case, unique."""
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    """The paper or text that defines it."""
+    range: ClassVar[str]
+    """The values it can take, and what the ends mean."""
+    needs: ClassVar[str]
+    """What a trace must have for it to be defined; otherwise it is undefined with a reason."""
+    version: ClassVar[str] = "1"
+
+    @abstractmethod
+    def compute(self, team: Interactions) -> Computed:
+        """The value, or why there is none. Pure: the same interactions give the same value."""
+
+
+class MetricValue(BaseModel):
+    """What a metric came to: a value, or a reason why there is none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float | None
+    reason: str | None = None
+    status: str = "scored"
+    """`scored`, `unscored` (undefined here) or `failed` (the plugin broke)."""
+    agents: dict[str, float] | None = None
+    """By member, where the metric is one of members; `value` is then the highest or as documented.
+    """
+    details: dict[str, JsonValue] = {}
+
+
+class MetricError(ValueError):
+    """A metric cannot be registered, or a name is not known. The message names it."""
+
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def check_metric(metric: object) -> Metric:
+    """`metric`, if it is a usable one.
+
+    Raises:
+        MetricError: it lacks something; the message names the metric and what.
+    """
+    label = repr(getattr(metric, "name", None) or type(metric).__name__)
+    if not isinstance(metric, Metric):
+        msg = f"metric {label} is a {type(metric).__name__}, not a Metric (an instance of one)"
+        raise MetricError(msg)
+    for attribute in ("name", "formula", "source", "range", "needs", "version"):
+        value = getattr(metric, attribute, None)
+        if not isinstance(value, str) or not value:
+            msg = f"metric {label} needs a class variable {attribute!r}: a non-empty string"
+            raise MetricError(msg)
+    if not _NAME.fullmatch(metric.name):
+        msg = f"metric {label}: a name is in snake_case, such as 'calls_per_member'"
+        raise MetricError(msg)
+    if inspect.iscoroutinefunction(metric.compute):
+        msg = f"metric {label}: compute must be a plain function, not async"
+        raise MetricError(msg)
+    if len(inspect.signature(metric.compute).parameters) != 1:
+        msg = f"metric {label}: compute must take exactly one argument, the interactions"
+        raise MetricError(msg)
+    return metric
+
+
+class MetricRegistry:
+    """Metrics by unique name, enabled and disabled by name."""
+
+    def __init__(self, metrics: Iterable[object] = ()) -> None:
+        self._metrics: dict[str, Metric] = {}
+        self._disabled: set[str] = set()
+        for metric in metrics:
+            self.register(metric)
+
+    def register(self, metric: object) -> None:
+        """Add a metric.
+
+        Raises:
+            MetricError: its name is taken, or it lacks what a metric needs.
+        """
+        checked = check_metric(metric)
+        if checked.name in self._metrics:
+            msg = f"a metric named {checked.name!r} is registered already"
+            raise MetricError(msg)
+        self._metrics[checked.name] = checked
+
+    @property
+    def all(self) -> tuple[Metric, ...]:
+        """Every metric, in the order of registration."""
+        return tuple(self._metrics.values())
+
+    @property
+    def enabled(self) -> tuple[Metric, ...]:
+        """The metrics that are switched on, in the order of registration."""
+        return tuple(m for name, m in self._metrics.items() if name not in self._disabled)
+
+    def enable(self, name: str, *, enabled: bool = True) -> None:
+        """Switch one metric on or off.
+
+        Raises:
+            MetricError: there is none of that name.
+        """
+        if name not in self._metrics:
+            msg = f"no metric named {name!r}; there are: {', '.join(self._metrics) or 'none'}"
+            raise MetricError(msg)
+        (self._disabled.discard if enabled else self._disabled.add)(name)
+
+
+def value_of(computed: object) -> MetricValue:
+    """What a metric returned, checked. Nonsense becomes a failed value that says so."""
+    if isinstance(computed, Undefined):
+        return MetricValue(value=None, reason=computed.reason, status="unscored")
+    value: object = computed
+    agents: dict[str, float] | None = None
+    details: dict[str, JsonValue] = {}
+    if isinstance(computed, PerAgent):
+        value, agents = computed.value, dict(sorted(computed.values.items()))
+        if computed.skipped:
+            details = {"skipped": dict(sorted(computed.skipped.items()))}
+    elif isinstance(computed, Detailed):
+        value, details = computed.value, dict(computed.details)
+    for number in (value, *(agents or {}).values()):
+        problem = _no_number(number)
+        if problem is not None:
+            return MetricValue(value=None, reason=problem, status="failed")
+    return MetricValue(value=value, agents=agents, details=details)
+
+
+def _no_number(value: object) -> str | None:
+    """Why a value is no finite number; None if it is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"returned a {type(value).__name__}, not a number"
+    return None if math.isfinite(value) else f"returned {value}, which is no finite number"

@@ -1,0 +1,47 @@
+"""Runs code of plugins in threads of their own, so that what never ends holds up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def in_own_thread(function: Callable[[], T]) -> T:
+    """What `function` returns or raises, computed in a thread of its own.
+
+    Whoever gives up waiting, because of a timeout say, leaves the thread behind: Python has no way
+    to stop one. It is a daemon, so that it does not keep the process from ending either.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if outcome.done():  # nobody waits any more
+            return
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(result)  # type: ignore[arg-type]  # a result where no error is
+
+    def work() -> None:
+        result: T | None = None
+        error: BaseException | None = None
+        try:
+            result = function()
+        except BaseException as raised:  # noqa: BLE001 - handed over to whoever waits
+            error = raised if _can_be_raised(raised) else RuntimeError(repr(raised))
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="plugin", daemon=True).start()
+    return await outcome
+
+
+def _can_be_raised(error: BaseException) -> bool:
+    """Whether it may go on in the caller: not what would end the program, or confuse a future."""
+    return isinstance(error, Exception) and not isinstance(error, StopIteration)

@@ -1,0 +1,1 @@
+"""Tier 3: text similarity, the example of an evaluator plugin."""
