@@ -11,6 +11,7 @@ COPY adk_agent adk_agent
 COPY evals evals
 COPY tau_bridge tau_bridge
 COPY purple_agent purple_agent
+COPY data data
 RUN /opt/greenroom/bin/pip install --no-deps .
 
 FROM python:3.13-slim

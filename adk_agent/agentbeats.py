@@ -47,7 +47,7 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
 _KEYS = (
     "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
-    "shard_index", "num_shards",
+    "shard_index", "num_shards", "entry",
 )  # fmt: skip
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
@@ -153,6 +153,7 @@ def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
             evaluation_type=fields.evaluation_type(),
             user_llm=fields.model(),
             user_llm_args=fields.model_args(),
+            entry=fields.entry(),
             shard_index=fields.number("shard_index", least=0, most=MAX_SHARDS - 1),
             num_shards=fields.number("num_shards", most=MAX_SHARDS),
             reasoning="Read from the JSON of the request.",
@@ -284,6 +285,12 @@ class _Config:
         if value not in ("all", "action"):
             raise _wrong("evaluation_type", value, "'all' or 'action'")
         return cast(Literal["all", "action"], value)
+
+    def entry(self) -> str | None:
+        value = self._values.get("entry")
+        if value is not None and (not isinstance(value, str) or not value):
+            raise _wrong("entry", value, "the role of the participant that answers for the team")
+        return value
 
     def model(self) -> str | None:
         value = self._values.get("user_llm")

@@ -10,28 +10,47 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from adk_agent.catalogue import SourceCatalogue
-from adk_agent.errors import PreflightError
+from adk_agent.errors import PreflightError, RequestError
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.markdown import render_markdown
-from adk_agent.models import ModelSpec, default_spec, import_litellm
+from adk_agent.models import LiteLlmCompletion, ModelSpec, default_spec, import_litellm
 from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
 from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.settings import Settings
 from adk_agent.workflow import WorkflowDeps, build_root_agent
-from evals.driver import EvaluatorRegistry
+from evals.base import BaseEvaluator
+from evals.driver import EvaluatorRegistry, check_evaluator
+from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
+from evals.graph.catalogue import metrics_with_plugins
+from evals.graph.evaluator import GraphEvaluator
+from evals.graph.metric import Metric, MetricRegistry
+from evals.judge.evaluator import JudgeEvaluator
+from evals.judge.modes import FailureModesEvaluator
 from evals.latency import LatencyEvaluator
+from evals.text import TextSimilarityEvaluator
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Clock, Runtime
+from tau_bridge.errors import nearest
 from tau_bridge.tau2.data import DataSource, open_source
 
 if TYPE_CHECKING:
     from google.adk.agents import SequentialAgent
     from google.adk.models.base_llm import BaseLlm
 
-_NAMED_VERSIONS = ("greenroom", "a2a-sdk", "google-adk", "inspect-evals", "litellm")
+EVALUATORS_GROUP = "greenroom.evaluators"
+"""The group of entry points under which a distribution offers evaluators."""
+_NAMED_VERSIONS = (
+    "greenroom",
+    "a2a-sdk",
+    "google-adk",
+    "inspect-evals",
+    "litellm",
+    "networkx",
+    "numpy",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +87,45 @@ class Assembly:
             source=source or self.open_source(),
             runtime=self.runtime,
             new_run_id=lambda: new_run_id(self.runtime.clock),
-            evaluators=EvaluatorRegistry([LatencyEvaluator()]),
+            evaluators=self.trial_evaluators(),
+            team_evaluators=self.trace_evaluators(),
             new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens),
             versions=versions(),
             results_dir=self.settings.results_dir,
         )
+
+    def trial_evaluators(self) -> EvaluatorRegistry:
+        """What judges trials of τ²-bench: no model is asked about failure modes there."""
+        return self._evaluators(ask_about_modes=False)
+
+    def trace_evaluators(self) -> EvaluatorRegistry:
+        """What judges exercises and traces from files: everything."""
+        return self._evaluators(ask_about_modes=True)
+
+    def _evaluators(self, *, ask_about_modes: bool) -> EvaluatorRegistry:
+        """All evaluators, those of plugins too, without those that are switched off.
+
+        Raises:
+            RequestError: what is to be switched off does not exist.
+        """
+        spec = default_spec(self.settings)
+        ask = LiteLlmCompletion(spec).ask if spec is not None else None
+        by = f"llm:{spec.name}" if spec is not None else "rules"
+        metrics, warnings = graph_metrics()
+        plugins, more_warnings = evaluator_plugins()
+        registry = MetricRegistry(metrics)
+        evaluators = EvaluatorRegistry(
+            [
+                GraphEvaluator(registry, warnings=(*warnings, *more_warnings)),
+                JudgeEvaluator(ask, produced_by=by),
+                FailureModesEvaluator(ask if ask_about_modes else None, produced_by=by),
+                LatencyEvaluator(),
+                TextSimilarityEvaluator(),
+                *plugins,
+            ]
+        )
+        _switch_off(self.settings.without, evaluators, registry)
+        return evaluators
 
     def root_agent(self) -> SequentialAgent:
         """A new workflow agent."""
@@ -98,6 +151,40 @@ class Assembly:
                 ),
             )
         )
+
+
+def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
+    """The graph metrics, those of installed plugins too, and a warning for each left out."""
+    return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))
+
+
+def evaluator_plugins() -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
+    """The evaluators of installed plugins, and a warning for each that cannot be used."""
+    found: list[BaseEvaluator] = []
+    warnings = []
+    for point in sorted(metadata.entry_points(group=EVALUATORS_GROUP), key=lambda p: p.name):
+        try:
+            loaded = point.load()
+            found.append(check_evaluator(loaded() if isinstance(loaded, type) else loaded))
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
+            warnings.append(
+                f"evaluator plugin {point.name!r} is left out: {type(error).__name__}: {error}"
+            )
+    return tuple(found), tuple(warnings)
+
+
+def _switch_off(without: str, evaluators: EvaluatorRegistry, metrics: MetricRegistry) -> None:
+    known = {metric.name for metric in metrics.all}
+    for name in filter(None, map(str.strip, without.split(","))):
+        if name in evaluators.names:
+            evaluators.enable(name, enabled=False)
+        elif name in known:
+            metrics.enable(name, enabled=False)
+        else:
+            raise RequestError(
+                f"there is no evaluator or metric {name!r} to switch off: "
+                f"{nearest(name, [*evaluators.names, *sorted(known)])}"
+            )
 
 
 def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:

@@ -12,10 +12,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from adk_agent.errors import PreflightError
+from adk_agent.reading.addresses import TEAM_PREFIX
 from tau_bridge.tau2.tasks import Task
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
+WIRE_TIMEOUT_S = 10.0
 NOTICE_TIMEOUT_S = 1.0
 NEEDS_GOLD = "oracle"
 """The bundled agent that is told the gold actions."""
@@ -28,13 +30,18 @@ class BundledAgents:
         names: Which agents, by name; none starts no process.
         gold: The oracle's script, see `gold_script`; handed over on standard input, so that it
             stands neither in a file nor on a command line.
+        wired: Whether the members of teams are to be told their peers' addresses, see `wire`.
     """
 
-    def __init__(self, names: Sequence[str], *, gold: Mapping[str, Any]) -> None:
+    def __init__(
+        self, names: Sequence[str], *, gold: Mapping[str, Any], wired: bool = False
+    ) -> None:
         self._names = tuple(dict.fromkeys(names))
         self._gold = gold
+        self._wired = wired
         self._process: asyncio.subprocess.Process | None = None
         self._urls: dict[str, str] = {}
+        self._members: dict[str, dict[str, str]] = {}
         # A file, because a pipe that nobody reads would stop an agent that logs a lot.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
 
@@ -51,8 +58,36 @@ class BundledAgents:
         return f"the bundled agents' process ended ({how})"
 
     def url(self, name: str) -> str:
-        """The address of a started agent."""
+        """The address of a started agent; of a team, that of its entry."""
         return self._urls[name]
+
+    def members(self, team: str) -> Mapping[str, str]:
+        """The addresses of a started team's members, by name."""
+        return self._members[team]
+
+    async def wire(self, peers: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
+        """Tell the members of teams where each reaches the others from now on.
+
+        Args:
+            peers: Team, member, and then its peers' addresses by name.
+
+        Raises:
+            PreflightError: they do not confirm.
+        """
+        if self._process is None or self._process.stdin is None or self._process.stdout is None:
+            msg = "no bundled agents are running"
+            raise RuntimeError(msg)
+        try:
+            async with asyncio.timeout(WIRE_TIMEOUT_S):
+                self._process.stdin.write(json.dumps(peers).encode() + b"\n")
+                await self._process.stdin.drain()
+                confirmed = await self._process.stdout.readline()
+        except (TimeoutError, ConnectionError) as error:
+            raise PreflightError(
+                f"the bundled teams did not take their addresses: {error}"
+            ) from error
+        if not confirmed:
+            raise PreflightError("the bundled teams ended while they were told their addresses")
 
     async def __aenter__(self) -> Self:
         """Start the process and wait until its agents answer.
@@ -70,7 +105,9 @@ class BundledAgents:
             )
             try:
                 async with asyncio.timeout(START_TIMEOUT_S):
-                    self._urls = await self._announcement(self._process)
+                    announced = await self._announcement(self._process)
+                    self._urls = announced["agents"]
+                    self._members = announced.get("members", {})
             except BaseException:
                 await self.aclose()
                 raise
@@ -87,9 +124,11 @@ class BundledAgents:
 
     def _arguments(self) -> list[str]:
         gold = ["--gold", "-"] if NEEDS_GOLD in self._names else []
-        return ["--host", "127.0.0.1", "--port", "0", "--announce", *gold]
+        teams = any(name.startswith(TEAM_PREFIX) for name in self._names)
+        wire = ["--wire"] if teams and self._wired else []
+        return ["--host", "127.0.0.1", "--port", "0", "--announce", *gold, *wire]
 
-    async def _announcement(self, process: asyncio.subprocess.Process) -> dict[str, str]:
+    async def _announcement(self, process: asyncio.subprocess.Process) -> dict[str, Any]:
         if process.stdin is None or process.stdout is None:
             msg = "the bundled agents' process has no pipes"
             raise RuntimeError(msg)
@@ -106,8 +145,8 @@ class BundledAgents:
             names = ", ".join(self._names)
             msg = f"the bundled agents {names} did not start: {complaint[-500:] or 'no message'}"
             raise PreflightError(msg)
-        agents: dict[str, str] = json.loads(line)["agents"]
-        return agents
+        announced: dict[str, Any] = json.loads(line)
+        return announced
 
     async def aclose(self) -> None:
         """Stop the process; kill it if it does not stop in time. May be called twice."""

@@ -8,6 +8,7 @@ from collections import Counter
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.report import EvaluationReport, SummaryRow, failed_reasons
+from adk_agent.team_summary import TeamRow
 
 MOST_NOTABLE = 8
 
@@ -30,6 +31,19 @@ class DigestRow(BaseModel):
     k: int
 
 
+class DigestTeam(BaseModel):
+    """How one participant's team coordinates in one domain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    measured: int
+    labels: dict[str, int]
+    findings: tuple[str, ...]
+    judged: float | None
+
+
 class ReportDigest(BaseModel):
     """What the interpreter is told: a summary small enough for a prompt."""
 
@@ -38,6 +52,8 @@ class ReportDigest(BaseModel):
     run_id: str
     status: str
     rows: tuple[DigestRow, ...]
+    teams: tuple[DigestTeam, ...] = ()
+    """Those of which some coordination was measured."""
     failing_components: dict[str, int]
     """How many scored trials that did not pass have this component at 0."""
     terminations: dict[str, int]
@@ -61,10 +77,24 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         run_id=report.run_id,
         status=report.status,
         rows=tuple(_digest_row(row) for row in report.summary),
+        teams=tuple(_digest_team(team) for team in report.teams if team.measured),
         failing_components=dict(sorted(components.items())),
         terminations=dict(sorted(ends.items())),
         missing_scores=dict(reasons),
         warnings=report.warnings,
+    )
+
+
+def _digest_team(team: TeamRow) -> DigestTeam:
+    return DigestTeam(
+        participant=team.participant,
+        domain=team.domain,
+        measured=team.measured,
+        labels=team.labels,
+        findings=tuple(f"{each.name}: {', '.join(each.agents)}" for each in team.findings)[
+            :MOST_NOTABLE
+        ],
+        judged=team.judged,
     )
 
 
@@ -127,13 +157,23 @@ def _findings(digest: ReportDigest) -> list[str]:
     lines += [
         f"Cut off by {name}: {count} of the conversations."
         for name, count in digest.terminations.items()
-        if name not in {"user_stop", "agent_stop"}
+        if name not in {"user_stop", "agent_stop", "answered"}
     ]
+    lines += [_team_line(team) for team in digest.teams]
     lines += [
         f"Without a score, {count} of the trials: {' '.join(reason.split())}"
         for reason, count in digest.missing_scores.items()
     ]
     return lines or ["Every trial was scored and passed."]
+
+
+def _team_line(team: DigestTeam) -> str:
+    labels = ", ".join(
+        label if count == team.measured else f"{label} ({count} of {team.measured} trials)"
+        for label, count in team.labels.items()
+    )
+    judged = "" if team.judged is None else f"; judged {team.judged:.3f}"
+    return f"{team.participant} coordinates as: {labels or 'nothing that has a name'}{judged}."
 
 
 def _recommendations(digest: ReportDigest) -> list[str]:
@@ -181,6 +221,7 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
 def _quotable(digest: ReportDigest) -> list[str]:
     """The digest's own texts, the longest first, for one may hold another."""
     addresses = [row.participant for row in digest.rows]
+    addresses += [finding for team in digest.teams for finding in team.findings]
     texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
     return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
 
@@ -192,6 +233,9 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
         values.update(map(float, counts))
         values.update(score for score in (row.pass_1, row.pass_k) if score is not None)
         values.update(n / m for n, m in _pairs(row) if m)
+    for team in digest.teams:
+        values.update(map(float, (team.measured, *team.labels.values())))
+        values.update(() if team.judged is None else (team.judged,))
     for counted in (digest.failing_components, digest.terminations, digest.missing_scores):
         values.update(map(float, counted.values()))
     return {
@@ -204,6 +248,7 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
 
 def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:
     shares = {pair for row in digest.rows for pair in _pairs(row)}
+    shares |= {(count, t.measured) for t in digest.teams for count in t.labels.values()}
     totals = [
         sum(column)
         for column in zip(*((r.passed, r.scored, r.trials) for r in digest.rows), strict=True)

@@ -11,6 +11,7 @@ from adk_agent.plan import EvaluationRequest, Selection
 from adk_agent.reading.addresses import find_addresses, parse_address, with_roles
 from adk_agent.reading.domains import with_known_domains
 from adk_agent.reading.numbers import with_digits
+from adk_agent.reading.teamwork import with_coordination
 
 
 class DraftSelection(BaseModel):
@@ -18,7 +19,7 @@ class DraftSelection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    domain: str = Field(description="airline, retail, telecom or mock")
+    domain: str = Field(description="airline, retail, telecom, mock or coordination")
     task_ids: list[str] | None = Field(None, description="only ids that the request names")
     num_tasks: int | None = Field(None, description="how many, if the request says a number")
     split: str | None = Field(None, description="only if the request names one")
@@ -121,7 +122,7 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
         for agent in draft.agents
         if parse_address(agent.strip()) not in named
     ]
-    corrected, _ = with_known_domains(lowered)
+    corrected, _ = with_known_domains(with_coordination(lowered))
     problems += [
         f"the domain {selection.domain!r}"
         for selection in draft.selections

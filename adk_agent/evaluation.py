@@ -12,6 +12,7 @@ from typing import Literal
 
 from adk_agent.bundled import BundledAgents, gold_script
 from adk_agent.errors import ModelError, PreflightError, StorageError
+from adk_agent.exercise import play_exercise
 from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
@@ -20,9 +21,11 @@ from adk_agent.report import DataOrigin, EvaluationReport
 from adk_agent.runs import RunStore, TrialRecord
 from adk_agent.settings import Settings
 from adk_agent.tally import Tally
+from adk_agent.team_access import Teams
 from adk_agent.trial import TrialDeps, TrialJob, jobs_of, play_trial, unplayed_trial
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
+from tau_bridge import coordination
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError
@@ -40,9 +43,16 @@ class EvaluationDeps:
     runtime: Runtime
     new_run_id: Callable[[], str]
     evaluators: EvaluatorRegistry
+    """For τ²-bench trials, for participants and for the run."""
+    team_evaluators: EvaluatorRegistry
+    """For coordination exercises."""
     new_messenger: Callable[[], Messenger]
     versions: Mapping[str, str]
     results_dir: Path
+    observe_teams: bool = True
+    """Whether calls between the members of a team are watched."""
+    believe_reports: bool = True
+    """Whether what participants report of their own calls is used."""
 
 
 async def evaluate(
@@ -87,23 +97,30 @@ class _Run:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         user_model, judge_model = await self._models()
         domains = await asyncio.to_thread(self._load_domains)
-        names = [p.builtin for p in self._plan.participants if p.builtin is not None]
+        everyone = self._plan.members or self._plan.participants
+        names = [p.builtin for p in everyone if p.builtin is not None]
         messenger = self._deps.new_messenger()
         try:
-            async with BundledAgents(names, gold=self._gold(names)) as bundled:
-                urls = {
-                    p.address: bundled.url(p.builtin) if p.builtin is not None else p.address
-                    for p in self._plan.participants
-                }
+            async with (
+                BundledAgents(
+                    names, gold=self._gold(names), wired=self._deps.observe_teams
+                ) as bundled,
+                self._teams(bundled) as teams,
+            ):
+                urls = self._urls(bundled)
                 await self._greet(messenger, urls)
+                self._tally.warn(teams.warnings)
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
                     domains=domains,
                     urls=urls,
+                    teams=teams,
                     messenger=messenger,
                     clock=self._deps.runtime.clock,
                     evaluators=self._deps.evaluators,
+                    team_evaluators=self._deps.team_evaluators,
+                    believe_reports=self._deps.believe_reports,
                     user_model=user_model,
                     judge_model=judge_model,
                 )
@@ -111,12 +128,28 @@ class _Run:
         finally:
             await messenger.aclose()
 
+    def _urls(self, bundled: BundledAgents) -> dict[str, str]:
+        """Each participant's address in the plan to the address where it answers."""
+        return {
+            p.address: bundled.url(p.builtin) if p.builtin is not None else p.address
+            for p in self._plan.members or self._plan.participants
+        }
+
+    def _teams(self, bundled: BundledAgents) -> Teams:
+        return Teams(
+            self._plan,
+            bundled,
+            urls=lambda: self._urls(bundled),
+            observe=self._deps.observe_teams,
+        )
+
     async def _models(self) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
         """The models that play the user and judge statements, made sure to answer."""
         settings = self._deps.settings
         spec = user_spec(settings, self._plan.user_llm, self._plan.user_llm_args)
         judge_spec = default_spec(settings) or spec
-        user = LiteLlmCompletion(spec) if spec is not None and not self._plan.solo else None
+        talks = bool(self._plan.benchmark_tasks) and not self._plan.solo
+        user = LiteLlmCompletion(spec) if spec is not None and talks else None
         judge = LiteLlmCompletion(judge_spec) if judge_spec is not None else None
         if judge is not None and user is not None and judge.spec == user.spec:
             judge = user
@@ -130,10 +163,13 @@ class _Run:
 
     def _load_domains(self) -> dict[str, Domain]:
         source = self._deps.source
-        for planned in self._plan.tasks:
+        for planned in self._plan.benchmark_tasks:
             for task_id in planned.task_ids:
                 source.task(planned.domain, task_id)  # a task that cannot be read, before any play
-        return {planned.domain: load_domain(source, planned.domain) for planned in self._plan.tasks}
+        return {
+            planned.domain: load_domain(source, planned.domain)
+            for planned in self._plan.benchmark_tasks
+        }
 
     def _gold(self, names: list[str]) -> dict[str, object]:
         if "oracle" not in names:
@@ -141,7 +177,7 @@ class _Run:
         source = self._deps.source
         return gold_script(
             (planned.domain, source.task(planned.domain, task_id))
-            for planned in self._plan.tasks
+            for planned in self._plan.benchmark_tasks
             for task_id in planned.task_ids
         )
 
@@ -202,10 +238,12 @@ class _Run:
         async def work() -> None:
             for job in waiting:
                 gone = vigil.gone(job.participant.address)
-                if gone is None:
-                    record = await play_trial(job, trial_deps)
-                else:
+                if gone is not None:
                     record = unplayed_trial(job, trial_deps, gone)
+                elif job.domain == coordination.DOMAIN:
+                    record = await play_exercise(job, trial_deps)
+                else:
+                    record = await play_trial(job, trial_deps)
                 store.append(record)  # at once: asking whether an agent is there takes time
                 self._keep(job, record)
                 await vigil.saw(record.row)
@@ -250,10 +288,15 @@ class _Run:
 
     def _origins(self) -> dict[str, DataOrigin]:
         source = self._deps.source
-        return {
+        origins = {
             planned.domain: DataOrigin(source=source.name, revision=source.revision(planned.domain))
-            for planned in self._plan.tasks
+            for planned in self._plan.benchmark_tasks
         }
+        if len(origins) < len(self._plan.tasks):
+            origins[coordination.DOMAIN] = DataOrigin(
+                source="greenroom", revision=coordination.exercises_revision()
+            )
+        return origins
 
     def _say(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adk_agent.report import EvaluationReport, SummaryRow, TrialRow, failed_reasons
+from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
 
 MOST_TRIALS_LISTED = 50
@@ -28,6 +29,8 @@ def render_markdown(
     parts += ["## Scores", _scores(report.summary), _legend(report)]
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
+    if report.teams:
+        parts += ["## Coordination", *_coordination(report.teams)]
     parts += ["## Latency", _latencies(report)]
     parts += ["## Trials that did not pass", _not_passed(report.trials)]
     parts += ["## Made with", _made_with(report)]
@@ -75,6 +78,55 @@ def _legend(report: EvaluationReport) -> str:
         f"passes nor failures of the agent.\n\nData: {data}. User: {', '.join(users)}. "
         f"Scoring: {report.plan.evaluation_type}."
     )
+
+
+def _coordination(teams: Sequence[TeamRow]) -> list[str]:
+    measured = [team for team in teams if team.measured]
+    parts = []
+    if measured:
+        header, rows = team_table(measured)
+        parts.append("\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)]))
+        found = [
+            f"{team.participant}: {finding.name} in {finding.trials} of {team.measured} trials. "
+            f"{finding.example}"
+            for team in measured
+            for finding in team.findings
+        ]
+        parts.append(_bullets(map(_plain, found)) if found else "No findings.")
+        parts.append(
+            "seen is the share of the calls between agents that the assessor observed itself; the "
+            "others are reported by the agents."
+        )
+    parts += [
+        f"{team.participant} in {team.domain}: {reason} ({count} trials)."
+        for team in teams
+        for reason, count in team.not_measured.items()
+    ]
+    return parts
+
+
+def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of the table of how teams coordinate, every cell as text."""
+    header = ("agent", "domain", "trials", "agents", "calls", "seen", "labels", "judged", "by")
+    rows: list[tuple[str, ...]] = [
+        (
+            team.participant,
+            team.domain,
+            str(team.measured),
+            str(team.agents),
+            str(team.calls),
+            "-" if team.coverage is None else f"{team.coverage:.0%}",
+            ", ".join(
+                label if count == team.measured else f"{label} ({count})"
+                for label, count in team.labels.items()
+            )
+            or "-",
+            number(team.judged),
+            ", ".join(team.judged_by) or "-",
+        )
+        for team in teams
+    ]
+    return header, rows
 
 
 def _latencies(report: EvaluationReport) -> str:

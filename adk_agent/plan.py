@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tau_bridge import coordination
+
 DEFAULT_SEED = 300
 """The official engine's default seed."""
 DEFAULT_MAX_STEPS = 200
@@ -20,8 +22,13 @@ MAX_CONCURRENCY = 1_000
 MAX_SEED = 999_999_999
 MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
+COORDINATION = coordination.DOMAIN
+"""The domain of the exercises for teams, beside those of τ²-bench."""
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
+
+EVERY_MEMBER = "all"
+"""In place of an entry's role: the exercises go to every member of a team, one after the other."""
 
 EvaluationType = Literal["all", "action"]
 """`all`: the official reward. `action`: the legacy comparison of actions alone."""
@@ -68,6 +75,8 @@ class EvaluationRequest(_Frozen):
     evaluation_type: EvaluationType = "all"
     user_llm: str | None = None
     user_llm_args: dict[str, Any] | None = None
+    entry: str | None = None
+    """The participants are one team, and this is the role that answers for it, or `all`."""
     shard_index: Annotated[int, Field(ge=0)] | None = None
     num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
     reasoning: str = ""
@@ -87,6 +96,8 @@ class EvaluationPlan(_Frozen):
     """Exactly what will be played: every participant plays every task `num_trials` times."""
 
     participants: tuple[Participant, ...]
+    members: tuple[Participant, ...] = ()
+    """The whole team where the participants belong to one; empty where each stands for itself."""
     tasks: tuple[PlannedTasks, ...]
     num_trials: int = 1
     max_concurrency: int = DEFAULT_MAX_CONCURRENCY
@@ -98,6 +109,11 @@ class EvaluationPlan(_Frozen):
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     reasoning: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def benchmark_tasks(self) -> tuple[PlannedTasks, ...]:
+        """The tasks of τ²-bench among them: all but the exercises for teams."""
+        return tuple(planned for planned in self.tasks if planned.domain != COORDINATION)
 
     @property
     def total_trials(self) -> int:

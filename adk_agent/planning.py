@@ -11,9 +11,12 @@ from pydantic import ValidationError
 
 from adk_agent.errors import RequestError
 from adk_agent.plan import (
+    BUILTIN_PREFIX,
+    COORDINATION,
     DEFAULT_MAX_CONCURRENCY,
     DEFAULT_MAX_STEPS,
     DEFAULT_SEED,
+    EVERY_MEMBER,
     MAX_CONCURRENCY,
     MAX_SEED,
     MAX_STEPS,
@@ -26,13 +29,14 @@ from adk_agent.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.reading.addresses import agent_key, parse_address, with_roles
+from adk_agent.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.reading.words import BUNDLED_AGENTS
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
 
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 BASE_SPLIT = "base"
+_BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
 _IDS_SHOWN = 8
 
 
@@ -91,11 +95,13 @@ def resolve(
     flags = overrides or Overrides()
     _check_flags(flags)
     warnings = list(request.warnings)
-    participants = _participants(request.participants, bundled, warnings)
+    named = _participants(request.participants, bundled, warnings)
+    participants, members = _team(named, request, warnings)
     planned = _planned(request, catalogue, flags.limit, warnings)
     try:
         return EvaluationPlan(
             participants=participants,
+            members=members,
             tasks=_shard(planned, request),
             num_trials=_setting(flags.num_trials, request.num_trials, 1),
             max_concurrency=_setting(
@@ -159,6 +165,37 @@ def _participants(
     if len({participant.role for participant in kept}) < len(kept):
         return with_roles([participant.address for participant in kept])
     return kept
+
+
+def _team(
+    named: tuple[Participant, ...], request: EvaluationRequest, warnings: list[str]
+) -> tuple[tuple[Participant, ...], tuple[Participant, ...]]:
+    """Who plays, and who belongs to the same team; nobody where each stands for itself."""
+    entry = request.entry
+    remote = [participant for participant in named if participant.builtin is None]
+    exercised = any(selection.domain == COORDINATION for selection in request.selections)
+    if entry is None:
+        if len(remote) > 1 and exercised:
+            roles = ", ".join(repr(participant.role) for participant in remote)
+            warnings.append(
+                f"{roles} are assessed one by one; to assess them as one team, send JSON with "
+                '"entry" in its config: the role that answers for the team, or "all"'
+            )
+        return named, ()
+    if len(named) < 2:
+        raise RequestError(
+            f"entry {entry!r} makes a team of the participants, and only one is named"
+        )
+    teams = [each.address for each in named if each.address.startswith(_BUNDLED_TEAM)]
+    if teams:
+        raise RequestError(f"{teams[0]} is a team of its own: leave 'entry' out, or leave it out")
+    if entry == EVERY_MEMBER:
+        return named, named
+    playing = tuple(participant for participant in named if participant.role == entry)
+    if not playing:
+        roles = ", ".join(repr(participant.role) for participant in named)
+        raise RequestError(f"entry {entry!r} is no participant's role: write {roles} or 'all'")
+    return playing, named
 
 
 def _planned(
@@ -310,8 +347,10 @@ def equivalent_command(plan: EvaluationPlan) -> str:
         config["user_llm"] = plan.user_llm
     if plan.user_llm_args:
         config["user_llm_args"] = plan.user_llm_args
+    if plan.members:
+        config["entry"] = entry_of(plan)
     record = {
-        "participants": {each.role: each.address for each in plan.participants},
+        "participants": {each.role: each.address for each in plan.members or plan.participants},
         "config": config,
     }
     flags = {
@@ -325,10 +364,17 @@ def equivalent_command(plan: EvaluationPlan) -> str:
     return shlex.join(words)
 
 
+def entry_of(plan: EvaluationPlan) -> str:
+    """Who answers for a plan's team: a role, or `all`."""
+    return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
+
+
 def describe(plan: EvaluationPlan) -> str:
     """The plan in lines that a person can read."""
     lines = ["Participants:"]
-    lines += [f"  {each.role}: {each.address}" for each in plan.participants]
+    lines += [f"  {each.role}: {each.address}" for each in plan.members or plan.participants]
+    if plan.members:
+        lines.append(f"  They are one team; its entry: {entry_of(plan)}")
     lines.append("Tasks:")
     for each in plan.tasks:
         shown = ", ".join(each.task_ids[:_IDS_SHOWN])

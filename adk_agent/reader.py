@@ -40,6 +40,7 @@ from adk_agent.reading.orders import (
 )
 from adk_agent.reading.refusal import EXAMPLE, Refusal, RefusalCode
 from adk_agent.reading.tasks import read_tasks, refuse_choices
+from adk_agent.reading.teamwork import with_coordination
 from adk_agent.reading.tokens import ID_MARK, take_literal_ids
 from adk_agent.reading.words import BUNDLED_AGENTS, DOMAINS
 
@@ -116,7 +117,7 @@ def _read_sentence(text: str) -> EvaluationRequest:
     refuse_other_orders(addresses.text.lower())
     rest, literal_ids = take_literal_ids(addresses.text)
     rest, user_llm = take_user_model(rest)
-    rest, corrected = with_known_domains(rest.lower())
+    rest, corrected = with_known_domains(with_coordination(rest.lower()))
     rest, repaired_numbers = with_digits(rest)
     rest = without_asides(rest)
     refuse_unsupported(rest)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter
 
 from adk_agent.plan import EvaluationPlan
+from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation, Scope
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_hat_k
@@ -118,6 +119,8 @@ class EvaluationReport(_Row):
     warnings: tuple[str, ...] = ()
     summary: tuple[SummaryRow, ...]
     trials: tuple[TrialRow, ...]
+    teams: tuple[TeamRow, ...] = ()
+    """How the teams behind the participants coordinate, where anything of it could be seen."""
     evaluations: tuple[TrialEvaluations, ...]
 
     def to_json(self) -> str:

@@ -30,6 +30,8 @@ class TrialRecord(BaseModel):
     row: TrialRow
     evaluations: tuple[Evaluation, ...]
     trace: Trace
+    trace_problems: tuple[str, ...] = ()
+    """What of the participants' reports could not be used, or contradicts what was seen."""
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
 

@@ -40,6 +40,8 @@ class Settings(BaseSettings):
     results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
+    without: str = Field("", validation_alias="GREENROOM_WITHOUT")
+    """Evaluators and graph metrics that are switched off: their names, with commas between."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
 

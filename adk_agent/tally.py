@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from adk_agent.plan import EvaluationPlan
@@ -18,9 +18,11 @@ from adk_agent.report import (
 )
 from adk_agent.runs import TrialRecord
 from adk_agent.settings import Settings
+from adk_agent.team_summary import TeamRow, team_row
 from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
+from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import CallType, InteractionStep, Trace
 
 
@@ -51,12 +53,22 @@ class Tally:
         self._rows: dict[TrialJob, TrialRow] = {}
         self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
         self._agent_steps: dict[str, list[InteractionStep]] = {}
+        self._warnings: list[str] = []
+        self._places = {job: place for place, job in enumerate(jobs)}
+        self._actions: dict[TrialJob, tuple[str, ...]] = {}
+
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Take in warnings that came up before the play."""
+        self._warnings += warnings
 
     def add(self, job: TrialJob, record: TrialRecord) -> str:
         """Take in a trial that ended, and return its outcome."""
         row = record.row
         self._rows[job] = row
         self._evaluations[job] = record.evaluations
+        self._actions[job] = tuple(
+            f"{step.caller}>{step.callee}" for step in record.trace.steps if not step.from_outside
+        )
         self._agent_steps.setdefault(job.participant.address, []).extend(
             step.model_copy(update={"request_text": None, "response_text": None})
             for step in record.trace.of_type(CallType.AGENT)
@@ -87,14 +99,51 @@ class Tally:
             versions=dict(versions),
             warnings=(
                 *self._plan.warnings,
+                *self._warnings,
                 *_unused_models(self._plan, settings),
                 *self._gaps(rows),
                 *sickly(rows),
             ),
             summary=summarise(rows, self._plan, origins),
             trials=rows,
+            teams=self._team_rows(),
             evaluations=await self._all_evaluations(),
         )
+
+    def _team_rows(self) -> tuple[TeamRow, ...]:
+        """How each participant's team coordinates, by domain."""
+        rows = []
+        for participant in self._plan.participants:
+            for planned in self._plan.tasks:
+                jobs = [
+                    job
+                    for job in self._evaluations
+                    if job.participant == participant and job.domain == planned.domain
+                ]
+                jobs.sort(key=self._places.__getitem__)
+                row = team_row(
+                    [{each.evaluator: each for each in self._evaluations[job]} for job in jobs],
+                    participant=participant.address,
+                    domain=planned.domain,
+                    consistency=self._consistency(jobs),
+                )
+                rows += [row] if row is not None else []
+        return tuple(rows)
+
+    def _consistency(self, jobs: Sequence[TrialJob]) -> dict[str, float | None]:
+        """How alike the trials of the same task are; None where no task has two to compare."""
+        outcomes: dict[str, list[bool]] = {}
+        actions: dict[str, list[tuple[str, ...]]] = {}
+        for job in jobs:
+            row = self._rows[job]
+            if row.reward is not None:
+                outcomes.setdefault(job.task_id, []).append(row.passed)
+                actions.setdefault(job.task_id, []).append(self._actions[job])
+        values = {
+            "outcome_consistency": outcome_consistency(outcomes),
+            "action_consistency": action_consistency(actions),
+        }
+        return {name: value.value for name, value in values.items()}
 
     def _gaps(self, rows: Sequence[TrialRow]) -> list[str]:
         warnings = []

@@ -14,13 +14,15 @@ from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
 from adk_agent.report import TrialRow
 from adk_agent.runs import TrialRecord
+from adk_agent.team_access import Teams
+from adk_agent.visible import visible
 from evals.base import EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
 from evals.reward import action_reward, breakdown_of, reward_of
 from evals.statements import AskModel, JudgementError, judge_statements
-from evals.trace import CallType
-from tau_bridge.a2a.messenger import Messenger
+from evals.trace import CallType, Trace
+from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
@@ -89,94 +91,116 @@ class TrialDeps:
     domains: Mapping[str, Domain]
     urls: Mapping[str, str]
     """Each participant's address in the plan to the address where it answers."""
+    teams: Teams
     messenger: Messenger
     clock: Clock
     evaluators: EvaluatorRegistry
+    team_evaluators: EvaluatorRegistry
+    """For exercises; they may ask a model more than is worth its price for every τ² trial."""
+    believe_reports: bool = True
+    """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
     """The record of a trial that was not begun, because its participant is gone."""
-    trace = _recorder(job, deps).trace()
-    return TrialRecord(
-        row=TrialRow(
-            participant=job.participant.address,
-            domain=job.domain,
-            task_id=job.task_id,
-            trial=job.trial,
-            seed=job.seed,
-            status="failed",
-            reward=None,
-            reward_breakdown={},
-            reason=reason,
-            fault="infrastructure",
-            termination="infrastructure_error",
-            user=NO_USER,
-            turns=0,
-            tool_calls=0,
-            format_repairs=0,
-            duration_ms=0.0,
-            trace_id=trace.trace_id,
-        ),
-        evaluations=(),
-        trace=trace,
-        messages=(),
-    )
+    trace = recorder_of(job, deps).trace()
+    outcome = Failed(reason=reason, fault="infrastructure")
+    row = row_of(job, trace, outcome, termination="infrastructure_error", user=NO_USER)
+    return TrialRecord(row=row, evaluations=(), trace=trace, messages=())
 
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
-    recorder = _recorder(job, deps)
+    recorder = recorder_of(job, deps)
     started_s = deps.clock.monotonic_s()
     domain = deps.domains[job.domain]
+    conversation = _conversation(job, deps, recorder)
     played: Played | None = None
     result: TaskResult | None = None
     user: User | None = None
     try:
         task = domain.source.task(job.domain, job.task_id)
         user = _user(job, deps, domain, task, recorder)
-        played = await _converse(job, deps, task, user, recorder)
+        played = await _converse(job, deps, task, user, conversation, recorder)
         result, outcome = await _score(played, deps, domain, task, recorder)
     except Exception as error:
-        outcome = _failure(error)
+        outcome = failure_of(error)
         if not isinstance(error, BridgeError | ModelError):
             logger.exception("trial %s broke", job.label)
-    trace = recorder.trace()
-    messages = played.messages if played is not None else ()
-    context = EvaluationContext(trace=trace, result=result)
+    seen = visible(
+        recorder.trace(),
+        conversation.reports,
+        deps.teams[job.participant.address],
+        believe=deps.believe_reports,
+    )
+    row = row_of(
+        job,
+        seen.trace,
+        outcome,
+        result=result,
+        termination=played.termination if played is not None else "harness_error",
+        user=user.label if user is not None else NO_USER,
+        turns=played.turns if played is not None else 0,
+        tool_calls=played.tool_calls if played is not None else 0,
+        format_repairs=played.format_repairs if played is not None else 0,
+        duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
+    )
+    context = EvaluationContext(
+        trace=seen.trace, result=result, roster=deps.teams[job.participant.address].roster
+    )
     return TrialRecord(
-        row=TrialRow(
-            participant=job.participant.address,
-            domain=job.domain,
-            task_id=job.task_id,
-            trial=job.trial,
-            seed=job.seed,
-            status=outcome.status,
-            reward=outcome.value if isinstance(outcome, Scored) else None,
-            reward_breakdown=breakdown_of(result) if result else {},
-            components=result.components if result else (),
-            basis=result.basis if result else (),
-            reason=None if isinstance(outcome, Scored) else outcome.reason,
-            fault=outcome.fault if isinstance(outcome, Failed) else None,
-            produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
-            termination=played.termination if played is not None else "harness_error",
-            user=user.label if user is not None else NO_USER,
-            turns=played.turns if played is not None else 0,
-            tool_calls=played.tool_calls if played is not None else 0,
-            format_repairs=played.format_repairs if played is not None else 0,
-            duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
-            total_tokens=_total(step.total_tokens for step in trace.steps),
-            cost=_total(step.cost for step in trace.steps),
-            trace_id=trace.trace_id,
-        ),
+        row=row,
         evaluations=await deps.evaluators.run(context),
-        trace=trace,
-        messages=tuple(to_records(messages)),
+        trace=seen.trace,
+        trace_problems=seen.problems,
+        messages=tuple(to_records(played.messages if played is not None else ())),
     )
 
 
-def _recorder(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
+def row_of(
+    job: TrialJob,
+    trace: Trace,
+    outcome: Outcome,
+    *,
+    termination: str,
+    user: str,
+    result: TaskResult | None = None,
+    turns: int = 0,
+    tool_calls: int = 0,
+    format_repairs: int = 0,
+    duration_ms: float = 0.0,
+) -> TrialRow:
+    """The report's row of a trial that came to `outcome`."""
+    return TrialRow(
+        participant=job.participant.address,
+        domain=job.domain,
+        task_id=job.task_id,
+        trial=job.trial,
+        seed=job.seed,
+        status=outcome.status,
+        reward=outcome.value if isinstance(outcome, Scored) else None,
+        reward_breakdown=breakdown_of(result) if result else {},
+        components=result.components if result else (),
+        basis=result.basis if result else (),
+        reason=None if isinstance(outcome, Scored) else outcome.reason,
+        fault=outcome.fault if isinstance(outcome, Failed) else None,
+        produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
+        termination=termination,
+        user=user,
+        turns=turns,
+        tool_calls=tool_calls,
+        format_repairs=format_repairs,
+        duration_ms=duration_ms,
+        total_tokens=_total(step.total_tokens for step in trace.steps),
+        cost=_total(step.cost for step in trace.steps),
+        trace_id=trace.trace_id,
+    )
+
+
+def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
+    """The recorder of one trial."""
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
     key = f"{deps.run_id}\n{job.label}"
@@ -186,17 +210,25 @@ def _recorder(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
     return TraceRecorder(trace_id, runtime=runtime)
 
 
-async def _converse(
-    job: TrialJob, deps: TrialDeps, task: Task, user: User | None, recorder: TraceRecorder
-) -> Played:
-    world = deps.domains[job.domain].new_world(task, solo=deps.plan.solo)
+def _conversation(job: TrialJob, deps: TrialDeps, recorder: TraceRecorder) -> Conversation:
     knows_tasks = job.participant.builtin == "oracle"
-    conversation = deps.messenger.conversation(
+    return deps.messenger.conversation(
         deps.urls[job.participant.address],
         recorder=recorder,
         callee=job.participant.address,
         metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
     )
+
+
+async def _converse(
+    job: TrialJob,
+    deps: TrialDeps,
+    task: Task,
+    user: User | None,
+    conversation: Conversation,
+    recorder: TraceRecorder,
+) -> Played:
+    world = deps.domains[job.domain].new_world(task, solo=deps.plan.solo)
     try:
         return await converse(
             task=task,
@@ -249,7 +281,7 @@ async def _score(
         nl_produced_by=f"llm:{deps.judge_model.spec.name}" if deps.judge_model else "rules",
     )
     if played.error is not None:
-        return result, _failure(played.error)
+        return result, failure_of(played.error)
     outcome = action_reward(result) if deps.plan.evaluation_type == "action" else reward_of(result)
     if isinstance(outcome, Unscored) and judge_problem is not None:
         return result, Failed(reason=judge_problem, fault="infrastructure")
@@ -305,7 +337,8 @@ def transcript(messages: Sequence[Message]) -> str:
     return "\n".join(lines)
 
 
-def _failure(error: BaseException) -> Failed:
+def failure_of(error: BaseException) -> Failed:
+    """The outcome of a trial that `error` ended."""
     fault: Fault = "infrastructure" if isinstance(error, ModelError) else "harness"
     if isinstance(error, BridgeError):
         fault = fault_of(error)

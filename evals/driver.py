@@ -21,7 +21,12 @@ class EvaluatorError(ValueError):
     """An evaluator cannot be registered, or a name is not known. The message names it."""
 
 
-def _check(evaluator: object) -> BaseEvaluator:
+def check_evaluator(evaluator: object) -> BaseEvaluator:
+    """`evaluator`, if it is a usable one.
+
+    Raises:
+        EvaluatorError: it lacks something; the message names the evaluator and what.
+    """
     label = repr(getattr(evaluator, "name", None) or type(evaluator).__name__)
     if not isinstance(evaluator, BaseEvaluator):
         msg = f"evaluator {label} is a {type(evaluator).__name__}, not a BaseEvaluator"
@@ -66,7 +71,7 @@ class EvaluatorRegistry:
         Raises:
             EvaluatorError: its name is taken, or it lacks what an evaluator needs.
         """
-        checked = _check(evaluator)
+        checked = check_evaluator(evaluator)
         if checked.name in self._evaluators:
             msg = f"an evaluator named {checked.name!r} is registered already"
             raise EvaluatorError(msg)
@@ -76,6 +81,11 @@ class EvaluatorRegistry:
     def names(self) -> tuple[str, ...]:
         """All registered names, in the order in which they run."""
         return tuple(evaluator.name for evaluator in self._in_order())
+
+    @property
+    def all(self) -> tuple[BaseEvaluator, ...]:
+        """All registered evaluators, in the order in which they run."""
+        return tuple(self._in_order())
 
     def enable(self, name: str, *, enabled: bool = True) -> None:
         """Switch one evaluator on or off.

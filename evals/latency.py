@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
+from pydantic import JsonValue
 
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
+from evals.graph.interactions import Interactions
+from evals.graph.schedule import critical_path_us
 from evals.trace import CallType, InteractionStep
 
 WARNING = "latencies are only comparable within one system and run"
@@ -37,15 +40,16 @@ def percentiles(latencies_ms: Iterable[float]) -> dict[str, float]:
 
 
 class LatencyEvaluator(BaseEvaluator):
-    """Percentiles over the successful calls to agents, and the slowest agent by mean latency.
+    """Percentiles over the successful calls to agents, for all and for each, and who is slowest.
 
     Calls that failed are left out and counted: how long an error took says nothing of the
-    agent's speed.
+    agent's speed. The slowest agent is the one with the highest mean. Of one trial, `details` also
+    has the milliseconds that each callee spends on the critical path: what to make faster first.
     """
 
     name = "latency"
     tier = Tier.JUDGE
-    version = "1"
+    version = "2"
     scopes = frozenset({"trial", "participant", "run"})
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
@@ -65,9 +69,19 @@ class LatencyEvaluator(BaseEvaluator):
                 "slowest_agent": slowest,
                 "slowest_agent_avg_ms": round(means[slowest], 3),
                 "calls_left_out": len(calls) - len(timed),
+                "agents": {
+                    url: {**percentiles(values), "calls": len(values)}
+                    for url, values in sorted(by_agent.items())
+                },
+                **(_critical_path(context) if context.scope == "trial" else {}),
             },
             warnings=(WARNING,),
         )
+
+
+def _critical_path(context: EvaluationContext) -> dict[str, JsonValue]:
+    path = critical_path_us(Interactions.of(context.trace, context.roster))
+    return {"critical_path_ms": {name: us / 1000 for name, us in sorted(path.items())}}
 
 
 def _latency_ms(step: InteractionStep) -> float:

@@ -1,7 +1,8 @@
-"""Serve bundled agents from the command line.
+"""Serve bundled agents and teams from the command line.
 
     python -m purple_agent null --port 9010
     python -m purple_agent null oracle --port 0 --announce --gold gold.json
+    python -m purple_agent team:star5+fail:orders@0.5 --port 9010 --seed 7
 
 Exit codes: 0 after Ctrl-C, SIGTERM or (with --announce) the end of stdin; 2 where the command
 cannot be used; 3 where the address cannot be listened on.
@@ -13,17 +14,18 @@ import argparse
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from purple_agent.catalogue import DESCRIPTIONS, ORACLE, check_name
-from purple_agent.errors import GoldScriptError, PurpleAgentError, UsageError
+from purple_agent.catalogue import ORACLE, check_name, listing
+from purple_agent.errors import GoldScriptError, PurpleAgentError, UsageError, WiringError
 from purple_agent.sockets import Listener, listen
+from purple_agent.stdin import StdinLines
+from purple_agent.teams.naming import is_team, parse_team
 
 if TYPE_CHECKING:
     from purple_agent.oracle import GoldScript
@@ -36,8 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     arguments = _parser().parse_args(argv)
     if arguments.list:
-        for name, description in DESCRIPTIONS.items():
-            sys.stdout.write(f"{name:8} {description}\n")
+        names = listing()
+        width = max(map(len, names)) + 1
+        for name, description in names.items():
+            sys.stdout.write(f"{name:{width}} {description}\n")
         return 0
     try:
         _check(arguments)
@@ -52,9 +56,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m purple_agent", description="Serve bundled agents over A2A."
+        prog="python -m purple_agent", description="Serve bundled agents and teams over A2A."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="agents to serve; see --list")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="agents to serve; see --list. What goes wrong in a team stands behind its name, as "
+        "+KIND:MEMBER or +KIND:MEMBER@SHARE with fail, slow or drop as KIND",
+    )
     parser.add_argument("--list", action="store_true", help="name the bundled agents and exit")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument(
@@ -73,6 +83,15 @@ def _parser() -> argparse.ArgumentParser:
         help="print the addresses as one JSON line once connections are accepted, "
         "ignore Ctrl-C, and end when stdin is closed",
     )
+    parser.add_argument(
+        "--wire",
+        action="store_true",
+        help="with --announce and teams: read one more line of stdin, the addresses at which "
+        'members are to reach their peers, and print {"wired": true}',
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="draws the calls in which faults of a share strike"
+    )
     return parser
 
 
@@ -80,7 +99,7 @@ def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be served, and fill in the port."""
     names: list[str] = arguments.names
     if not names:
-        raise UsageError(f"name an agent to serve: {', '.join(DESCRIPTIONS)}")
+        raise UsageError(f"name an agent to serve: {', '.join(listing())}")
     for name in names:
         check_name(name)
     if len(set(names)) < len(names):
@@ -96,29 +115,48 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--card-url is for one agent only")
     if (ORACLE in names) != (arguments.gold is not None):
         raise GoldScriptError("--gold and the oracle belong together: give both or neither")
+    if arguments.wire and not (arguments.announce and any(map(is_team, names))):
+        raise UsageError("--wire is for teams that are served with --announce")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     if arguments.announce:
         # The owner's Ctrl-C reaches the whole process group; the owner decides when we end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    scripts = _scripts(arguments.gold)
+    stdin = StdinLines()
+    scripts = _scripts(arguments.gold, stdin)
     with contextlib.ExitStack() as sockets:
         listeners: list[Listener] = []
         for name in arguments.names:
             listener = listen(name, host=arguments.host, port=arguments.port)
             sockets.enter_context(listener.sock)
             listeners.append(listener)
-        asyncio.run(_serve(arguments, listeners, scripts))
+        crews = {
+            listener.name: _crew(listener, sockets)
+            for listener in listeners
+            if is_team(listener.name)
+        }
+        asyncio.run(_serve(arguments, listeners, crews, scripts, stdin))
 
 
-def _scripts(source: str | None) -> Mapping[str, GoldScript] | None:
+def _crew(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
+    """The sockets of a team's members. All but the entry's are for this machine alone."""
+    team = parse_team(entry.name)
+    crew = {team.entry: entry}
+    for member in team.roster:
+        if member != team.entry:
+            crew[member] = listen(f"{entry.name} {member}", host="127.0.0.1", port=0)
+            sockets.enter_context(crew[member].sock)
+    return {member: crew[member] for member in team.roster}
+
+
+def _scripts(source: str | None, stdin: StdinLines) -> Mapping[str, GoldScript] | None:
     if source is None:
         return None
     from purple_agent.oracle import parse_scripts  # pydantic, not needed by the others
 
     if source == STDIN:
-        return parse_scripts(sys.stdin.buffer.readline())
+        return parse_scripts(stdin.readline())
     try:
         return parse_scripts(Path(source).read_bytes())
     except OSError as exc:
@@ -128,51 +166,87 @@ def _scripts(source: str | None) -> Mapping[str, GoldScript] | None:
 async def _serve(
     arguments: argparse.Namespace,
     listeners: Sequence[Listener],
+    crews: Mapping[str, Mapping[str, Listener]],
     scripts: Mapping[str, GoldScript] | None,
+    stdin: StdinLines,
 ) -> None:
     # The A2A server parts take over a second to import: every error above comes before them.
     from purple_agent.serving import serve, stop_on_signals
+    from purple_agent.teams.running import Troupe
 
     stop = asyncio.Event()
     stop_on_signals(stop, signal.SIGTERM)
-    if arguments.announce:
-        _stop_at_end_of_stdin(stop)
-    else:
+    if not arguments.announce:
         stop_on_signals(stop, signal.SIGINT)
+    troupe = Troupe(
+        crews, seed=arguments.seed, entry_url=arguments.card_url, streaming=arguments.streaming
+    )
+    problems: list[UsageError] = []
+
+    def wire(line: bytes) -> None:
+        try:
+            troupe.wire(_routes(line))
+        except UsageError as exc:
+            problems.append(exc)
+            stop.set()
+        else:
+            _print({"wired": True})
 
     def ready() -> None:
         urls = {listener.name: listener.url for listener in listeners}
         if arguments.announce:
-            sys.stdout.write(json.dumps({"agents": urls}) + "\n")
-            sys.stdout.flush()
+            members = troupe.urls()
+            _print({"agents": urls, **({"members": members} if members else {})})
+            _follow_stdin(stdin, on_line=wire if arguments.wire else None, at_end=stop.set)
             return
         for name, url in urls.items():
             sys.stderr.write(f"{name} listens on {url} (Ctrl-C ends it)\n")
 
-    await serve(
-        listeners,
-        stop=stop,
-        card_url=arguments.card_url,
-        scripts=scripts,
-        streaming=arguments.streaming,
-        on_ready=ready,
-    )
+    async with troupe:
+        await serve(
+            [listener for listener in listeners if listener.name not in crews],
+            stop=stop,
+            card_url=arguments.card_url,
+            scripts=scripts,
+            streaming=arguments.streaming,
+            apps=troupe.apps(),
+            on_ready=ready,
+        )
+    if problems:
+        raise problems[0]
 
 
-def _stop_at_end_of_stdin(stop: asyncio.Event) -> None:
-    """Set `stop` when stdin ends, so that the agents never outlive the program that started them.
+def _print(message: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
 
-    A thread reads the descriptor itself: pipes, files and terminals all work so, and no lock of
-    `sys.stdin` is held when the interpreter shuts down.
+
+def _routes(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as exc:
+        raise WiringError(f"the line of addresses behind --wire is no JSON: {exc}") from exc
+
+
+def _follow_stdin(
+    stdin: StdinLines, *, on_line: Callable[[bytes], None] | None, at_end: Callable[[], None]
+) -> None:
+    """Call `on_line` with the next line, where it is given, and `at_end` when stdin ends.
+
+    So the agents never outlive the program that started them. A thread reads, because waiting
+    for stdin works in no other way for pipes, files and terminals alike.
     """
     loop = asyncio.get_running_loop()
 
-    def wait() -> None:
-        while os.read(sys.stdin.fileno(), 4096):
-            pass
-        loop.call_soon_threadsafe(stop.set)
+    def follow() -> None:
+        line = stdin.readline() if on_line is not None else b""
+        with contextlib.suppress(RuntimeError):  # the loop has ended before stdin did
+            if on_line is not None and line:
+                loop.call_soon_threadsafe(on_line, line)
+            stdin.wait_for_end()
+            loop.call_soon_threadsafe(at_end)
 
-    threading.Thread(target=wait, name="stdin", daemon=True).start()
+    threading.Thread(target=follow, name="stdin", daemon=True).start()
 
 
 if __name__ == "__main__":

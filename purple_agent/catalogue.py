@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from purple_agent.baselines import EchoAgent, NullAgent
 from purple_agent.conversation import PurpleAgent
 from purple_agent.errors import GoldScriptError, UnknownAgentError
+from purple_agent.teams.naming import PREFIX, is_team, parse_team
+from purple_agent.teams.rosters import TEAMS
 
 if TYPE_CHECKING:
     from purple_agent.oracle import GoldScript
@@ -25,24 +27,35 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
 """What each bundled agent does, in one line."""
 
 
+def listing() -> dict[str, str]:
+    """What there is, agents and teams, each with one line."""
+    teams = {f"{PREFIX}{name}": team.description for name, team in TEAMS.items()}
+    return {**DESCRIPTIONS, **teams}
+
+
 def check_name(name: str) -> None:
-    """Refuse a name that no bundled agent has.
+    """Refuse a name that no bundled agent or team has.
 
     Raises:
         UnknownAgentError: with the nearest names.
+        TeamNameError: a team, or a fault behind it, that there is not.
     """
-    if name not in DESCRIPTIONS:
-        raise UnknownAgentError(name, DESCRIPTIONS)
+    if is_team(name):
+        parse_team(name)
+    elif name not in DESCRIPTIONS:
+        raise UnknownAgentError(name, listing())
 
 
 def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
     """A fresh agent; `scripts` is what the oracle knows, and goes to nobody else.
 
     Raises:
-        UnknownAgentError: no bundled agent has this name.
+        UnknownAgentError: no bundled agent has this name. A team is no agent: see
+            `purple_agent.teams.running`.
         GoldScriptError: the oracle was asked for without scripts.
     """
-    check_name(name)
+    if name not in DESCRIPTIONS:
+        raise UnknownAgentError(name, DESCRIPTIONS)
     if name == "null":
         return NullAgent()
     if name == "echo":

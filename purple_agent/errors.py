@@ -3,9 +3,13 @@
 PurpleAgentError
 ├── UsageError              what was asked for cannot be used      (exit 2)
 │   ├── UnknownAgentError
+│   ├── TeamNameError       `team:...` names no team, or a fault that it cannot have
+│   ├── WiringError         the peers' addresses are not in the expected form
 │   └── GoldScriptError
 ├── ListenError             an address cannot be listened on       (exit 3)
-└── RejectedError           an agent will not play a conversation  (the A2A task is rejected)
+├── RejectedError           an agent will not play a conversation  (the A2A task is rejected)
+├── MemberFailedError       a member of a team fails on purpose    (the A2A task fails)
+└── PeerFailedError         a member got no answer from another    (recorded; the caller goes on)
 """
 
 from __future__ import annotations
@@ -34,6 +38,14 @@ class UnknownAgentError(UsageError):
         super().__init__(f"unknown agent {name!r}: {nearest(name, known)}")
 
 
+class TeamNameError(UsageError):
+    """The name of a team, or of a fault behind it, cannot be used."""
+
+
+class WiringError(UsageError):
+    """The addresses at which members are to reach their peers are not in the expected form."""
+
+
 class GoldScriptError(UsageError):
     """The oracle's gold scripts are missing or are not in the expected form."""
 
@@ -46,9 +58,17 @@ class RejectedError(PurpleAgentError):
     """An agent will not play this conversation. The message goes to the caller."""
 
 
+class MemberFailedError(PurpleAgentError):
+    """A member of a team fails on purpose. The message goes to its caller."""
+
+
+class PeerFailedError(PurpleAgentError):
+    """A member of a team got no answer from another one. The message says why."""
+
+
 def nearest(value: str, known: Iterable[str]) -> str:
     """What to try instead of `value`: the nearest of the known names, or the first ten."""
-    names = sorted(known)
+    names = sorted(map(str, known))
     near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
     if near:
         return f"did you mean {', '.join(repr(name) for name in near)}?"

@@ -1,4 +1,4 @@
-"""Answers A2A requests for an agent that replies to every message at once with one message.
+"""Answers A2A requests for agents that reply to a message with one message.
 
 This is our own request handler and not the SDK's default one: there is no task to keep, and a
 turn costs a quarter of the CPU (docs/decisions/0002-bundled-agents-reply-without-tasks.md).
@@ -8,6 +8,7 @@ turn costs a quarter of the CPU (docs/decisions/0002-bundled-agents-reply-withou
 from __future__ import annotations
 
 import uuid
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from typing import NoReturn
@@ -49,31 +50,29 @@ from purple_agent.errors import RejectedError
 
 TASK_KEY = "greenroom.task"
 """Metadata key by which the assessor tells its own oracle which task a conversation plays."""
-MAX_REJECTED_TASKS = 1_000
-"""How many rejected tasks can still be asked for afterwards."""
+MAX_ENDED_TASKS = 1_000
+"""How many tasks without a reply can still be asked for afterwards."""
 
 
-class MessageHandler(RequestHandler):
-    """Answers every message at once with one message; knows no tasks but rejected ones."""
+class TasklessHandler(RequestHandler):
+    """Answers every message with one message; knows no tasks but those that ended without one."""
 
-    def __init__(self, agent: PurpleAgent, *, streaming: bool = False) -> None:
-        self._agent = agent
+    def __init__(self, *, streaming: bool = False) -> None:
         self._streaming = streaming
-        self._rejected: OrderedDict[str, Task] = OrderedDict()
+        self._ended: OrderedDict[str, Task] = OrderedDict()
+
+    @abstractmethod
+    async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
+        """The reply to a message, or what `end` says of why there is none."""
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Task | Message:
-        """The agent's reply, or a rejected task that says why there is none."""
+        """The agent's reply, or a task that says why there is none."""
         validate_proto_required_fields(params)
         if params.message.task_id:
             self._refuse_continuation(params.message.task_id)
-        turn = _read_turn(params.message)
-        try:
-            text = self._agent.reply(turn)
-        except RejectedError as exc:
-            return self._reject(turn, str(exc))
-        return new_text_message(text, context_id=turn.context_id)
+        return await self.answer(params.message, context)
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -84,28 +83,29 @@ class MessageHandler(RequestHandler):
         yield await self.on_message_send(params, context)
 
     def _refuse_continuation(self, task_id: str) -> NoReturn:
-        if task_id in self._rejected:
+        if task_id in self._ended:
             raise UnsupportedOperationError(message=f"Task {task_id} is in a terminal state")
         raise TaskNotFoundError(message=f"Task {task_id} not found")
 
-    def _reject(self, turn: Turn, reason: str) -> Task:
+    def end(self, state: TaskState, reason: str, *, context_id: str) -> Task:
+        """A task in a terminal state that says why there is no reply."""
         task_id = str(uuid.uuid4())
         status = TaskStatus(
-            state=TaskState.TASK_STATE_REJECTED,
-            message=new_text_message(reason, context_id=turn.context_id, task_id=task_id),
+            state=state,
+            message=new_text_message(reason, context_id=context_id, task_id=task_id),
         )
         status.timestamp.GetCurrentTime()
-        task = Task(id=task_id, context_id=turn.context_id, status=status)
-        self._rejected[task_id] = task
-        if len(self._rejected) > MAX_REJECTED_TASKS:
-            self._rejected.popitem(last=False)
+        task = Task(id=task_id, context_id=context_id, status=status)
+        self._ended[task_id] = task
+        if len(self._ended) > MAX_ENDED_TASKS:
+            self._ended.popitem(last=False)
         return task
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task:
-        """A task that was rejected before."""
-        if params.id not in self._rejected:
+        """A task that ended without a reply before."""
+        if params.id not in self._ended:
             raise TaskNotFoundError(message=f"Task {params.id} not found")
-        return self._rejected[params.id]
+        return self._ended[params.id]
 
     async def on_list_tasks(
         self, params: ListTasksRequest, context: ServerCallContext
@@ -157,7 +157,24 @@ class MessageHandler(RequestHandler):
         raise ExtendedAgentCardNotConfiguredError
 
 
-def _read_turn(message: Message) -> Turn:
+class MessageHandler(TasklessHandler):
+    """Answers for an agent that knows its reply at once."""
+
+    def __init__(self, agent: PurpleAgent, *, streaming: bool = False) -> None:
+        super().__init__(streaming=streaming)
+        self._agent = agent
+
+    async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
+        """The agent's reply, or a rejected task that says why there is none."""
+        turn = read_turn(message)
+        try:
+            text = self._agent.reply(turn)
+        except RejectedError as exc:
+            return self.end(TaskState.TASK_STATE_REJECTED, str(exc), context_id=turn.context_id)
+        return new_text_message(text, context_id=turn.context_id)
+
+
+def read_turn(message: Message) -> Turn:
     """The message as the agent sees it; a missing context id becomes a fresh one."""
     task = message.metadata.fields.get(TASK_KEY)
     return Turn(

@@ -17,6 +17,8 @@ from purple_agent.sockets import Listener
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.types import ASGIApp
+
     from purple_agent.oracle import GoldScript
 
 KEEP_ALIVE_S = 75
@@ -52,6 +54,7 @@ async def serve(
     card_url: str | None = None,
     scripts: Mapping[str, GoldScript] | None = None,
     streaming: bool = False,
+    apps: Sequence[tuple[Listener, ASGIApp]] = (),
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve an agent on each listener until `stop` is set.
@@ -62,35 +65,44 @@ async def serve(
         card_url: The address for the card, where it is not the socket's own. For one agent only.
         scripts: The oracle's gold scripts.
         streaming: See `purple_agent.server.build_app`.
+        apps: Applications that are served beside the agents, such as the members of teams.
         on_ready: Called once, when all of them accept connections.
     """
-    servers = [
-        _Server(
-            uvicorn.Config(
-                build_app(
-                    listener.name,
-                    card_url=card_url or f"{listener.url}/",
-                    scripts=scripts,
-                    streaming=streaming,
-                ),
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                timeout_keep_alive=KEEP_ALIVE_S,
-                timeout_graceful_shutdown=SHUTDOWN_S,
-            )
+    agents: list[tuple[Listener, ASGIApp]] = [
+        (
+            listener,
+            build_app(
+                listener.name,
+                card_url=card_url or f"{listener.url}/",
+                scripts=scripts,
+                streaming=streaming,
+            ),
         )
         for listener in listeners
     ]
+    served = [(listener.sock, _server(app)) for listener, app in [*agents, *apps]]
     async with asyncio.TaskGroup() as group:
-        for server, listener in zip(servers, listeners, strict=True):
-            group.create_task(server.serve(sockets=[listener.sock]))
-        for server in servers:
+        for sock, server in served:
+            group.create_task(server.serve(sockets=[sock]))
+        for _, server in served:
             await server.ready.wait()
         on_ready()
         await stop.wait()
-        for server in servers:
+        for _, server in served:
             server.should_exit = True
+
+
+def _server(app: ASGIApp) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=SHUTDOWN_S,
+        )
+    )
 
 
 def stop_on_signals(stop: asyncio.Event, *signals: signal.Signals) -> None:

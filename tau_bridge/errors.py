@@ -37,7 +37,8 @@ class DataFolderError(DataError):
     """A data folder is missing, or is not in the official layout."""
 
 
-def _did_you_mean(value: str, known: Iterable[str]) -> str:
+def nearest(value: str, known: Iterable[str]) -> str:
+    """What to try instead of `value`: the nearest of the known names, or the first ten."""
     names = sorted(known)
     near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
     if near:
@@ -51,7 +52,7 @@ class UnknownDomainError(DataError):
 
     def __init__(self, domain: str, known: Iterable[str]) -> None:
         self.domain = domain
-        super().__init__(f"unknown domain {domain!r}: {_did_you_mean(domain, known)}")
+        super().__init__(f"unknown domain {domain!r}: {nearest(domain, known)}")
 
 
 class UnknownTaskError(DataError):
@@ -61,7 +62,7 @@ class UnknownTaskError(DataError):
         self.domain = domain
         self.task_id = task_id
         super().__init__(
-            f"unknown task {task_id!r} in domain {domain!r}: {_did_you_mean(task_id, known)}"
+            f"unknown task {task_id!r} in domain {domain!r}: {nearest(task_id, known)}"
         )
 
 

@@ -50,10 +50,10 @@ class OpenStep:
         request_text: str | None,
     ) -> None:
         self.step_id = step_id
+        self.call_type = call_type
+        self.callee = shortened(callee, MAX_NAME_CHARS)
         self._recorder = recorder
-        self._call_type = call_type
         self._caller = shortened(caller, MAX_NAME_CHARS)
-        self._callee = shortened(callee, MAX_NAME_CHARS)
         self._name = None if name is None else shortened(name, MAX_NAME_CHARS)
         self._parent_step_id = parent_step_id
         self._lengths: dict[str, str] = {}
@@ -77,10 +77,10 @@ class OpenStep:
             step_id=self.step_id,
             trace_id=self._recorder.trace_id,
             parent_step_id=self._parent_step_id,
-            call_type=self._call_type,
+            call_type=self.call_type,
             name=self._name,
             caller=self._caller,
-            callee=self._callee,
+            callee=self.callee,
             start_time=self._start_time,
             end_time=clock.now(),
             latency_ms=round(max(clock.monotonic_s() - self._start_s, 0.0) * 1000, 3),
@@ -122,6 +122,7 @@ class TraceRecorder:
         self.runtime = runtime
         self.max_text_chars = max_text_chars
         self._steps: dict[str, InteractionStep | None] = {}
+        self._open: dict[str, OpenStep] = {}
 
     def begin(
         self,
@@ -145,7 +146,17 @@ class TraceRecorder:
             request_text=request_text,
         )
         self._steps[step.step_id] = None
+        self._open[step.step_id] = step
         return step
+
+    def open_calls_of(self, callee: str) -> tuple[OpenStep, ...]:
+        """The calls of agents that `callee` has not answered yet, in the order of their begin."""
+        callee = shortened(callee, MAX_NAME_CHARS)
+        return tuple(
+            step
+            for step in self._open.values()
+            if step.callee == callee and step.call_type is CallType.AGENT
+        )
 
     def close(self, opened: OpenStep, step: InteractionStep) -> None:
         """Take in a finished step. Called by `OpenStep.end`."""
@@ -153,6 +164,7 @@ class TraceRecorder:
             msg = f"step {opened.step_id!r} was not open in trace {self.trace_id!r}"
             raise ValueError(msg)
         self._steps[opened.step_id] = step
+        self._open.pop(opened.step_id, None)
 
     def trace(self) -> Trace:
         """The finished steps so far, in the order in which they began."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.box import HEAVY_HEAD
@@ -20,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from adk_agent.markdown import score_table
+from adk_agent.markdown import score_table, team_table
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
 
@@ -94,13 +95,27 @@ class Display:
 
     def result(self, report: EvaluationReport) -> None:
         """Show the table of scores, the warnings and the folder."""
-        header, rows = score_table(report.summary)
+        self._table(*score_table(report.summary), title=f"Run {report.run_id}: {report.status}")
+        measured = [team for team in report.teams if team.measured]
+        if measured:
+            self._table(*team_table(measured), title="Coordination")
+        for team in report.teams:
+            for reason, count in team.not_measured.items():
+                self._line(f"{team.participant} in {team.domain}, {count} trials: {reason}")
+        origins = {row.domain: row.data for row in report.summary}
+        for domain, origin in origins.items():
+            self._line(f"data of {domain}: {origin.source}, {origin.revision}")
+        for warning in report.warnings:
+            self._line(f"warning: {warning}", style="yellow")
+        self._line(f"report: {self.folder}")
+
+    def _table(self, header: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
         # Lines between the columns fold the cells of a narrow terminal.
         lines = HEAVY_HEAD if self._console.width >= PLAIN_WIDTH else None
         table = Table(
             box=lines,
             pad_edge=lines is not None,
-            title=f"Run {report.run_id}: {report.status}",
+            title=title,
             title_justify="left",
         )
         for index, name in enumerate(header):
@@ -108,12 +123,6 @@ class Display:
         for row in rows:
             table.add_row(*map(escape, row))
         self._console.print(table)
-        origins = {row.domain: row.data for row in report.summary}
-        for domain, origin in origins.items():
-            self._line(f"data of {domain}: {origin.source}, {origin.revision}")
-        for warning in report.warnings:
-            self._line(f"warning: {warning}", style="yellow")
-        self._line(f"report: {self.folder}")
 
     def _line(self, text: str, *, style: str | None = None) -> None:
         self._console.print(escape(text), style=style, soft_wrap=True)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import subprocess
 import sys
 from typing import Any
 
+from adk_agent.assembly import Assembly, graph_metrics
 from adk_agent.cli.edge import OK
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.settings import Settings
+from tau_bridge import coordination
 from tau_bridge.tau2.data import DataSource, open_source
 
 
 def execute(parsed: argparse.Namespace) -> int:
     """Print what there is."""
-    if parsed.what == "agents":
-        rows = _agents()
-    else:
-        source = open_source(Settings.load().tau2_data_dir)
-        rows = _domains(source) if parsed.what == "domains" else _tasks(source, parsed)
+    rows = _LISTS[parsed.what](parsed)
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
@@ -29,8 +28,13 @@ def execute(parsed: argparse.Namespace) -> int:
     return OK
 
 
-def _domains(source: DataSource) -> list[dict[str, Any]]:
-    return [
+def _source() -> DataSource:
+    return open_source(Settings.load().tau2_data_dir)
+
+
+def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
+    source = _source()
+    rows = [
         {
             "domain": domain,
             "tasks": f"{len(source.task_ids(domain))} tasks",
@@ -40,12 +44,23 @@ def _domains(source: DataSource) -> list[dict[str, Any]]:
         }
         for domain in source.domains()
     ]
+    exercises = {
+        "domain": coordination.DOMAIN,
+        "tasks": f"{len(coordination.exercises())} exercises",
+        "splits": coordination.SPLIT,
+        "source": "greenroom",
+        "revision": coordination.exercises_revision(),
+    }
+    return [*rows, exercises]
 
 
-def _tasks(source: DataSource, parsed: argparse.Namespace) -> list[dict[str, Any]]:
+def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
+    source = _source()
     if parsed.domain is None:
-        known = ", ".join(source.domains())
+        known = ", ".join([*source.domains(), coordination.DOMAIN])
         raise RequestError(f"list tasks needs --domain; there are: {known}")
+    if parsed.domain == coordination.DOMAIN:
+        return [{"task": task_id, "basis": "[COMMUNICATE]"} for task_id in coordination.exercises()]
     rows = []
     for task_id in source.task_ids(parsed.domain, parsed.split):
         criteria = source.task(parsed.domain, task_id).evaluation_criteria
@@ -54,7 +69,60 @@ def _tasks(source: DataSource, parsed: argparse.Namespace) -> list[dict[str, Any
     return rows
 
 
-def _agents() -> list[dict[str, Any]]:
+def _exercises(_: argparse.Namespace) -> list[dict[str, Any]]:
+    return [
+        {"exercise": each.id, "title": each.title, "skills": ", ".join(each.skills)}
+        for each in coordination.exercises().values()
+    ]
+
+
+def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
+    return [
+        {
+            "team": f"team:{team.name}",
+            "members": f"{len(team.members)} members",
+            "labels": f"[{', '.join(team.labels)}]",
+            "about": team.description,
+        }
+        for team in coordination.teams().values()
+    ]
+
+
+def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
+    registry = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
+    return [
+        {
+            "evaluator": evaluator.name,
+            "tier": f"tier {int(evaluator.tier)}",
+            "version": evaluator.version,
+            "about": _first_sentence(evaluator),
+        }
+        for evaluator in registry.all
+    ]
+
+
+def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
+    metrics, warnings = graph_metrics()
+    for warning in warnings:
+        print(f"greenroom: {warning}", file=sys.stderr)
+    return [
+        {
+            "metric": metric.name,
+            "range": metric.range,
+            "formula": metric.formula,
+            "needs": metric.needs,
+            "source": metric.source,
+        }
+        for metric in metrics
+    ]
+
+
+def _first_sentence(thing: object) -> str:
+    lines = (inspect.getdoc(type(thing)) or "").split("\n\n")[0].split()
+    return " ".join(lines)
+
+
+def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:
     listed = subprocess.run(
         [sys.executable, "-P", "-m", "purple_agent", "--list"],
         capture_output=True,
@@ -65,6 +133,18 @@ def _agents() -> list[dict[str, Any]]:
         raise GreenroomError(f"cannot list the bundled agents: {listed.stderr.strip()[-300:]}")
     rows = []
     for line in listed.stdout.splitlines():
-        name, _, about = line.strip().partition(" ")
-        rows.append({"agent": f"builtin:{name}", "about": about.strip()})
+        name, about = line.strip().split(maxsplit=1)
+        rows.append({"agent": f"builtin:{name}", "about": about})
     return rows
+
+
+_LISTS = {
+    "domains": _domains,
+    "tasks": _tasks,
+    "exercises": _exercises,
+    "agents": _agents,
+    "teams": _teams,
+    "evaluators": _evaluators,
+    "metrics": _metrics,
+}
+"""What can be listed. The names are those of `adk_agent.cli.main.LISTED`."""

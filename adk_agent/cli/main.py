@@ -14,6 +14,7 @@ exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be use
 
 
 DEFAULT_TIMEOUT_S = 300.0
+LISTED = ["domains", "tasks", "exercises", "agents", "teams", "evaluators", "metrics"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_run(commands)
     _add_list(commands)
+    _add_score(commands)
     _add_regrade(commands)
     _add_serve(commands)
     _add_agent(commands)
@@ -120,12 +122,37 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    listing = commands.add_parser("list", help="list domains, tasks or bundled agents")
+    listing = commands.add_parser(
+        "list", help="list domains, tasks, exercises, bundled agents, teams, evaluators or metrics"
+    )
     listing.set_defaults(module="listing")
-    listing.add_argument("what", choices=["domains", "tasks", "agents"])
+    listing.add_argument("what", choices=LISTED)
     listing.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
     listing.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
     listing.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_score(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    score = commands.add_parser(
+        "score",
+        help="measure and judge recorded traces",
+        description="Measure and judge how agents work together, from a trace: one of ours, or an "
+        "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip too. "
+        "Exit code 2 where any trace could not be read; the others are scored.",
+    )
+    score.set_defaults(module="score")
+    score.add_argument("trace", help="trace.json or traces.jsonl; - reads standard input")
+    score.add_argument(
+        "--roster", metavar="FILE", help="JSON with the names of all members of the team"
+    )
+    score.add_argument(
+        "--without",
+        metavar="NAME",
+        action="append",
+        help="switch an evaluator or a metric off; may be repeated",
+    )
+    score.add_argument("--offline", action="store_true", help="use no language model")
+    score.add_argument("--json", action="store_true", help="one line of JSON for each trace")
 
 
 def _add_regrade(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -15,7 +15,14 @@ from urllib.parse import urlsplit
 
 from adk_agent.plan import BUILTIN_PREFIX, Participant
 from adk_agent.reading.refusal import Refusal
-from adk_agent.reading.words import BUNDLED_AGENTS, DOMAINS, alternatives, did_you_mean
+from adk_agent.reading.words import (
+    BUNDLED_AGENTS,
+    BUNDLED_TEAMS,
+    DOMAINS,
+    TEAM_FAULTS,
+    alternatives,
+    did_you_mean,
+)
 
 AGENT_MARK = "\ue000"
 """Stands in the text where an address or a bundled agent's name stood."""
@@ -23,7 +30,8 @@ AGENT_MARK = "\ue000"
 _ENDS = r"""\s<>"'`|\\^{}\[\](),;*“”‘’«»"""
 _URL = re.compile(
     rf"(?P<url>\b[A-Za-z][A-Za-z0-9+.\-]*://(?:\[[0-9A-Fa-f:.]*\])?[^{_ENDS}]*)"
-    r"|(?P<builtin>\bbuilt-?in:\s?[\w\-]*)"
+    r"|(?P<builtin>\b(?:built-?in:\s?(?!team)[\w\-]*|(?:built-?in:\s?)?team:\s?[\w\-]*"
+    r"(?:\+\w+:[\w\-]+(?:@[0-9]*(?:\.[0-9]+)?)?)*))"
     r"|(?P<broken>\bhttps?(?::?/{1,2}(?!/)|:\\+|:(?=[A-Za-z0-9]))[^\s]+)"
     r"|(?<![\w./:@\-])(?P<bare>(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?)"
     rf":[0-9]{{2,6}}(?![\w:])(?:/[^{_ENDS}]*)?)",
@@ -38,6 +46,8 @@ _SETTING_WORD = re.compile(
     r"airline|retail|telecom|mock|domain|version|at|since|port|note|step)(?:-|$)",
     re.IGNORECASE,
 )
+TEAM_PREFIX = "team:"
+"""Marks a bundled agent that is a whole team."""
 _PORT_DIGITS = 4
 _LARGEST_PORT = 65_535
 
@@ -74,7 +84,10 @@ def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
         Refusal: `bad-url` or `unknown-agent`.
     """
     if raw.lower().startswith(BUILTIN_PREFIX):
-        return BUILTIN_PREFIX + _bundled_name(raw[len(BUILTIN_PREFIX) :].strip(), bundled)
+        name = raw[len(BUILTIN_PREFIX) :].strip()
+        if name.lower().startswith(TEAM_PREFIX):
+            return BUILTIN_PREFIX + _team_name(name[len(TEAM_PREFIX) :].strip())
+        return BUILTIN_PREFIX + _bundled_name(name, bundled)
     if "://" not in raw:
         raw = _with_scheme(raw)
     try:
@@ -99,6 +112,25 @@ def _bundled_name(name: str, bundled: Sequence[str]) -> str:
     raise Refusal(
         "unknown-agent", f"there is no bundled agent {name!r}: {did_you_mean(name, bundled)}"
     )
+
+
+def _team_name(spec: str) -> str:
+    """`team:<name>` with its faults, `+<fault>:<member>` or `+<fault>:<member>@<share>` each."""
+    name, *faults = spec.split("+")
+    if name.lower() not in BUNDLED_TEAMS:
+        raise Refusal(
+            "unknown-agent",
+            f"there is no bundled team {name!r}: {did_you_mean(name, BUNDLED_TEAMS)}",
+        )
+    for fault in faults:
+        kind, _, member = fault.partition(":")
+        if kind.lower() not in TEAM_FAULTS or not member:
+            raise Refusal(
+                "unknown-agent",
+                f"{fault!r} is no fault of a team: write +<fault>:<member>, where a fault is "
+                f"{' or '.join(TEAM_FAULTS)}",
+            )
+    return TEAM_PREFIX + "+".join([name.lower(), *(fault.lower() for fault in faults)])
 
 
 def _with_scheme(raw: str) -> str:
@@ -154,6 +186,7 @@ def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addres
             `contradiction` for an agent that is and is not to be evaluated.
     """
     urls = _url_mentions(text, bundled)
+    urls += _team_mentions(_masked(text, urls))
     names = _name_mentions(_masked(text, urls), bundled)
     mentions = _judged(text, sorted([*urls, *names], key=lambda mention: mention.start))
     wanted = _distinct(mention.address for mention in mentions if not mention.excluded)
@@ -212,10 +245,53 @@ def _url_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
             raise _bad_url(raw, "the scheme is not followed by '://'")
         if match["bare"] and not _may_be_agent(raw):
             continue
-        address = parse_address(raw.replace("built-in:", BUILTIN_PREFIX), bundled)
+        address = parse_address(_spelled_out(raw) if match["builtin"] else raw, bundled)
         end = match.start() + len(raw)
         mentions.append(_Mention(start=match.start(), end=end, address=address))
     return mentions
+
+
+def _spelled_out(raw: str) -> str:
+    """`builtin:...` for what a sentence may write as `built-in:...`, and teams as `team:...`."""
+    plain = re.sub(r"^built-in:", BUILTIN_PREFIX, raw, flags=re.IGNORECASE)
+    return plain if plain.lower().startswith(BUILTIN_PREFIX) else BUILTIN_PREFIX + plain
+
+
+_TEAM = re.compile(
+    rf"(?<![\w/:.\-])'?(?P<name>{alternatives(BUNDLED_TEAMS)}(?:\+\w+:[\w\-]+(?:@[0-9.]*[0-9])?)*)'?"
+    r"(?![\w/:\-+])",
+    re.IGNORECASE,
+)
+_LIKE_A_TEAM = re.compile(r"(?<![\w/:.\-])[a-z]{4,}[0-9]{1,2}(?![\w/:\-])", re.IGNORECASE)
+_ALL_TEAMS = re.compile(
+    r"\b(?:(?:all|the)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:bundled|built-?in)\s+teams|"
+    r"(?:every|each)\s+(?:bundled|built-?in)\s+team)\b(?!\s*:?\s*[\w']*[0-9])",
+    re.IGNORECASE,
+)
+
+
+def _team_mentions(text: str) -> list[_Mention]:
+    """Bundled teams by their names, which are no words of a language; or all of them."""
+    mentions = [
+        _Mention(start=m.start(), end=m.end(), address=_team_address(m["name"]))
+        for m in _TEAM.finditer(text)
+    ]
+    everyone = None if mentions else _ALL_TEAMS.search(text)
+    if mentions or re.search(r"\b(?:bundled|built-?in)\s+teams?\b", text, re.IGNORECASE):
+        unknown = _LIKE_A_TEAM.search(_masked(text, mentions))
+        if unknown:
+            _team_name(unknown[0])
+    if everyone is None:
+        return mentions
+    start, end = everyone.span()
+    return [
+        _Mention(start=start if at == 0 else end, end=end, address=_team_address(name))
+        for at, name in enumerate(BUNDLED_TEAMS)
+    ]
+
+
+def _team_address(name: str) -> str:
+    return BUILTIN_PREFIX + _team_name(name)
 
 
 def _may_be_agent(raw: str) -> bool:

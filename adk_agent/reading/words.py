@@ -7,16 +7,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from adk_agent.plan import COORDINATION
+
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, for lists of many short words."""
     return tuple(text.split())
 
 
-DOMAINS = ("airline", "retail", "telecom", "mock")
+DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION)
 """The domains that a sentence may name."""
 BUNDLED_AGENTS = ("null", "echo", "oracle")
 """The agents that this project brings along."""
+BUNDLED_TEAMS = (
+    *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),
+    *("hierarchy15", "relay4", "duplicate4", "slow4"),
+)
+"""The teams that this project brings along; each is addressed as `team:<name>`."""
+TEAM_FAULTS = ("fail", "slow", "drop")
+"""What can be made to go wrong in a bundled team: `team:star5+fail:orders`."""
 SPLITS = ("base", "test", "train", "small", "full")
 """The splits that a sentence may name."""
 

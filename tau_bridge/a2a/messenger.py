@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from a2a.helpers import new_text_message
@@ -30,6 +30,7 @@ from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.replies import INPUT_REQUIRED, Reply, ReplyFold, UnreadablePartError
+from tau_bridge.a2a.traceability import find_response_traces
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
@@ -146,6 +147,15 @@ class Messenger:
         return connection
 
 
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A trace of its own calls that an agent sent along with a reply, not looked at yet."""
+
+    step_id: str
+    """The step whose reply carried it."""
+    value: Any
+
+
 class Conversation:
     """One A2A context with one agent. One message at a time; made by `Messenger.conversation`."""
 
@@ -171,6 +181,8 @@ class Conversation:
         self._chars = 0
         self._busy = False
         self._closed = False
+        self.reports: list[Report] = []
+        """What the agent told of its own calls, as it came."""
 
     async def send(self, text: str) -> Reply:
         """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
@@ -220,6 +232,7 @@ class Conversation:
             except BaseException as exc:
                 opened.end(error=f"{type(exc).__name__} in the messenger", attributes=attributes)
                 raise
+            self.reports += _reports(reply, opened.step_id)
             self._note(current, attributes)
             shown = self._connection.redact(reply.as_text())
             opened.end(response_text=shown, attributes=attributes)
@@ -355,6 +368,10 @@ class Conversation:
             async with asyncio.timeout(self._limits.settle_s):
                 async for _ in events:
                     pass
+
+
+def _reports(reply: Reply, step_id: str) -> list[Report]:
+    return [Report(step_id=step_id, value=value) for value in find_response_traces(reply)]
 
 
 def _checked_token(url: str, token: str) -> str:

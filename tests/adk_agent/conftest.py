@@ -49,6 +49,7 @@ def make_deps(tmp_path, source):
             "runtime": manual_runtime(),
             "new_run_id": lambda: "run-1",
             "evaluators": EvaluatorRegistry([LatencyEvaluator()]),
+            "team_evaluators": EvaluatorRegistry([LatencyEvaluator()]),
             "new_messenger": lambda: Messenger(limits=limits),
             "versions": {"greenroom": "test"},
             "results_dir": tmp_path / "results",

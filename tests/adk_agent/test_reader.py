@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationRequest
 from adk_agent.reader import BUNDLED_AGENTS, DOMAINS, Refusal, read_request
+from adk_agent.reading.words import BUNDLED_TEAMS
+from tau_bridge import coordination
 
 CORPUS = Path(__file__).resolve().parents[2] / "data" / "requests.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
@@ -52,7 +54,9 @@ def additions(got: EvaluationRequest, text: str) -> list[str]:
     for participant in got.participants:
         name = participant.builtin
         bare = participant.address.removeprefix("http://").lower()
-        named = name in lower or "bundled agent" in lower if name else bare in lower
+        name = name and name.removeprefix("team:").partition("+")[0]
+        everyone = "bundled agent" in lower or "bundled team" in lower
+        named = name in lower or everyone if name else bare in lower
         if not named:
             found.append(participant.address)
     return found
@@ -63,6 +67,10 @@ def test_the_corpus_is_large_and_its_ids_are_unique() -> None:
     assert len(HELD_OUT) >= 30
     assert len({row["id"] for row in ROWS}) == len(ROWS)
     assert all(("request" in row) != ("refusal" in row) for row in ROWS)
+
+
+def test_the_teams_that_a_sentence_may_name_are_the_bundled_ones() -> None:
+    assert tuple(coordination.teams()) == BUNDLED_TEAMS
 
 
 def test_the_reader_gets_at_least_95_percent_of_the_corpus_exactly_right() -> None:
@@ -100,6 +108,11 @@ PIECES = st.sampled_from(
     [
         *DOMAINS,
         *BUNDLED_AGENTS,
+        *BUNDLED_TEAMS[:3],
+        "bundled",
+        "teams",
+        "exercises",
+        "coordinate",
         *[
             "evaluate",
             "the",
@@ -190,6 +203,7 @@ def test_any_jumble_of_request_words_adds_nothing(text: str) -> None:
         return
     assert additions(got, text) == []
     likely = {"airlne": "airline", "retial": "retail"}
+    likely |= dict.fromkeys(("exercises", "coordinate"), "coordination")
     named = {likely.get(word, word) for word in re.findall(r"\w+", text)}
     assert {each.domain for each in got.selections} <= named
     if got.num_trials is not None:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from purple_agent.__main__ import main
+from purple_agent.teams.rosters import TEAMS
 
 COMMAND = [sys.executable, "-m", "purple_agent"]
 
@@ -16,7 +17,10 @@ COMMAND = [sys.executable, "-m", "purple_agent"]
 def test_the_list_names_every_agent_with_one_line(capsys):
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["null", "echo", "oracle"]
+    assert [line.split()[0] for line in lines] == [
+        *("null", "echo", "oracle"),
+        *(f"team:{name}" for name in TEAMS),
+    ]
     assert all(len(line.split()) > 3 for line in lines)
 
 

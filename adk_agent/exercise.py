@@ -1,0 +1,94 @@
+"""play_exercise: one coordination exercise played once by one team, graded, with its trace."""
+
+from __future__ import annotations
+
+import logging
+
+from adk_agent.errors import ModelError
+from adk_agent.runs import TrialRecord
+from adk_agent.team_access import PEERS_KEY, TeamAccess
+from adk_agent.trial import TrialDeps, TrialJob, failure_of, recorder_of, row_of
+from adk_agent.visible import visible
+from evals.base import EvaluationContext
+from evals.outcome import Failed, Outcome, TaskResult
+from evals.reward import reward_of
+from tau_bridge import coordination
+from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.errors import BridgeError
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.users import NO_USER
+
+logger = logging.getLogger(__name__)
+
+ENDS = {"agent": "agent_error", "infrastructure": "infrastructure_error"}
+"""How an exercise that broke is said to have ended, by the side at fault."""
+
+
+async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
+    """The exercise's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+    exercise = coordination.exercise(job.task_id)
+    team = deps.teams[job.participant.address]
+    recorder = recorder_of(job, deps)
+    answer: str | None = None
+    result: TaskResult | None = None
+    async with team.lock:
+        started_s = deps.clock.monotonic_s()
+        conversation = _conversation(job, deps, team, recorder)
+        try:
+            with team.watched(recorder):
+                reply = await conversation.send(exercise.prompt + team.briefing())
+            answer = reply.as_text()
+            result = exercise.grade(answer)
+            outcome: Outcome = reward_of(result)
+        except Exception as error:
+            outcome = failure_of(error)
+            if not isinstance(error, BridgeError | ModelError):
+                logger.exception("exercise %s broke", job.label)
+        finally:
+            await conversation.aclose()
+        duration_ms = round((deps.clock.monotonic_s() - started_s) * 1000, 3)
+    seen = visible(recorder.trace(), conversation.reports, team, believe=deps.believe_reports)
+    context = EvaluationContext(
+        trace=seen.trace,
+        result=result,
+        roster=team.roster,
+        answer=answer,
+        expected_answer=exercise.answer,
+    )
+    return TrialRecord(
+        row=row_of(
+            job,
+            seen.trace,
+            outcome,
+            result=result,
+            termination="answered" if answer is not None else _end(outcome),
+            user=NO_USER,
+            turns=int(answer is not None),
+            duration_ms=duration_ms,
+        ),
+        evaluations=await deps.team_evaluators.run(context),
+        trace=seen.trace,
+        trace_problems=seen.problems,
+        messages=_messages(exercise.prompt, answer),
+    )
+
+
+def _conversation(
+    job: TrialJob, deps: TrialDeps, team: TeamAccess, recorder: TraceRecorder
+) -> Conversation:
+    return deps.messenger.conversation(
+        deps.urls[job.participant.address],
+        recorder=recorder,
+        callee=team.name,
+        metadata={PEERS_KEY: dict(team.peers)} if team.peers else None,
+    )
+
+
+def _end(outcome: Outcome) -> str:
+    fault = outcome.fault if isinstance(outcome, Failed) else "harness"
+    return ENDS.get(fault, "harness_error")
+
+
+def _messages(prompt: str, answer: str | None) -> tuple[dict[str, str], ...]:
+    said = [{"role": "user", "content": prompt}]
+    return tuple(said if answer is None else [*said, {"role": "assistant", "content": answer}])

@@ -1,0 +1,65 @@
+"""score: what one trace from a file is worth, without playing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tau_bridge.trace_file import TraceEntry
+
+from evals.base import Evaluation, EvaluationContext
+from evals.driver import EvaluatorRegistry
+
+GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
+"""What the graph evaluator's details hold, and a scored trace shows at its top."""
+
+
+async def score_entry(
+    entry: TraceEntry,
+    evaluators: EvaluatorRegistry,
+    *,
+    roster: Sequence[str] | None = None,
+    versions: Mapping[str, str],
+) -> dict[str, Any]:
+    """The result of one trace as JSON; of an entry that could not be read, why.
+
+    Args:
+        entry: From `tau_bridge.trace_file.read_trace_file`.
+        evaluators: What to run.
+        roster: The team's members, where the entry does not name them.
+        versions: Printed with the result.
+    """
+    if entry.trace is None:
+        return {"id": entry.id, "status": "failed", "error": entry.error}
+    context = EvaluationContext(
+        trace=entry.trace,
+        roster=entry.roster if entry.roster is not None else tuple(roster) if roster else None,
+        answer=entry.answer,
+        expected_answer=entry.expected,
+    )
+    evaluations = {each.evaluator: each for each in await evaluators.run(context)}
+    graph = evaluations.pop("graph", None)
+    return {
+        "id": entry.id,
+        "trace_id": entry.trace.trace_id,
+        "status": graph.status if graph is not None else "scored",
+        "reason": graph.reason if graph is not None else None,
+        **_graph_parts(graph),
+        **{name: _plain(evaluation) for name, evaluation in evaluations.items()},
+        "reading_problems": list(entry.problems),
+        "warnings": [w for e in (graph, *evaluations.values()) if e for w in e.warnings],
+        "versions": dict(versions),
+    }
+
+
+def _graph_parts(graph: Evaluation | None) -> dict[str, Any]:
+    """Metrics, labels, findings and the graph itself; empty where there was nothing to measure."""
+    details = graph.details if graph is not None else {}
+    empty: dict[str, Any] = {"metrics": {}, "labels": [], "findings": [], "graph": {}}
+    return {**empty, **{part: details[part] for part in GRAPH_PARTS if part in details}}
+
+
+def _plain(evaluation: Evaluation) -> dict[str, Any]:
+    return evaluation.model_dump(
+        mode="json", exclude={"evaluator", "tier", "warnings"}, exclude_defaults=True
+    )

@@ -1,0 +1,131 @@
+"""TeamRow: what the evaluators say of how one participant's team coordinates, over all trials."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.visible import ASSESSOR
+from evals.base import Evaluation
+from evals.graph.evaluator import applicability
+
+GRAPH, JUDGE = "graph", "judge"
+MOST_FINDINGS = 30
+
+
+class FindingCount(BaseModel):
+    """One kind of finding about the same agents, and in how many trials it came up."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    agents: tuple[str, ...]
+    trials: int
+    example: str
+    """What was found in the first of them, with its figures."""
+
+
+class TeamRow(BaseModel):
+    """One participant in one domain. Shares are from 0 to 1; None where nothing is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    measured: int
+    """Trials in which there was coordination to measure."""
+    not_measured: dict[str, int]
+    """Why there was none in the others, with how often."""
+    labels: dict[str, int]
+    """In how many of the measured trials each label holds."""
+    findings: tuple[FindingCount, ...]
+    agents: int
+    """Most members in a trial."""
+    calls: int
+    """Calls between the members, in all measured trials."""
+    coverage: float | None
+    """Share of these calls that the assessor saw itself."""
+    contradictions: int
+    """Calls about which what was seen and what was reported differ."""
+    judged: float | None
+    """Mean overall score of the judge, 0 to 1."""
+    judged_by: tuple[str, ...]
+    consistency: dict[str, float | None]
+    """Across trials of the same task: of outcomes, and of the sequences of calls."""
+
+
+def team_row(
+    evaluations: Sequence[Mapping[str, Evaluation]],
+    *,
+    participant: str,
+    domain: str,
+    consistency: Mapping[str, float | None],
+) -> TeamRow | None:
+    """The row of a participant in a domain; None where no trial's graph was looked at.
+
+    Args:
+        evaluations: For each trial, its evaluations by evaluator.
+        participant: The participant.
+        domain: The domain.
+        consistency: What was computed across the trials.
+    """
+    graphs = [each[GRAPH] for each in evaluations if GRAPH in each]
+    if not graphs:
+        return None
+    reasons = [reason for graph in graphs if (reason := _why_not(graph)) is not None]
+    measured = [graph.details for graph in graphs if _why_not(graph) is None]
+    seen = [_part(details, "graph") for details in measured]
+    calls = sum(graph["agent_calls"] for graph in seen)
+    judgements = [each[JUDGE] for each in evaluations if JUDGE in each]
+    scores = [each.values["overall_score"] for each in judgements if each.status == "scored"]
+    return TeamRow(
+        participant=participant,
+        domain=domain,
+        measured=len(measured),
+        not_measured=dict(sorted(Counter(reasons).items())),
+        labels=_label_counts(measured),
+        findings=_finding_counts(measured),
+        agents=max((len(graph["nodes"]) for graph in seen), default=0),
+        calls=calls,
+        coverage=round(sum(g["observed"] for g in seen) / calls, 6) if calls else None,
+        contradictions=sum(graph["contradictions"] for graph in seen),
+        judged=round(sum(scores) / len(scores), 6) if scores else None,
+        judged_by=tuple(sorted({e.produced_by for e in judgements if e.status == "scored"})),
+        consistency=dict(consistency),
+    )
+
+
+def _why_not(graph: Evaluation) -> str | None:
+    """Why a trial shows no coordination; None where it does.
+
+    Two agents that call each other are a dyad too, but one with loops and ping-pong to look at.
+    """
+    if graph.status != "scored":
+        return graph.reason or graph.status
+    two_of_a_team = ASSESSOR not in _part(graph.details, "graph")["nodes"]
+    reason = applicability(graph.details)
+    return None if reason is not None and reason.startswith("dyad") and two_of_a_team else reason
+
+
+def _part(details: Mapping[str, Any], name: str) -> Any:
+    return details[name]
+
+
+def _label_counts(measured: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    counts = Counter(label for details in measured for label in _part(details, "labels"))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _finding_counts(measured: Iterable[Mapping[str, Any]]) -> tuple[FindingCount, ...]:
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for details in measured:
+        for finding in _part(details, "findings"):
+            found[finding["name"], tuple(finding["agents"])].append(finding["statement"])
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return tuple(
+        FindingCount(name=name, agents=agents, trials=len(statements), example=statements[0])
+        for (name, agents), statements in ordered[:MOST_FINDINGS]
+    )

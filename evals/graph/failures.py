@@ -1,0 +1,169 @@
+"""Metrics of failed calls: do they spread, are they made good, does anybody notice?
+
+Each failed call of an agent or a tool is
+
+- *recovered* if a later call with the same kind, callee and arguments succeeded,
+- *propagated* if the step above it failed too,
+- *silent* if neither holds: whoever called went on as if nothing had happened, as far as the trace
+  tells. A failed call without a step above it counts as one whose caller did not fail.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from evals.graph.handoffs import UNKNOWN_ARGUMENTS
+from evals.graph.interactions import Call, Interactions
+from evals.graph.metric import Computed, Detailed, Metric, PerAgent, Undefined
+from evals.graph.once import once
+from evals.graph.repeats import Asked, asked_by, inner_steps
+
+NO_STEP = "empty: no call of an agent or a tool"
+NO_FAILURE = "no failed call"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failures:
+    """The failed calls of a team, each in order. A call can be recovered and propagated."""
+
+    failed: tuple[Call, ...]
+    recovered: tuple[Call, ...]
+    propagated: tuple[Call, ...]
+    silent: tuple[Call, ...]
+
+
+@once
+def failures_of(team: Interactions) -> Failures:
+    """What became of each failed call."""
+    failed = [call for call in inner_steps(team) if call.failed]
+    recovered = _recovered(team) if failed else []
+    propagated = [c for c in failed if c.parent is not None and team.steps[c.parent].failed]
+    noticed = {call.index for call in (*recovered, *propagated)}
+    return Failures(
+        failed=tuple(failed),
+        recovered=tuple(recovered),
+        propagated=tuple(propagated),
+        silent=tuple(call for call in failed if call.index not in noticed),
+    )
+
+
+def _recovered(team: Interactions) -> list[Call]:
+    """The failed calls of which a later one that asks the same succeeded."""
+    asked = asked_by(team)
+    recovered = []
+    succeeded: set[Asked | None] = set()
+    for call in reversed(inner_steps(team)):
+        what = asked[call.index]
+        if not call.failed:
+            succeeded.add(what)
+        elif what is not None and what in succeeded:
+            recovered.append(call)
+    return recovered[::-1]
+
+
+@once
+def failed_members(team: Interactions) -> tuple[str, ...]:
+    """The members that received calls of agents, all of which failed; in alphabetical order."""
+    received, failed = _received(team)
+    return tuple(member for member in sorted(received) if failed[member] == received[member])
+
+
+def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
+    """How many calls of agents each member received, and how many of those failed."""
+    received = Counter(call.callee for call in team.agent_calls)
+    failed = Counter(call.callee for call in team.agent_calls if call.failed)
+    return received, failed
+
+
+class FailurePropagation(Metric):
+    """How many failures take the caller down with them."""
+
+    name = "failure_propagation"
+    formula = "failed calls below a step that failed too / failed calls"
+    source = "this project"
+    range = "0 (every failure was contained) to 1 (each went up one level at least)"
+    needs = "a failed call"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The share, with the counts behind it."""
+        failures = failures_of(team)
+        if not failures.failed:
+            return Undefined(NO_FAILURE)
+        return _share(len(failures.propagated), len(failures.failed), "propagated")
+
+
+class FailureRecovery(Metric):
+    """How many failures are made good."""
+
+    name = "failure_recovery"
+    formula = (
+        "failed calls of which a later one with the same kind, callee and arguments succeeded / "
+        "failed calls whose arguments are known"
+    )
+    source = "this project"
+    range = "0 (none made good) to 1 (all)"
+    needs = "a failed call whose arguments are known"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The share, with the counts behind it."""
+        failures = failures_of(team)
+        if not failures.failed:
+            return Undefined(NO_FAILURE)
+        known = sum(call.arguments is not None for call in failures.failed)
+        if not known:
+            return Undefined(UNKNOWN_ARGUMENTS)
+        return _share(len(failures.recovered), known, "recovered")
+
+
+class SilentFailures(Metric):
+    """How many failures nobody reacted to."""
+
+    name = "silent_failures"
+    formula = "failed calls that were not recovered and whose parent did not fail"
+    source = "this project"
+    range = "0 (none) and more"
+    needs = "a call of an agent or a tool"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The number of silent failures."""
+        if not inner_steps(team):
+            return Undefined(NO_STEP)
+        return float(len(failures_of(team).silent))
+
+
+class FailedShare(Metric):
+    """How much fails. By member: of the calls that it received from agents."""
+
+    name = "failed_share"
+    formula = (
+        "failed calls of agents and tools / all of them; by member: failed / all calls that it "
+        "received from agents"
+    )
+    source = "this project"
+    range = "0 (nothing failed) to 1 (everything did)"
+    needs = "a call of an agent or a tool"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The share over all calls; members that nobody called are skipped."""
+        steps = inner_steps(team)
+        if not steps:
+            return Undefined(NO_STEP)
+        received, failed = _received(team)
+        return PerAgent(
+            values={member: failed[member] / count for member, count in received.items()},
+            value=len(failures_of(team).failed) / len(steps),
+            skipped={m: "received no call" for m in team.members if m not in received},
+        )
+
+
+def _share(count: int, of: int, what: str) -> Computed:
+    return Detailed(value=count / of, details={what: count, "failed_calls": of})
+
+
+METRICS: tuple[type[Metric], ...] = (
+    FailurePropagation,
+    FailureRecovery,
+    SilentFailures,
+    FailedShare,
+)

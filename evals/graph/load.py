@@ -1,0 +1,52 @@
+"""Load: how evenly the calls are spread over the members, idle ones included.
+
+The load of a member is the number of calls that it receives from others, failed ones and retries
+too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evals.graph.metric import Computed
+from evals.graph.sweep import Floats
+from evals.graph.view import GraphMetric, GraphView, settled
+
+
+class LoadGini(GraphMetric):
+    """Inequality of load."""
+
+    name = "load_gini"
+    formula = "G n / (n - 1), G: Gini coefficient of the calls received by each member"
+    source = "Gini 1912, Variabilita e mutabilita; corrected for size after Deltas 2003"
+    range = "0 (all receive the same) to 1 (one receives everything)"
+    needs = "a call between two agents"
+
+    def measure(self, graph: GraphView) -> Computed:
+        """One number."""
+        loads, size = np.sort(_loads(graph)), graph.size
+        ranks = 2 * np.arange(1, size + 1) - size - 1
+        return settled(float(ranks @ loads) / (float(loads.sum()) * (size - 1)))
+
+
+class LoadEntropy(GraphMetric):
+    """Evenness of load."""
+
+    name = "load_entropy"
+    formula = "-sum p ln p / ln n, p: share of the calls that a member receives"
+    source = "Shannon 1948; normalised after Pielou 1966"
+    range = "0 (one receives everything) to 1 (all receive the same)"
+    needs = "a call between two agents"
+
+    def measure(self, graph: GraphView) -> Computed:
+        """One number."""
+        loads = _loads(graph)
+        shares = loads[loads > 0] / loads.sum()
+        return settled(-(shares * np.log(shares)).sum() / np.log(graph.size))
+
+
+def _loads(graph: GraphView) -> Floats:
+    return np.asarray(np.bincount(graph.callees, weights=graph.calls, minlength=graph.size), float)
+
+
+METRICS: tuple[type[GraphMetric], ...] = (LoadGini, LoadEntropy)

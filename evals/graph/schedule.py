@@ -1,0 +1,261 @@
+"""Metrics of time: the critical path, how much runs side by side, who has nothing to do.
+
+All steps with a start and an end count, tools and those opened from outside too. Steps are clamped
+into the nearest step above them that has times, for the clocks of participants may differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from typing import TypeVar
+
+from evals.graph.interactions import Call, Interactions
+from evals.graph.metric import Computed, Metric, PerAgent, Undefined
+from evals.graph.nesting import top_down
+from evals.graph.once import once
+from evals.trace import CallType
+
+NO_TIMES = "no times: no step has a start and an end"
+NO_TIME_PASSES = "no time passes between the first start and the last end"
+NOBODY = -1
+"""Stands above the steps with no timed step above."""
+
+Owner = TypeVar("Owner", bound=Hashable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """The steps with times, clamped. Lists count through `Interactions.steps`; microseconds."""
+
+    timed: Sequence[int]
+    """The steps with times, each behind those above it."""
+    starts: Sequence[int]
+    """0 for a step without times, as in `ends`."""
+    ends: Sequence[int]
+    above: Sequence[int]
+    """For each timed step, the nearest one above with times; `NOBODY` where there is none."""
+    by_start: Sequence[int]
+    """The same steps in the order of their start."""
+    begin: int
+    end: int
+
+    @property
+    def makespan_us(self) -> int:
+        """From the first start to the last end."""
+        return self.end - self.begin
+
+
+@once
+def schedule_of(team: Interactions) -> Schedule | None:
+    """The schedule of a team; None where no step has times."""
+    count = len(team.steps)
+    timed: list[int] = []
+    starts, ends, above, nearest = [0] * count, [0] * count, [NOBODY] * count, [NOBODY] * count
+    for index in top_down(team):
+        step = team.steps[index]
+        upper = NOBODY if step.parent is None else nearest[step.parent]
+        start, end = step.start_us, step.end_us
+        if start is None or end is None:
+            nearest[index] = upper
+            continue
+        if upper != NOBODY:
+            first, last = starts[upper], ends[upper]
+            start, end = min(max(start, first), last), max(min(end, last), first)
+        starts[index], ends[index], above[index], nearest[index] = start, end, upper, index
+        timed.append(index)
+    if not timed:
+        return None
+    by_start = sorted(timed, key=starts.__getitem__)
+    return Schedule(
+        timed=timed,
+        starts=starts,
+        ends=ends,
+        above=above,
+        by_start=by_start,
+        begin=starts[by_start[0]],
+        end=max(ends[index] for index in timed),
+    )
+
+
+def covered_us(schedule: Schedule, owned: Iterable[tuple[int, Owner]]) -> Counter[Owner]:
+    """For each owner, the microseconds in which one of its steps or more is going on.
+
+    Args:
+        schedule: Has the times of the steps.
+        owned: Steps with an owner of each, in the order of their start.
+    """
+    covered: Counter[Owner] = Counter()
+    until: dict[Owner, int] = {}
+    for index, owner in owned:
+        end = schedule.ends[index]
+        begin = max(schedule.starts[index], until.get(owner, schedule.begin))
+        if end > begin:
+            covered[owner] += end - begin
+            until[owner] = end
+    return covered
+
+
+@once
+def critical_path_us(team: Interactions) -> Counter[str]:
+    """Microseconds on the critical path by callee.
+
+    The path goes back from the last end to the step that ended last among those that had ended by
+    the point reached, and into it; of several that ended at once it takes the one that began
+    first. What no step below covers belongs to the step itself. Time between steps without a step
+    above is nobody's.
+    """
+    schedule = schedule_of(team)
+    spent: Counter[str] = Counter()
+    if schedule is None:
+        return spent
+    names = names_on_path(team)
+    below: dict[int, list[int]] = {}
+    for index in schedule.timed:
+        below.setdefault(schedule.above[index], []).append(index)
+    todo = _on_path(schedule, below[NOBODY], schedule.end)
+    while todo:
+        index = todo.pop()
+        inside = _on_path(schedule, below.get(index, ()), schedule.ends[index])
+        spent[names[index]] += _duration(schedule, index) - sum(
+            _duration(schedule, at) for at in inside
+        )
+        todo.extend(inside)
+    return spent
+
+
+def _on_path(schedule: Schedule, siblings: Sequence[int], reached: int) -> list[int]:
+    """The siblings on the path, going back from the point reached."""
+    starts, ends = schedule.starts, schedule.ends
+    chosen = []
+    for index in sorted(siblings, key=lambda at: (-ends[at], starts[at], at)):
+        if ends[index] <= reached:
+            chosen.append(index)
+            reached = starts[index]
+    return chosen
+
+
+def _duration(schedule: Schedule, index: int) -> int:
+    return schedule.ends[index] - schedule.starts[index]
+
+
+def names_on_path(team: Interactions) -> list[str]:
+    """The callee of each step; a tool that is called like a member is told apart from it."""
+    members, tool = set(team.members), CallType.TOOL
+    return [
+        f"{step.callee} (tool)" if step.kind is tool and step.callee in members else step.callee
+        for step in team.steps
+    ]
+
+
+class CriticalPathShare(Metric):
+    """Who the team waits for."""
+
+    name = "critical_path_share"
+    formula = (
+        "seconds of the callee on the critical path / makespan, tools under their own name; the "
+        "value is the highest. The path goes back from the last end to the latest-ending sibling "
+        "that had ended by the point reached, then into it"
+    )
+    source = "Kelley and Walker, Critical-path planning and scheduling (1959); path by last end"
+    range = "0 (never waited for) to 1 (all the time)"
+    needs = "steps with a start and an end, between which time passes"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The shares by callee; members that answered no timed call are skipped."""
+        schedule = schedule_of(team)
+        if schedule is None:
+            return Undefined(NO_TIMES)
+        if schedule.makespan_us == 0:
+            return Undefined(NO_TIME_PASSES)
+        spent = critical_path_us(team)
+        names = names_on_path(team)
+        callees = {names[index] for index in schedule.timed}
+        shares = {callee: spent[callee] / schedule.makespan_us for callee in callees}
+        return PerAgent(
+            values=shares,
+            value=max(shares.values()),
+            skipped={m: "answered no call with times" for m in team.members if m not in callees},
+        )
+
+
+class Parallelism(Metric):
+    """How much runs side by side."""
+
+    name = "parallelism"
+    formula = (
+        "sum of self-times / makespan; self-time = duration - union of the children, clamped into "
+        "their parents"
+    )
+    source = "Graham, Bounds for certain multiprocessing anomalies (1966); work / span"
+    range = "0 and more: below 1 there are pauses; serial 1, fan-out to k at once k"
+    needs = "steps with a start and an end, between which time passes"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The mean number of steps at work."""
+        schedule = schedule_of(team)
+        if schedule is None:
+            return Undefined(NO_TIMES)
+        if schedule.makespan_us == 0:
+            return Undefined(NO_TIME_PASSES)
+        return _self_times_us(schedule) / schedule.makespan_us
+
+
+def _self_times_us(schedule: Schedule) -> int:
+    inside = ((index, schedule.above[index]) for index in schedule.by_start)
+    covered = covered_us(schedule, inside)
+    own = sum(_duration(schedule, index) for index in schedule.timed)
+    return own - sum(covered.values()) + covered[NOBODY]
+
+
+class IdleRatio(Metric):
+    """How much of the time the members have nothing in hand."""
+
+    name = "idle_ratio"
+    formula = (
+        "by member: 1 - union of the timed steps that it makes or answers / (last end - first "
+        "start of the trace); the value is the mean over the members"
+    )
+    source = "this project"
+    range = "0 (everybody is busy all the time) to 1 (excluded); waiting for a call counts as busy"
+    needs = "members, and steps with a start and an end, between which time passes"
+
+    def compute(self, team: Interactions) -> Computed:
+        """The ratios by member; members whose steps all lack times are skipped."""
+        schedule = schedule_of(team)
+        if schedule is None:
+            return Undefined(NO_TIMES)
+        if schedule.makespan_us == 0:
+            return Undefined(NO_TIME_PASSES)
+        if not team.members:
+            return Undefined("no members: no call between agents, and no roster")
+        return _idle(team, schedule)
+
+
+def _idle(team: Interactions, schedule: Schedule) -> Computed:
+    agents = [_agents(step) for step in team.steps]
+    busy = covered_us(schedule, ((at, agent) for at in schedule.by_start for agent in agents[at]))
+    active = set(chain.from_iterable(agents))
+    timed = set(chain.from_iterable(agents[index] for index in schedule.timed))
+    known = [member for member in team.members if member in timed or member not in active]
+    if not known:
+        return Undefined("no times: no step of a member has a start and an end")
+    free = {member: schedule.makespan_us - busy[member] for member in known}
+    mean = Fraction(sum(free.values()), len(known) * schedule.makespan_us)
+    return PerAgent(
+        values={member: time / schedule.makespan_us for member, time in free.items()},
+        value=float(mean),
+        skipped={m: "no step with times" for m in team.members if m not in free},
+    )
+
+
+def _agents(step: Call) -> tuple[str, ...]:
+    """Who takes part in a step; tools do not."""
+    alone = step.kind is CallType.TOOL or step.caller == step.callee
+    return (step.caller,) if alone else (step.caller, step.callee)
+
+
+METRICS: tuple[type[Metric], ...] = (CriticalPathShare, Parallelism, IdleRatio)

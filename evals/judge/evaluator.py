@@ -1,0 +1,156 @@
+"""JudgeEvaluator: Tier 2's judgement of a trace, by a language model or by rules."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from pydantic import JsonValue
+
+from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
+from evals.isolation import in_own_thread
+from evals.judge.judgment import (
+    LLMJudgment,
+    UnusableAnswerError,
+    check_citations,
+    read_answer,
+)
+from evals.judge.measured import EMPTY, Measured, measured_in
+from evals.judge.model import JudgeModelError, ModelAsker
+from evals.judge.prompt import (
+    CRITERIA,
+    TOKEN_BUDGET,
+    Prompt,
+    checked_budget,
+    judge_prompt,
+)
+from evals.judge.quoting import visible
+from evals.judge.rules import rule_judgment
+from evals.outcome import Unscored
+from evals.statements import AskModel
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_S = 20.0
+"""For one call of the model."""
+TOTAL_S = 20.0
+"""For all calls about one trace: two thirds of what all evaluators of a trace have together."""
+RULES = "rules"
+
+
+class JudgeEvaluator(BaseEvaluator):
+    """How well the agents of a trace worked together, 0 to 1, with reasons and cited steps.
+
+    With a model, it is asked about the transcript and what Tier 1 measured; without one, or where
+    it gives no usable answer in time, the rules of `evals.judge.rules` judge from Tier 1 alone,
+    and a warning names the cause. Rules judge no dyad; a model does, as a conversation.
+
+    Args:
+        ask: The language model; None for the rules alone. Its temperature should be 0.
+        produced_by: Who speaks where the model answers: `llm:` and its name.
+        timeout_s: For one call of the model, in seconds.
+        total_s: For all calls about one trace, in seconds.
+        attempts: How often a call is made that fails or takes too long.
+        token_budget: The most that a prompt may have, counted as bytes (`digest.tokens_of`).
+        criteria: What to judge by.
+
+    Raises:
+        ValueError: a limit is not usable, or a model has no name.
+    """
+
+    name = "judge"
+    tier = Tier.JUDGE
+    version = "1"
+    on_loop = True
+
+    def __init__(
+        self,
+        ask: AskModel | None = None,
+        *,
+        produced_by: str = RULES,
+        timeout_s: float = TIMEOUT_S,
+        total_s: float = TOTAL_S,
+        attempts: int = 2,
+        token_budget: int = TOKEN_BUDGET,
+        criteria: str = CRITERIA,
+    ) -> None:
+        self._asker = asker_of(ask, produced_by, timeout_s=timeout_s, attempts=attempts)
+        self._produced_by = produced_by
+        self._total_s = total_s
+        self._token_budget = checked_budget(token_budget, criteria)
+        self._criteria = criteria
+
+    async def evaluate(self, context: EvaluationContext) -> Evaluation:
+        """`overall_score` under `values`, the judgement and what the model saw under `details`."""
+        measured = measured_in(context)
+        if self._asker is None:
+            return self._by_rules(measured)
+        if isinstance(measured, Measured) and EMPTY in measured.labels:
+            return self.unscored(str(measured.not_applicable))
+        try:
+            async with asyncio.timeout(self._total_s):
+                return await self._by_model(self._asker, context, measured)
+        except TimeoutError:
+            cause = f"no usable answer within {self._total_s:g} s"
+        except JudgeModelError as error:
+            cause = str(error)
+        warning = f"judged by rules, since the model {self._produced_by!r} did not: {cause}"
+        logger.warning("trace %s: %s", visible(context.trace.trace_id[:80]), warning)
+        return self._by_rules(measured, warning)
+
+    async def _by_model(
+        self, asker: ModelAsker, context: EvaluationContext, measured: Measured | Unscored
+    ) -> Evaluation:
+        # A long trace takes a while to read, which must not hold up the event loop.
+        prompt = await in_own_thread(
+            lambda: judge_prompt(
+                context.trace,
+                measured,
+                criteria=self._criteria,
+                token_budget=self._token_budget,
+            )
+        )
+        alone = isinstance(measured, Measured) and measured.not_applicable is not None
+        judgment = await asker.obtain(prompt, lambda answer: _read(answer, prompt, alone=alone))
+        seen: dict[str, JsonValue] = {**prompt.digest.facts(), "token_budget": self._token_budget}
+        return self.scored(
+            {"overall_score": judgment.overall_score},
+            details={"judgment": judgment.model_dump(mode="json"), "digest": seen},
+            produced_by=self._produced_by,
+        )
+
+    def _by_rules(self, measured: Measured | Unscored, *warnings: str) -> Evaluation:
+        judgment = measured if isinstance(measured, Unscored) else rule_judgment(measured)
+        if isinstance(judgment, Unscored):
+            return self.unscored(judgment.reason).model_copy(update={"warnings": warnings})
+        return self.scored(
+            {"overall_score": judgment.overall_score},
+            details={"judgment": judgment.model_dump(mode="json")},
+            warnings=warnings,
+            produced_by=RULES,
+        )
+
+
+def asker_of(
+    ask: AskModel | None, produced_by: str, *, timeout_s: float, attempts: int
+) -> ModelAsker | None:
+    """What asks the model; None where there is none.
+
+    Raises:
+        ValueError: the model has no name, or a limit is not usable.
+    """
+    if ask is None:
+        return None
+    if produced_by == RULES:
+        msg = "a judge with a model needs produced_by='llm:<model>', to say who judged"
+        raise ValueError(msg)
+    return ModelAsker(ask=ask, timeout_s=timeout_s, attempts=attempts)
+
+
+def _read(answer: str, prompt: Prompt, *, alone: bool) -> LLMJudgment:
+    judgment = read_answer(answer, LLMJudgment)
+    check_citations(judgment.cited_step_ids, prompt.digest.step_ids)
+    if alone and judgment.coordination_quality != "not_applicable":
+        msg = "coordination_quality is not 'not_applicable', with fewer than three agents"
+        raise UnusableAnswerError(msg)
+    return judgment

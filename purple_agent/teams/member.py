@@ -1,0 +1,194 @@
+"""TeamMember: what one member does with one message. Knows A2A only through its peers."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from purple_agent.errors import MemberFailedError, PeerFailedError
+from purple_agent.teams.answer import final_answer, read_failed, report
+from purple_agent.teams.naming import strikes
+from purple_agent.teams.plan import OUTSIDE, Ask, FaultKind, Member, Team
+from purple_agent.teams.records import read_exercise, read_facts, split_text, with_facts
+from purple_agent.teams.skills import SKILLS, apply_skill
+from purple_agent.teams.tracing import (
+    Place,
+    Span,
+    Step,
+    agent_step,
+    nested,
+    response_trace,
+    tool_step,
+)
+
+if TYPE_CHECKING:
+    from purple_agent.teams.peers import Peers
+
+SLOW_S = 0.3
+"""How long a slow member waits."""
+
+
+class HangUp(BaseException):
+    """The connection is to be closed without an answer.
+
+    Not an Exception, because the SDK's dispatcher answers each of those with a JSON-RPC error.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What a team's members run under; everything that varies."""
+
+    seed: int = 0
+    slow_s: float = SLOW_S
+    clock: Callable[[], float] = time.time
+    """Seconds since 1970."""
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+    """Makes the ids of traces."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """A member's answer, and the ResponseTrace of how it came about."""
+
+    text: str
+    trace: dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class _Visit:
+    """What is known while one message is being answered."""
+
+    exercise: str
+    place: Place
+    context_id: str
+    known: dict[str, str]
+    new: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, None] = field(default_factory=dict)
+    """In the order in which it became known; each once."""
+    steps: list[Step] = field(default_factory=list)
+
+    def learn(self, facts: dict[str, str]) -> None:
+        self.known.update(facts)
+        self.new.update(facts)
+
+
+class TeamMember:
+    """One member. Keeps nothing from one message to the next but the number of calls received."""
+
+    def __init__(
+        self, member: Member, team: Team, peers: Peers, conditions: Conditions | None = None
+    ) -> None:
+        self._member = member
+        self._team = team
+        self._peers = peers
+        self._run = conditions or Conditions()
+        self._numbers = itertools.count(1)
+
+    async def reply(self, text: str, *, place: Place | None, context_id: str) -> Said:
+        """The answer to one message; `place` is None where it comes from outside the team.
+
+        Raises:
+            MemberFailedError: a fault of the team's says so.
+            HangUp: the same, without an answer.
+        """
+        await self._suffer()
+        known, exercise = split_text(text)
+        visit = _Visit(
+            exercise=exercise,
+            place=place or Place(caller=OUTSIDE),
+            context_id=context_id,
+            known=known,
+        )
+        self._work(visit)
+        asks = self._team.script.get((self._member.name, visit.place.caller), ())
+        for number, ask in enumerate(asks, 1):
+            await self._ask(visit, ask, visit.place.below(self._member.name, number))
+        self._work(visit)
+        trace = response_trace(self._run.new_id(), visit.steps)
+        return Said(text=self._conclusion(visit), trace=trace)
+
+    async def _suffer(self) -> None:
+        """Let the faults of this call happen."""
+        kinds = strikes(
+            self._team.faults,
+            seed=self._run.seed,
+            member=self._member.name,
+            number=next(self._numbers),
+        )
+        if FaultKind.SLOW in kinds:
+            await self._run.sleep(self._run.slow_s)
+        if FaultKind.DROP in kinds:
+            raise HangUp
+        if FaultKind.FAIL in kinds:
+            raise MemberFailedError(f"{self._member.name} cannot work today")
+
+    def _work(self, visit: _Visit) -> None:
+        """Use the skills on what is known by now; what adds nothing to it is no step."""
+        exercise = read_exercise(visit.exercise)
+        for name in self._member.skills:
+            start = self._run.clock()
+            found = apply_skill(name, exercise, visit.known)
+            if found:
+                span = Span(start=start, end=self._run.clock())
+                visit.steps.append(
+                    tool_step(
+                        visit.place,
+                        span,
+                        number=len(visit.steps),
+                        tool=SKILLS[name].tool,
+                        member=self._member.name,
+                        found=found,
+                    )
+                )
+                visit.learn(found)
+
+    async def _ask(self, visit: _Visit, ask: Ask, place: Place) -> None:
+        """Make one call of the script, and take in what comes back."""
+        if ask.max_hops is not None and place.hops > ask.max_hops:
+            return
+        text = self._request(visit, ask, place)
+        start = self._run.clock()
+        reply, error = None, None
+        try:
+            reply = await self._peers.ask(
+                ask.callee, text, place=place, context_id=visit.context_id
+            )
+        except PeerFailedError as exc:
+            error = str(exc)
+            visit.failed[ask.callee] = None
+        visit.steps.append(
+            agent_step(
+                place,
+                Span(start=start, end=self._run.clock()),
+                callee=ask.callee,
+                url=self._peers.home(ask.callee),
+                request=text,
+                response=reply.text if reply else None,
+                error=error,
+            )
+        )
+        if reply is not None:
+            visit.steps += nested(reply.steps, parent=place.step)
+            visit.learn(read_facts(reply.text))
+            visit.failed |= dict.fromkeys(read_failed(reply.text))
+
+    def _request(self, visit: _Visit, ask: Ask, place: Place) -> str:
+        if ask.verbatim:
+            return visit.exercise
+        callee = next(member for member in self._team.members if member.name == ask.callee)
+        wanted = ", ".join(callee.skills).replace("_", " ") or "whatever it can find out"
+        opening = f"Step {place.step}: {place.caller} asks {ask.callee} for {wanted}."
+        return with_facts(opening, visit.known, visit.exercise)
+
+    def _conclusion(self, visit: _Visit) -> str:
+        failed = () if self._member.discreet else tuple(visit.failed)
+        if visit.place.caller == OUTSIDE:
+            return final_answer(read_exercise(visit.exercise), visit.known, failed)
+        return report(visit.new, failed)

@@ -1,0 +1,84 @@
+"""Team: what a reference team is, as data. Who belongs to it, and who asks whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+OUTSIDE = "user"
+"""The caller, in a script, who is no member: the user, or an assessor in that part."""
+
+
+class FaultKind(StrEnum):
+    """What can go wrong with a member."""
+
+    FAIL = "fail"
+    """Its A2A task fails."""
+    SLOW = "slow"
+    """It waits before it does anything."""
+    DROP = "drop"
+    """It closes the connection without an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A fault of one member, in a share of the calls that it receives, 0 to 1."""
+
+    kind: FaultKind
+    member: str
+    share: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One call of a member's script."""
+
+    callee: str
+    verbatim: bool = False
+    """Whether the exercise is handed on word for word. Otherwise the text begins with a line about
+    this very call, so that no two calls of a conversation are the same."""
+    max_hops: int | None = None
+    """The call is left out where it would be deeper than this below the user's message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """One agent of a team."""
+
+    name: str
+    skills: tuple[str, ...] = ()
+    """Names of `purple_agent.teams.skills.SKILLS`, in the order in which they are used."""
+    discreet: bool = False
+    """Whether it keeps quiet about callees that failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Team:
+    """A reference team.
+
+    `script` says what a member asks for when a caller (or `OUTSIDE`) asks it; no entry means
+    that it asks nobody then. `labels` and `findings` are what is true of its calls, by the
+    definitions of the assessor's graph tier.
+    """
+
+    name: str
+    description: str
+    entry: str
+    members: tuple[Member, ...]
+    script: Mapping[tuple[str, str], tuple[Ask, ...]]
+    faults: tuple[Fault, ...] = ()
+    labels: tuple[str, ...]
+    findings: tuple[str, ...] = ()
+
+    @property
+    def roster(self) -> tuple[str, ...]:
+        """The members' names."""
+        return tuple(member.name for member in self.members)
+
+    def peers_of(self, name: str) -> tuple[str, ...]:
+        """Whom a member may ask by the script, in alphabetical order."""
+        asked = {
+            ask.callee for (asker, _), asks in self.script.items() if asker == name for ask in asks
+        }
+        return tuple(sorted(asked))

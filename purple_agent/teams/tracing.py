@@ -1,0 +1,147 @@
+"""The ResponseTrace that a member returns: its own steps, and its callees' below them. Pure.
+
+The form is the specification's of the A2A Traceability Extension, as one flat list of steps that
+are linked by `parent_step_id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+TRACEABILITY_URI = "https://github.com/a2aproject/a2a-samples/extensions/traceability/v1"
+TRACEABILITY_KEY = f"{TRACEABILITY_URI.removeprefix('https://')}/traceability"
+"""Metadata key under which a ResponseTrace travels."""
+TIMESTAMP_URIS = (
+    "https://github.com/a2aproject/a2a-samples/samples/extensions/timestamp/v1",
+    "https://github.com/a2aproject/a2a-samples/extensions/timestamp/v1",
+)
+"""As the specification writes it, and as its sample code does."""
+
+_EXTENSIONS = ",".join((TRACEABILITY_URI, *TIMESTAMP_URIS))
+ACTIVATION_HEADERS = {"A2A-Extensions": _EXTENSIONS, "X-A2A-Extensions": _EXTENSIONS}
+"""Sent with every call between members: the header of protocol 1.0 and that of 0.3."""
+
+MAX_STEPS = 5_000
+"""Steps of one callee that are taken over; later ones are left out."""
+MAX_TEXT = 500
+"""Characters of an answer or an error that a step keeps."""
+
+Step = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where in a conversation a message stands: who sent it, and below which calls.
+
+    `step` numbers the calls on the way down, `2.1` being the first call of whoever was called
+    second. It is empty for the user's message.
+    """
+
+    caller: str
+    step: str = ""
+
+    @property
+    def hops(self) -> int:
+        """How many calls between members lead here."""
+        return self.step.count(".") + 1 if self.step else 0
+
+    def below(self, caller: str, number: int) -> Place:
+        """The place of the call that `caller` makes from here as its `number`th, from 1."""
+        return Place(caller=caller, step=f"{self.step}.{number}" if self.step else str(number))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """When a step began and ended, in seconds since 1970."""
+
+    start: float
+    end: float
+
+
+def agent_step(
+    place: Place,
+    span: Span,
+    *,
+    callee: str,
+    url: str,
+    request: str,
+    response: str | None = None,
+    error: str | None = None,
+) -> Step:
+    """A call to another member. `place` is the call's own."""
+    action = {"agent_name": callee, "agent_url": url, "requests": request}
+    return _step(
+        place.step,
+        span,
+        call_type="AGENT",
+        step_action={"agent_invocation": action},
+        additional_attributes=_attributes(place.caller, response, error),
+    )
+
+
+def tool_step(
+    place: Place, span: Span, *, number: int, tool: str, member: str, found: Mapping[str, str]
+) -> Step:
+    """A look-up of a member, in the call that `place` is; `number` tells its steps apart."""
+    said = "; ".join(f"{name}: {value}" for name, value in found.items())
+    return _step(
+        f"{place.step or '0'}.{tool}.{number}",
+        span,
+        call_type="TOOL",
+        step_action={"tool_invocation": {"tool_name": tool, "parameters": {}}},
+        additional_attributes=_attributes(member, said, None),
+    )
+
+
+def nested(steps: Sequence[Any], *, parent: str) -> list[Step]:
+    """What a callee returned, with its uppermost steps below `parent`."""
+    taken = [dict(step) for step in steps[:MAX_STEPS] if isinstance(step, Mapping)]
+    return [
+        step if step.get("parent_step_id") else {**step, "parent_step_id": parent} for step in taken
+    ]
+
+
+def response_trace(trace_id: str, steps: Sequence[Step]) -> dict[str, Any]:
+    """The whole, as it stands in a message's metadata."""
+    return {"trace_id": trace_id, "steps": [{**step, "trace_id": trace_id} for step in steps]}
+
+
+def steps_of(metadata: Mapping[str, Any]) -> list[Any]:
+    """The steps in a reply's metadata; none where there is no ResponseTrace."""
+    trace = metadata.get(TRACEABILITY_KEY)
+    steps = trace.get("steps") if isinstance(trace, Mapping) else None
+    return steps if isinstance(steps, list) else []
+
+
+def read_place(call: Any) -> Place | None:
+    """The place that a message states of itself; None where it states none that can be used."""
+    if not isinstance(call, Mapping):
+        return None
+    caller, step = call.get("caller"), call.get("step")
+    if not isinstance(caller, str) or not isinstance(step, str):
+        return None
+    usable = len(caller) <= 100 and re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,31}", step)
+    return Place(caller=caller, step=step) if usable else None
+
+
+def _step(step_id: str, span: Span, **content: Any) -> Step:
+    return {
+        "step_id": step_id,
+        **content,
+        "latency": max(0, round((span.end - span.start) * 1000)),
+        "start_time": _iso(span.start),
+        "end_time": _iso(span.end),
+    }
+
+
+def _attributes(caller: str, response: str | None, error: str | None) -> dict[str, str]:
+    stated = {"caller": caller, "response": response, "error": error}
+    return {key: value[:MAX_TEXT] for key, value in stated.items() if value is not None}
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,12 @@
+"""An observing proxy between agents: it passes their calls on, unchanged, and writes them down.
+
+async with ObservingProxy({"front": front_url, "clerk": clerk_url}) as proxy:
+wiring = proxy.wiring()          # tell each agent the addresses of its peers
+with proxy.recording(recorder):  # calls between them become steps of this trace
+...
+"""
+
+from tau_bridge.a2a.proxy.limits import ProxyLimits
+from tau_bridge.a2a.proxy.server import ObservingProxy
+
+__all__ = ["ObservingProxy", "ProxyLimits"]

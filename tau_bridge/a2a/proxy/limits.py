@@ -1,0 +1,37 @@
+"""ProxyLimits: how much passes through the proxy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyLimits:
+    """Bounds on the calls between agents. All are positive.
+
+    There is none on how long a call may take: the caller gives up when it likes, which ends the
+    call to the peer too, and the assessor's messenger bounds the turn in which all of it happens.
+
+    Raises:
+        ValueError: One is not positive.
+    """
+
+    max_hops: int = 16
+    """Calls that may be open inside each other, counting those that went through the proxy."""
+    max_calls: int = 10_000
+    """Messages in one recording; those that were refused count too."""
+    max_request_bytes: int = 10 * 1024 * 1024
+    """Body bytes of one request."""
+    max_reply_bytes: int = 2 * 1024 * 1024
+    """Body bytes of one answer, streams included; as the messenger's."""
+    connect_timeout_s: float = 10.0
+    """For making a connection to a peer."""
+    keepalive_s: float = 4.0
+    """How long an idle connection is kept. Below the 5 s after which common servers close one."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:
+                msg = f"{limit.name} must be positive, not {value!r}"
+                raise ValueError(msg)

@@ -1,0 +1,224 @@
+"""ObservingProxy: serves the addresses by which agents reach each other while they are watched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import socket
+from collections.abc import Callable, Generator, Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+import uvicorn
+
+from tau_bridge.a2a.proxy.forwarding import Forwarder
+from tau_bridge.a2a.proxy.limits import ProxyLimits
+from tau_bridge.a2a.proxy.recording import Recording
+from tau_bridge.a2a.proxy.routes import Routes
+from tau_bridge.a2a.proxy.upstream import Upstream
+
+if TYPE_CHECKING:
+    from tau_bridge.recorder import TraceRecorder
+
+_DEFAULT_LIMITS = ProxyLimits()
+_BACKLOG: Final = 1024
+_KEEP_ALIVE_S: Final = 75
+"""Longer than callers keep an idle connection, so that none is closed under a request."""
+_SHUTDOWN_S: Final = 3
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, and leaves signals to the program."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class ObservingProxy:
+    """A reverse proxy on loopback, between agents, which need not change for it.
+
+    Each agent is told the proxy's addresses of its peers in place of their own, with a token that
+    says who calls. What it sends there, the peer gets: JSON-RPC and HTTP+JSON of protocols 1.0 and
+    0.3, in one piece or as a stream, and with the caller's credentials. Nothing but the peers can
+    be reached. Use it as an asynchronous context manager; it is closed at the end.
+
+    Args:
+        peers: Address of each agent by its name; the names are those that steps will have.
+        limits: Bounds on size, depth and number of calls.
+        new_token: Makes the callers' tokens.
+
+    Raises:
+        ValueError: A name or an address cannot be one, or a token can be guessed.
+    """
+
+    def __init__(
+        self,
+        peers: Mapping[str, str],
+        *,
+        limits: ProxyLimits = _DEFAULT_LIMITS,
+        new_token: Callable[[], str] = secrets.token_urlsafe,
+    ) -> None:
+        self.limits = limits
+        self._routes = Routes(peers, new_token=new_token)
+        self._redact = self._routes.redactor()
+        self._upstream = Upstream(limits=limits)
+        self._forwarder = Forwarder(
+            self._routes, self._upstream, limits=limits, recording=lambda: self._recording
+        )
+        self._recording: Recording | None = None
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start to serve.
+
+        Raises:
+            RuntimeError: It was started before.
+            OSError: There is no free port.
+        """
+        if self._server is not None:
+            msg = "the proxy was started before; make another one"
+            raise RuntimeError(msg)
+        listener = _listening_socket()
+        self._routes.origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self._server = _Server(_config(self._forwarder))
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
+        ready = asyncio.create_task(self._server.ready.wait())
+        try:
+            await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give up what is in flight, and close every socket."""
+        try:
+            await self._forwarder.aclose()
+            if self._server is not None and self._serving is not None:
+                self._server.should_exit = True
+                await self._serving
+        finally:
+            self._upstream.close()
+
+    def url_for(self, caller: str, callee: str) -> str:
+        """The address, with a slash at the end, by which `caller` reaches `callee`.
+
+        It holds the caller's token: give it to the caller alone, and write it down nowhere.
+
+        Raises:
+            KeyError: One of them is no peer.
+            RuntimeError: The proxy was not started.
+        """
+        self._check_started()
+        return self._routes.url(caller, callee)
+
+    def wiring(self) -> dict[str, dict[str, str]]:
+        """For each peer, the addresses of all others by their names.
+
+        Raises:
+            RuntimeError: The proxy was not started.
+        """
+        names = list(self._routes.peers)
+        return {
+            caller: {callee: self.url_for(caller, callee) for callee in names if callee != caller}
+            for caller in names
+        }
+
+    def aliases(self) -> dict[str, str]:
+        """The name of a peer by each of its addresses: the real one, and the proxy's for anyone.
+
+        An address in the text of an agent can be replaced by a name with it, so that no token is
+        written down. The real ones have no slash at the end, the proxy's have one.
+
+        Raises:
+            RuntimeError: The proxy was not started.
+        """
+        peers = self._routes.peers
+        real = {peer.address.url: name for name, peer in peers.items()}
+        ours = {self.url_for(caller, callee): callee for caller in peers for callee in peers}
+        return {**real, **ours}
+
+    def redact(self, text: str) -> str:
+        """`text` with `peer:<name>` for each of the proxy's addresses, and without any token.
+
+        The steps that the proxy records were treated so. What agents report holds the same texts
+        if it is treated alike.
+        """
+        return self._redact(text)
+
+    @property
+    def unrecorded_calls(self) -> int:
+        """Messages that were passed on while no recording was on."""
+        return self._forwarder.unrecorded
+
+    @contextlib.contextmanager
+    def recording(self, recorder: TraceRecorder) -> Iterator[None]:
+        """Calls that begin inside become steps of `recorder`'s trace.
+
+        One recording at a time: nothing in a call says to which trial it belongs. At the end of
+        it, the steps of calls that are still open end too, while the calls themselves go on.
+
+        Raises:
+            RuntimeError: Another recording is on.
+        """
+        if self._recording is not None:
+            msg = "the proxy records one trial at a time; give each trial at once its own proxy"
+            raise RuntimeError(msg)
+        current = Recording(recorder, limits=self.limits, redact=self._redact)
+        self._recording = current
+        try:
+            yield
+        finally:
+            self._recording = None
+            current.finish()
+
+    def _check_started(self) -> None:
+        if not self._routes.origin:
+            msg = "the proxy has no address before it is started; use it as 'async with proxy:'"
+            raise RuntimeError(msg)
+
+
+def _config(app: Forwarder) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # addresses hold tokens
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,  # the peer's own are passed on
+        date_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
+    )
+
+
+def _listening_socket() -> socket.socket:
+    """A loopback socket on a free port.
+
+    It names its protocol because asyncio switches Nagle's algorithm off only where it is named:
+    with it on, an answer in two writes comes 40 ms late.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener

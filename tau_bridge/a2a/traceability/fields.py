@@ -1,0 +1,192 @@
+"""Reads single values of a report: texts, numbers, times and kinds of call. Pure, never raises.
+
+What cannot be read becomes None, and the caller's counter of problems says so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from evals.trace import CallType
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MAX_NUMBER_CHARS: Final = 64
+_MAX_COUNT: Final = 2**53
+_KIND_NUMBERS: Final = {1: CallType.AGENT, 2: CallType.TOOL, 3: CallType.HOST}
+"""As in the specification's enum; HOST, which it does not have, comes behind."""
+_WORD_BREAK: Final = re.compile(r"[^A-Za-z]+")
+
+_LOOKS_LIKE_A_DATE: Final = re.compile(r"\s*\d{4}-\d\d")
+
+_CAMEL: Final = {
+    "traceId": "trace_id",
+    "stepId": "step_id",
+    "parentStepId": "parent_step_id",
+    "callType": "call_type",
+    "stepAction": "step_action",
+    "stepType": "step_type",
+    "toolInvocation": "tool_invocation",
+    "toolName": "tool_name",
+    "agentInvocation": "agent_invocation",
+    "agentUrl": "agent_url",
+    "agentName": "agent_name",
+    "responseTrace": "response_trace",
+    "totalTokens": "total_tokens",
+    "additionalAttributes": "additional_attributes",
+    "latencyMs": "latency_ms",
+    "startTime": "start_time",
+    "endTime": "end_time",
+    "requestText": "request_text",
+    "responseText": "response_text",
+}
+
+Problems = Counter[str]
+"""How often each thing was wrong."""
+
+
+def told(problems: Problems) -> tuple[str, ...]:
+    """The problems in words, in alphabetical order."""
+    return tuple(f"{count} x {what}" for what, count in sorted(problems.items()))
+
+
+def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An object of the report with the names that we know in snake_case. Nothing that is null."""
+    return {_CAMEL.get(key, key): item for key, item in value.items() if item is not None}
+
+
+def valid_text(text: str, problems: Problems) -> str:
+    """`text` with half characters (lone surrogates), which no file can hold, replaced."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        problems["text with half a character (a lone surrogate): replaced"] += 1
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def canonical_json(value: Any) -> str | None:
+    """JSON that is the same for equal values: sorted keys, whole numbers without a fraction.
+
+    None where it is nested too deep to be written.
+    """
+    try:
+        return json.dumps(
+            whole_numbers(value),
+            sort_keys=True,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            default=str,
+        )
+    except (RecursionError, ValueError, TypeError):
+        return None
+
+
+def whole_numbers(value: Any) -> Any:
+    """`value` with floats that are whole numbers as int: A2A carries all numbers as doubles."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _MAX_COUNT else value
+    if isinstance(value, Mapping):
+        return {str(key): whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [whole_numbers(item) for item in value]
+    return value
+
+
+def call_type(value: Any) -> CallType | None:
+    """AGENT, TOOL or HOST by name, number, or a spelling such as `CALL_TYPE_AGENT`."""
+    if isinstance(value, str) and len(value) <= _MAX_NUMBER_CHARS:
+        word = _WORD_BREAK.split(value)[-1].upper()
+        if word in CallType.__members__:
+            return CallType[word]
+    number = _number(value)
+    return None if number is None else _KIND_NUMBERS.get(int(number))
+
+
+def amount(value: Any, what: str, problems: Problems) -> float | None:
+    """A number that is not negative, also one written as text (as JSON of protobuf does)."""
+    number = _number(value)
+    if number is None or number < 0:
+        if value is not None:
+            problems[f"{what} that is no number from 0: not used"] += 1
+        return None
+    return number
+
+
+def whole_amount(value: Any, what: str, problems: Problems) -> int | None:
+    """A whole number that is not negative."""
+    number = amount(value, what, problems)
+    if number is None:
+        return None
+    if not number.is_integer() or number >= _MAX_COUNT:
+        problems[f"{what} that is no whole number: not used"] += 1
+        return None
+    return int(number)
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and len(value) > _MAX_NUMBER_CHARS:
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def time(value: Any, what: str, problems: Problems) -> datetime | None:
+    """A time in UTC: ISO text (without a zone it is UTC), `{seconds, nanos}`, or since 1970.
+
+    A number since 1970 may be in seconds, milliseconds, microseconds or nanoseconds; its size
+    tells which.
+    """
+    if value is None:
+        return None
+    try:
+        found = _time(value)
+    except (ValueError, OverflowError, TypeError):
+        found = None
+    if found is None:
+        problems[f"{what} that is no time: not used"] += 1
+    return found
+
+
+def _time(value: Any) -> datetime | None:
+    if isinstance(value, Mapping):
+        seconds, nanos = value.get("seconds", 0), value.get("nanos", 0)
+        return _EPOCH + timedelta(seconds=int(seconds), microseconds=int(nanos) // 1000)
+    if isinstance(value, datetime):
+        return _in_utc(value)
+    if isinstance(value, str) and len(value) > _MAX_NUMBER_CHARS:
+        return None
+    is_text = isinstance(value, str) and _LOOKS_LIKE_A_DATE.match(value) is not None
+    number = None if is_text else _number(value)
+    if number is not None:
+        return _since_1970(value if isinstance(value, int) else number)
+    if isinstance(value, str):
+        return _in_utc(datetime.fromisoformat(value.strip()))
+    return None
+
+
+def _in_utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _since_1970(number: float) -> datetime:
+    size = abs(number)
+    if size < 1e11:
+        return _EPOCH + timedelta(seconds=number)
+    if size < 1e14:
+        return _EPOCH + timedelta(milliseconds=number)
+    return _EPOCH + timedelta(microseconds=number if size < 1e17 else number // 1000)

@@ -1,0 +1,39 @@
+"""ReportLimits: how much of a reported trace is read and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from tau_bridge.recorder import MAX_NAME_CHARS, MAX_TEXT_CHARS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportLimits:
+    """Bounds on one reported trace. All are positive.
+
+    Raises:
+        ValueError: One is not positive.
+    """
+
+    max_steps: int = 5_000
+    """Steps kept, nested ones included. The rest is left out and counted."""
+    max_depth: int = 6
+    """How deep a trace may be nested in another one. Deeper ones are left out and counted."""
+    max_text_chars: int = MAX_TEXT_CHARS
+    """Characters kept of a request, a response or an error, as the recorder keeps them."""
+    max_name_chars: int = MAX_NAME_CHARS
+    """Characters kept of an id, a name, an end of the call or an additional attribute."""
+    max_attributes: int = 32
+    """Additional attributes kept of a step."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:
+                msg = f"{limit.name} must be positive, not {value!r}"
+                raise ValueError(msg)
+
+
+FILE_LIMITS: Final = ReportLimits(max_steps=200_000)
+"""For files that the user gives: these are larger than one reply, and he chose them."""

@@ -1,0 +1,31 @@
+"""The data files that the product brings along: from the installed package, or from a checkout."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tau_bridge.errors import DataError
+
+_PACKAGE = Path(__file__).parent
+_PLACES = (_PACKAGE / "data", _PACKAGE.parent / "data")
+"""An installed package holds them inside; a checkout beside the packages."""
+
+
+@cache
+def bundled_json(name: str) -> Any:
+    """What a bundled JSON file holds. Read once; do not change it.
+
+    Raises:
+        DataError: it is missing or is no JSON, so the installation is broken.
+    """
+    for place in _PLACES:
+        path = place / name
+        if path.is_file():
+            try:
+                return json.loads(path.read_bytes())
+            except ValueError as exc:
+                raise DataError(f"{str(path)!r} is not JSON ({exc}): install again") from exc
+    raise DataError(f"the bundled file {name!r} is missing: install again")

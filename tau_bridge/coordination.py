@@ -1,0 +1,148 @@
+"""Coordination exercises: questions that need several specialists, and whether an answer is right.
+
+An exercise is one message to the entry agent and one answer. Its facts stand in the message, so
+that any team can answer it. The answer is checked by what it must and must not contain; how the
+team came to it is what the evaluators look at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from functools import cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from evals.outcome import Check, Component, Scored, TaskResult
+from tau_bridge.bundled_data import bundled_json
+from tau_bridge.errors import DataError, UnknownTaskError
+
+DOMAIN = "coordination"
+"""The name under which exercises are asked for and reported, beside the domains of τ²-bench."""
+SPLIT = "base"
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Exercise(_Data):
+    """One question to a team."""
+
+    id: _Text
+    title: _Text
+    skills: tuple[_Text, ...]
+    """What a team needs to be able to do, for example `orders` or `arithmetic`."""
+    prompt: _Text
+    must_contain: tuple[tuple[_Text, ...], ...]
+    """A right answer contains at least one text of every group."""
+    must_not_contain: tuple[_Text, ...] = ()
+    answer: _Text
+    """An answer that is right."""
+
+    def grade(self, answer: str) -> TaskResult:
+        """Whether an answer is right, as a τ² result of the component COMMUNICATE, 1 or 0.
+
+        Texts are compared without regard to case, white space and compatibility forms (NFKC); one
+        inside a longer word or number does not count.
+        """
+        said = _plain(answer)
+        checks = [
+            Check(
+                description=f"says {' or '.join(map(repr, group))}",
+                met=any(_holds(said, text) for text in group),
+            )
+            for group in self.must_contain
+        ]
+        checks += [
+            Check(description=f"does not say {text!r}", met=not _holds(said, text))
+            for text in self.must_not_contain
+        ]
+        right = all(check.met for check in checks)
+        return TaskResult(
+            basis=("COMMUNICATE",),
+            components=(
+                Component(
+                    name="COMMUNICATE",
+                    outcome=Scored(value=float(right), produced_by="rules"),
+                    checks=tuple(checks),
+                ),
+            ),
+        )
+
+
+class Team(_Data):
+    """A bundled team of agents: who belongs to it, and what is known to be true of it."""
+
+    name: _Text
+    description: _Text
+    entry: _Text
+    """The member that answers for the team."""
+    members: tuple[_Text, ...]
+    labels: tuple[_Text, ...]
+    """What the graph tier has to say of it."""
+    findings: tuple[_Text, ...] = ()
+
+
+_EXERCISES: TypeAdapter[tuple[Exercise, ...]] = TypeAdapter(tuple[Exercise, ...])
+_TEAMS: TypeAdapter[tuple[Team, ...]] = TypeAdapter(tuple[Team, ...])
+
+
+@cache
+def exercises() -> dict[str, Exercise]:
+    """The bundled exercises by id, in their order.
+
+    Raises:
+        DataError: the bundled file cannot be used.
+    """
+    try:
+        found = _EXERCISES.validate_python(bundled_json("exercises.json")["exercises"])
+    except (ValidationError, KeyError, TypeError) as exc:
+        raise DataError(f"the bundled exercises cannot be read: {exc}") from exc
+    return {exercise.id: exercise for exercise in found}
+
+
+def exercise(exercise_id: str) -> Exercise:
+    """One exercise.
+
+    Raises:
+        UnknownTaskError: there is none of this id.
+    """
+    known = exercises()
+    if exercise_id not in known:
+        raise UnknownTaskError(DOMAIN, exercise_id, known)
+    return known[exercise_id]
+
+
+def exercises_revision() -> str:
+    """A hash of all exercises, to tell apart what was asked in different versions."""
+    content = _EXERCISES.dump_json(tuple(exercises().values()))
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+@cache
+def teams() -> dict[str, Team]:
+    """The bundled teams by name, in their order.
+
+    Raises:
+        DataError: the bundled file cannot be used.
+    """
+    try:
+        found = _TEAMS.validate_python(bundled_json("teams.json")["teams"])
+    except (ValidationError, KeyError, TypeError) as exc:
+        raise DataError(f"the bundled teams cannot be read: {exc}") from exc
+    return {team.name: team for team in found}
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _holds(said: str, text: str) -> bool:
+    """Whether `text` stands in `said` by itself: not inside a word, nor inside a number."""
+    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(_plain(text))}(?!\w)(?![.,]\d)"
+    return re.search(pattern, said) is not None

@@ -1,0 +1,283 @@
+"""read_trace_file: the traces in a file that a user gives, in any of the forms they come in.
+
+One JSON document, or JSON lines; plain or gzip; each a trace of ours, a ResponseTrace, A2A JSON
+that carries one, or an object with `trace` and what belongs to it. What cannot be read becomes an
+entry that says why, and the others go on.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from evals.trace import CallType, Provenance, Trace
+from tau_bridge.a2a.traceability import (
+    FILE_LIMITS,
+    ReportError,
+    described,
+    is_response_trace,
+    is_step,
+    read_response_trace,
+    traces_within,
+)
+from tau_bridge.json_texts import MAX_TEXT_BYTES, JsonText, json_texts, open_json, parse_json
+from tau_bridge.merging import merge
+from tau_bridge.recorder import MAX_NAME_CHARS, shortened
+
+_SHOWN_FAULTS: Final = 3
+_BROKEN: Final = (OSError, EOFError, zlib.error)
+_EXPECTED: Final = (
+    "expected a trace (an object with a list 'steps'), an object with 'trace', or an A2A message,"
+    " task or artifact with a ResponseTrace in its metadata"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceEntry:
+    """One trace of a file, or why it could not be read: exactly one of `trace` and `error`.
+
+    `id` is what the file says, else the trace's own id, else `line-N`. `problems` says in words,
+    with counts, what could not be used as it was.
+    """
+
+    id: str
+    line: int
+    """Where it begins, from 1."""
+    trace: Trace | None = None
+    error: str | None = None
+    roster: tuple[str, ...] | None = None
+    answer: str | None = None
+    expected: str | None = None
+    problems: tuple[str, ...] = ()
+
+
+def read_trace_file(path: Path, *, max_text_bytes: int = MAX_TEXT_BYTES) -> Iterator[TraceEntry]:
+    """The traces of a file, one by one, in its order.
+
+    Raises:
+        ReportError: The file cannot be opened. This is raised at once, not with the first entry.
+    """
+    open_json(path).close()
+    return _entries(path, max_text_bytes)
+
+
+def read_roster(path: Path) -> tuple[str, ...]:
+    """The members of a team: a JSON list of names, or of objects with a `name`.
+
+    The list may also stand under `roster` or `members` of an object. A name that is given twice
+    counts once.
+
+    Raises:
+        ReportError: The file cannot be read, or holds no such list.
+    """
+    shown = repr(str(path))
+    try:
+        with open_json(path) as file:
+            texts = list(json_texts(file))
+        value = _only(texts)
+        where = next((f"$.{key}" for key in ("roster", "members") if _has(value, key)), "$")
+        return _names(value if where == "$" else value[where[2:]], where)
+    except _BROKEN as exc:
+        raise ReportError(f"{shown} is damaged: {exc}; was it copied whole?") from exc
+    except ReportError as exc:
+        raise ReportError(f"{shown} is no roster: {exc}") from exc
+
+
+def _only(texts: list[JsonText]) -> Any:
+    if len(texts) != 1:
+        raise ReportError(f"must hold one JSON list, not {len(texts)} JSON texts")
+    return parse_json(texts[0]).value
+
+
+def _has(value: Any, key: str) -> bool:
+    return isinstance(value, Mapping) and key in value
+
+
+def _entries(path: Path, max_bytes: int) -> Iterator[TraceEntry]:
+    line = 0
+    with open_json(path) as file:
+        try:
+            for text in json_texts(file, max_bytes=max_bytes):
+                line = text.line
+                yield from _entries_of(text)
+        except _BROKEN as exc:
+            msg = f"{str(path)!r} is damaged after line {line}: {exc}; was it copied whole?"
+            yield TraceEntry(id=f"line-{line + 1}", line=line + 1, error=msg)
+            return
+    if line == 0:
+        yield TraceEntry(id="line-1", line=1, error=f"{str(path)!r} is empty: {_EXPECTED}")
+
+
+def _entries_of(text: JsonText) -> Iterator[TraceEntry]:
+    try:
+        parsed = parse_json(text)
+    except ReportError as exc:
+        yield TraceEntry(id=f"line-{text.line}", line=text.line, error=str(exc))
+        return
+    value = parsed.value
+    if isinstance(value, list) and value and not is_step(value[0]):
+        for at, item in enumerate(value):
+            place = _Place(line=text.line, path=f"$[{at}]", fallback_id=f"line-{text.line}-{at}")
+            yield _entry(item, place, parsed.problems if at == 0 else ())
+    else:
+        place = _Place(line=text.line, path="$", fallback_id=f"line-{text.line}")
+        yield _entry(value, place, parsed.problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    line: int
+    path: str
+    fallback_id: str
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """The trace of an entry, with the problems of reading it."""
+
+    trace: Trace
+    problems: tuple[str, ...] = field(default=())
+
+
+def _entry(value: Any, place: _Place, problems: tuple[str, ...]) -> TraceEntry:
+    given_id = _given_id(value)
+    try:
+        found = _trace_of(value, place)
+        about = value if isinstance(value, Mapping) else {}
+        return TraceEntry(
+            id=given_id or found.trace.trace_id,
+            line=place.line,
+            trace=found.trace,
+            roster=_names(about["roster"], f"{place.path}.roster") if about.get("roster") else None,
+            answer=_text(about, ("answer",), place),
+            expected=_text(about, ("expected", "expected_answer"), place),
+            problems=(*problems, *found.problems),
+        )
+    except ReportError as exc:
+        error = f"line {place.line}: {exc}"
+        fallback = given_id or place.fallback_id
+        return TraceEntry(id=fallback, line=place.line, error=error, problems=problems)
+
+
+def _given_id(value: Any) -> str | None:
+    found = value.get("id") if isinstance(value, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+        return None
+    return shortened(str(found), MAX_NAME_CHARS)
+
+
+def _text(about: Mapping[str, Any], keys: tuple[str, ...], place: _Place) -> str | None:
+    key = next((key for key in keys if about.get(key) is not None), None)
+    if key is None:
+        return None
+    if not isinstance(about[key], str):
+        msg = f"{place.path}.{key}: must be a text, not {described(about[key])}"
+        raise ReportError(msg)
+    return str(about[key])
+
+
+def _names(value: Any, path: str) -> tuple[str, ...]:
+    """The names in a list of names or of objects with a `name`, each once.
+
+    Raises:
+        ReportError: It is no such list.
+    """
+    if not isinstance(value, list):
+        msg = f"{path}: must be a list of the members' names, not {described(value)}"
+        raise ReportError(msg)
+    names: dict[str, None] = {}
+    for at, item in enumerate(value):
+        name = item.get("name") if isinstance(item, Mapping) else item
+        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARS:
+            msg = (
+                f"{path}[{at}]: must be a name of 1 to {MAX_NAME_CHARS} characters, or an object"
+                f" with one as 'name', not {described(item)}"
+            )
+            raise ReportError(msg)
+        names[name] = None
+    return tuple(names)
+
+
+def _trace_of(value: Any, place: _Place) -> _Found:
+    """The trace in a JSON value.
+
+    Raises:
+        ReportError: There is none, or it cannot be read.
+    """
+    holder, path = value, place.path
+    if _has(value, "trace"):
+        holder, path = value["trace"], f"{path}.trace"
+        if isinstance(holder, str):
+            holder = parse_json(JsonText(line=place.line, text=holder)).value
+    if isinstance(holder, list) and holder and is_step(holder[0]):
+        holder = {"steps": holder}
+    if _is_ours(holder):
+        return _our_trace(holder, path, place)
+    if is_response_trace(holder):
+        return _reported([holder], path, place)
+    within = traces_within(holder)
+    if not within and not _has(holder, "steps"):
+        raise ReportError(f"{path}: {_EXPECTED}; this is {described(holder)}")
+    return _reported(within or [holder], path, place)
+
+
+def _reported(traces: list[Any], path: str, place: _Place) -> _Found:
+    """What one ResponseTrace tells, or several that one reply carried, as one trace."""
+    try:
+        reports = [read_response_trace(each, reporter=None, limits=FILE_LIMITS) for each in traces]
+    except ReportError as exc:
+        raise ReportError(str(exc).replace("$", path, 1)) from exc
+    trace_id = reports[0].trace_id or place.fallback_id
+    if len(reports) == 1:
+        return _Found(trace=reports[0].as_trace(trace_id), problems=reports[0].problems)
+    merged = merge(Trace(trace_id=trace_id), reports)
+    return _Found(trace=merged.trace, problems=merged.problems)
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether a trace names caller and callee in its first step, as only ours does."""
+    steps = value.get("steps") if isinstance(value, Mapping) else None
+    first = steps[0] if isinstance(steps, list) and steps else None
+    return isinstance(first, Mapping) and "caller" in first and "callee" in first
+
+
+def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
+    """A trace of ours as it was recorded; read as leniently as a report if only details are wrong.
+
+    Raises:
+        ReportError: A step does not say who called whom; the message has the first faults.
+    """
+    given = {key: value[key] for key in ("trace_id", "steps") if key in value}
+    try:
+        return _Found(trace=Trace.model_validate(given))
+    except ValidationError as exc:
+        faults = _faults(exc, path)
+        if not all(map(_says_who, given["steps"])):
+            raise ReportError(f"a trace of ours, but {faults}") from exc
+    steps = [{"provenance": Provenance.OBSERVED.value, **step} for step in given["steps"]]
+    found = _reported([{**given, "steps": steps}], path, place)
+    return _Found(trace=found.trace, problems=(f"not quite right: {faults}", *found.problems))
+
+
+def _says_who(step: Any) -> bool:
+    if not isinstance(step, Mapping) or step.get("call_type") not in CallType.__members__:
+        return False
+    return all(isinstance(step.get(end), str) and step[end] for end in ("caller", "callee"))
+
+
+def _faults(error: ValidationError, path: str) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    shown = [
+        f"{path}{_json_path(fault['loc'])}: {fault['msg']}" for fault in faults[:_SHOWN_FAULTS]
+    ]
+    more = len(faults) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _json_path(location: tuple[int | str, ...]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)

@@ -1,0 +1,42 @@
+import pytest
+
+from evals.graph.communities import communities, modularity
+
+
+def clique(nodes, calls=1):
+    return {(one, other): calls for one in nodes for other in nodes if one != other}
+
+
+def test_two_cliques_with_a_bridge_are_two_groups():
+    weights = {**clique(range(4)), **clique(range(4, 8)), (0, 4): 1}
+    assert communities(8, weights) == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_a_ring_of_cliques_is_merged_level_by_level():
+    weights = {}
+    for first in range(0, 60, 5):
+        weights |= clique(range(first, first + 5))
+        weights[(first, (first + 5) % 60)] = 1
+    group = communities(60, weights)
+    assert all(len(set(group[first : first + 5])) == 1 for first in range(0, 60, 5))
+
+
+def test_a_node_without_edges_is_a_group_of_its_own():
+    assert communities(4, clique(range(3))) == [0, 0, 0, 1]
+
+
+def test_one_group_of_all_has_modularity_0():
+    assert modularity([0, 0, 0], clique(range(3))) == 0
+
+
+def test_modularity_weighs_calls_by_their_number():
+    # Inside: 9 + 9 of 20; each group makes and receives 10.
+    weights = {(0, 1): 9, (2, 3): 9, (1, 2): 1, (3, 0): 1}
+    assert modularity([0, 0, 1, 1], weights) == pytest.approx(18 / 20 - 2 * 100 / 400)
+
+
+def test_the_same_graph_gives_the_same_groups():
+    weights = {
+        (a, b): 1 + (a * b) % 3 for a in range(12) for b in range(12) if (a + 2 * b) % 5 == 1
+    }
+    assert communities(12, weights) == communities(12, dict(weights))
