@@ -9,7 +9,7 @@ GreenroomError
 
 from __future__ import annotations
 
-from tau_bridge.errors import DataError
+from tau_bridge.errors import DataError, ReportError
 
 
 class GreenroomError(Exception):
@@ -40,4 +40,5 @@ def exit_code_of(error: Exception) -> int:
     """The exit code that an error of ours, or of the bridge, means."""
     if isinstance(error, GreenroomError):
         return error.exit_code
-    return RequestError.exit_code if isinstance(error, DataError) else GreenroomError.exit_code
+    unusable = isinstance(error, DataError | ReportError)
+    return RequestError.exit_code if unusable else GreenroomError.exit_code

@@ -18,7 +18,7 @@ from adk_agent.report import (
 )
 from adk_agent.runs import TrialRecord
 from adk_agent.settings import Settings
-from adk_agent.team_summary import TeamRow, team_row
+from adk_agent.team_summary import TeamRow, for_report, team_row
 from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
@@ -65,7 +65,7 @@ class Tally:
         """Take in a trial that ended, and return its outcome."""
         row = record.row
         self._rows[job] = row
-        self._evaluations[job] = record.evaluations
+        self._evaluations[job] = tuple(map(for_report, record.evaluations))
         self._actions[job] = tuple(
             f"{step.caller}>{step.callee}" for step in record.trace.steps if not step.from_outside
         )

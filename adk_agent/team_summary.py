@@ -8,12 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from adk_agent.visible import ASSESSOR
 from evals.base import Evaluation
 from evals.graph.evaluator import applicability
+from evals.trace import ASSESSOR
 
 GRAPH, JUDGE = "graph", "judge"
 MOST_FINDINGS = 30
+_KEPT = ("labels", "graph", "problems")
 
 
 class FindingCount(BaseModel):
@@ -96,6 +97,17 @@ def team_row(
         judged_by=tuple(sorted({e.produced_by for e in judgements if e.status == "scored"})),
         consistency=dict(consistency),
     )
+
+
+def for_report(evaluation: Evaluation) -> Evaluation:
+    """The evaluation as a report keeps it: where there is no coordination, without the details.
+
+    Whole it stands in the run's `trials.jsonl`. What says why there is nothing to measure stays.
+    """
+    if evaluation.evaluator != GRAPH or _why_not(evaluation) is None:
+        return evaluation
+    kept = {part: evaluation.details[part] for part in _KEPT if part in evaluation.details}
+    return evaluation.model_copy(update={"details": kept, "skipped": {}})
 
 
 def _why_not(graph: Evaluation) -> str | None:

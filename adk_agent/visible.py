@@ -12,7 +12,6 @@ from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
 from tau_bridge.merging import merge
 
-ASSESSOR = "green-agent"
 MAX_REPORTS = 500
 """Reports of one conversation that are read; an agent may send one with every reply."""
 
@@ -53,5 +52,5 @@ def visible(
             problems.append(str(error))
     if believe and len(reports) > MAX_REPORTS:
         problems.append(f"{len(reports) - MAX_REPORTS} of {len(reports)} reported traces left out")
-    merged = merge(team.redacted(observed), told, assessor=ASSESSOR)
+    merged = merge(team.redacted(observed), told)
     return Visible(trace=merged.trace, problems=(*problems, *merged.problems))

@@ -24,9 +24,13 @@ class CallType(StrEnum):
     """A computation of the assessor itself."""
 
 
+ASSESSOR = "green-agent"
+"""What a trace calls the assessor."""
 CALLER_KIND = "caller_kind"
 """Additional attribute that says what the caller is; `user` where that is no agent of the team."""
 USER = "user"
+CONTRADICTION = "contradiction"
+"""Additional attribute of a step about which observation and report differ; says how."""
 
 
 class Provenance(StrEnum):

@@ -5,6 +5,7 @@ BridgeError
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
 │   └── DataFolderError
+├── ReportError                 a trace or a roster that somebody gave cannot be read
 ├── HarnessError                our own code or the task's data broke (never the agent's score)
 ├── UserModelError              our simulated user's model failed
 └── AgentError                  a call to a participant did not give a reply
@@ -64,6 +65,10 @@ class UnknownTaskError(DataError):
         super().__init__(
             f"unknown task {task_id!r} in domain {domain!r}: {nearest(task_id, known)}"
         )
+
+
+class ReportError(BridgeError):
+    """Not a trace, or not a roster. The message says where, with the JSON path, and what to do."""
 
 
 class HarnessError(BridgeError):

@@ -13,11 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evals.trace import CALLER_KIND, USER, CallType, InteractionStep, Trace
+from evals.trace import ASSESSOR, CALLER_KIND, CONTRADICTION, USER, CallType, InteractionStep, Trace
 from tau_bridge.a2a.traceability import ReportedTrace, in_order, starts
 from tau_bridge.recorder import shortened
 
-CONTRADICTION = "contradiction"
 """Attribute of a step about which observation and report differ; says how."""
 REPORTED_AS = "reported_as"
 """Attribute of an observed step: the id under which it was reported."""
@@ -36,7 +35,7 @@ class Merged:
 
 
 def merge(
-    observed: Trace, reported: Sequence[ReportedTrace], *, assessor: str = "green-agent"
+    observed: Trace, reported: Sequence[ReportedTrace], *, assessor: str = ASSESSOR
 ) -> Merged:
     """The observed trace with what the reports add to it.
 

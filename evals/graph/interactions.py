@@ -20,12 +20,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
-from evals.trace import CallType, InteractionStep, Provenance, Trace
+from evals.trace import CONTRADICTION, CallType, InteractionStep, Provenance, Trace
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-CONTRADICTION = "contradiction"
-"""Additional attribute of a step about which observation and report differ; says how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from a2a.helpers import new_text_message
 from a2a.types import Role, SendMessageRequest, StreamResponse
 
-from evals.trace import CallType
+from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
@@ -66,7 +66,7 @@ class Messenger:
         *,
         limits: MessengerLimits = _DEFAULT_LIMITS,
         tokens: Mapping[str, str] | None = None,
-        caller: str = "green-agent",
+        caller: str = ASSESSOR,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self.limits = limits

@@ -8,7 +8,6 @@ everything in it is bounded, and what is wrong with it becomes a problem in word
 from __future__ import annotations
 
 from tau_bridge.a2a.traceability.drafts import described
-from tau_bridge.a2a.traceability.errors import ReportError
 from tau_bridge.a2a.traceability.finding import (
     find_response_traces,
     is_response_trace,
@@ -23,6 +22,7 @@ from tau_bridge.a2a.traceability.reading import (
     starts,
 )
 from tau_bridge.a2a.traceability.writing import write_response_trace
+from tau_bridge.errors import ReportError
 
 __all__ = [
     "FILE_LIMITS",

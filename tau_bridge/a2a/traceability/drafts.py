@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tau_bridge.a2a.traceability.errors import ReportError
 from tau_bridge.a2a.traceability.fields import Problems, snake_case, valid_text
 from tau_bridge.a2a.traceability.limits import ReportLimits
+from tau_bridge.errors import ReportError
 from tau_bridge.recorder import shortened
 
 _SHOWN_KEYS = 5
