@@ -119,7 +119,8 @@ class Display:
             title_justify="left",
         )
         for index, name in enumerate(header):
-            table.add_column(name, justify="left" if index < 2 else "right", overflow="fold")
+            words = index < 2 or name in ("labels", "by")
+            table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
             table.add_row(*map(escape, row))
         self._console.print(table)
