@@ -55,16 +55,20 @@ class LatencyEvaluator(BaseEvaluator):
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Percentiles in ms under `values`; per-agent figures under `details`."""
         calls = context.trace.of_type(CallType.AGENT)
-        timed = [step for step in calls if step.error is None and step.latency_ms is not None]
+        timed = [
+            (step.callee, latency)
+            for step in calls
+            if step.error is None and (latency := _latency_ms(step)) is not None
+        ]
         if not timed:
             return self.unscored(f"no successful agent call with a latency among {len(calls)}")
         by_agent: dict[str, list[float]] = defaultdict(list)
-        for step in timed:
-            by_agent[step.callee].append(_latency_ms(step))
+        for callee, latency in timed:
+            by_agent[callee].append(latency)
         means = {url: sum(values) / len(values) for url, values in sorted(by_agent.items())}
         slowest = max(means, key=lambda url: means[url])
         return self.scored(
-            {**percentiles(map(_latency_ms, timed)), "calls": float(len(timed))},
+            {**percentiles(latency for _, latency in timed), "calls": float(len(timed))},
             details={
                 "slowest_agent": slowest,
                 "slowest_agent_avg_ms": round(means[slowest], 3),
@@ -84,8 +88,9 @@ def _critical_path(context: EvaluationContext) -> dict[str, JsonValue]:
     return {"critical_path_ms": {name: us / 1000 for name, us in sorted(path.items())}}
 
 
-def _latency_ms(step: InteractionStep) -> float:
-    if step.latency_ms is None:
-        msg = f"step {step.step_id!r} has no latency"
-        raise ValueError(msg)
-    return step.latency_ms
+def _latency_ms(step: InteractionStep) -> float | None:
+    """What the step says; where it does not, the time from its start to its end."""
+    if step.latency_ms is not None or step.start_time is None or step.end_time is None:
+        return step.latency_ms
+    lasted_ms = (step.end_time - step.start_time).total_seconds() * 1000
+    return lasted_ms if lasted_ms >= 0 else None

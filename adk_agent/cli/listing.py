@@ -13,6 +13,8 @@ from adk_agent.assembly import Assembly, graph_metrics
 from adk_agent.cli.edge import OK
 from adk_agent.errors import GreenroomError, RequestError
 from adk_agent.settings import Settings
+from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
+from evals.graph.metric import Metric
 from tau_bridge import coordination
 from tau_bridge.tau2.data import DataSource, open_source
 
@@ -105,6 +107,7 @@ def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
     metrics, warnings = graph_metrics()
     for warning in warnings:
         print(f"greenroom: {warning}", file=sys.stderr)
+    listed: list[Metric | AcrossTrials] = [*metrics, *ACROSS_TRIALS]
     return [
         {
             "metric": metric.name,
@@ -113,7 +116,7 @@ def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
             "needs": metric.needs,
             "source": metric.source,
         }
-        for metric in metrics
+        for metric in listed
     ]
 
 

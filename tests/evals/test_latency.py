@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -75,3 +75,33 @@ async def test_a_trace_without_a_successful_agent_call_is_unscored():
     assert evaluation.status == "unscored"
     assert evaluation.values == {}
     assert "among 1" in evaluation.reason
+
+
+async def test_a_step_without_a_latency_counts_with_the_time_from_its_start_to_its_end():
+    step = call(1, "a", None)
+    timed = step.model_copy(update={"end_time": NOW + timedelta(milliseconds=250)})
+    backwards = timed.model_copy(update={"step_id": "2", "end_time": NOW - timedelta(seconds=1)})
+    untimed = timed.model_copy(update={"step_id": "3", "start_time": None})
+    evaluation = await evaluate(timed, backwards, untimed)
+    assert evaluation.values["max_ms"] == 250.0
+    assert evaluation.values["calls"] == 1.0
+    assert evaluation.details["calls_left_out"] == 2
+
+
+async def test_each_agent_has_percentiles_of_its_own_and_its_part_of_the_critical_path():
+    start = call(1, "lead", 100.0).model_copy(
+        update={"end_time": NOW + timedelta(milliseconds=100), "caller": "user"}
+    )
+    inner = call(2, "clerk", 60.0).model_copy(
+        update={
+            "parent_step_id": "1",
+            "caller": "lead",
+            "start_time": NOW + timedelta(milliseconds=20),
+            "end_time": NOW + timedelta(milliseconds=80),
+        }
+    )
+    evaluation = await evaluate(start, inner)
+    assert evaluation.details["agents"]["clerk"]["p99_ms"] == 60.0
+    assert evaluation.details["agents"]["lead"]["calls"] == 1
+    # 100 ms in all; for 60 of them the lead waits for the clerk.
+    assert evaluation.details["critical_path_ms"] == {"clerk": 60.0, "lead": 40.0}
