@@ -61,5 +61,5 @@ def _graph_parts(graph: Evaluation | None) -> dict[str, Any]:
 
 def _plain(evaluation: Evaluation) -> dict[str, Any]:
     return evaluation.model_dump(
-        mode="json", exclude={"evaluator", "tier", "warnings"}, exclude_defaults=True
+        mode="json", exclude={"evaluator", "tier", "warnings"}, exclude_none=True
     )

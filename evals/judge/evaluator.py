@@ -36,6 +36,7 @@ TIMEOUT_S = 20.0
 TOTAL_S = 20.0
 """For all calls about one trace: two thirds of what all evaluators of a trace have together."""
 RULES = "rules"
+NO_MODEL = "judged by rules, since no language model is configured"
 
 
 class JudgeEvaluator(BaseEvaluator):
@@ -43,7 +44,7 @@ class JudgeEvaluator(BaseEvaluator):
 
     With a model, it is asked about the transcript and what Tier 1 measured; without one, or where
     it gives no usable answer in time, the rules of `evals.judge.rules` judge from Tier 1 alone,
-    and a warning names the cause. Rules judge no dyad; a model does, as a conversation.
+    and a warning says so and why. Rules judge no dyad; a model does, as a conversation.
 
     Args:
         ask: The language model; None for the rules alone. Its temperature should be 0.
@@ -84,7 +85,7 @@ class JudgeEvaluator(BaseEvaluator):
         """`overall_score` under `values`, the judgement and what the model saw under `details`."""
         measured = measured_in(context)
         if self._asker is None:
-            return self._by_rules(measured)
+            return self._by_rules(measured, NO_MODEL)
         if isinstance(measured, Measured) and EMPTY in measured.labels:
             return self.unscored(str(measured.not_applicable))
         try:
@@ -122,7 +123,8 @@ class JudgeEvaluator(BaseEvaluator):
     def _by_rules(self, measured: Measured | Unscored, *warnings: str) -> Evaluation:
         judgment = measured if isinstance(measured, Unscored) else rule_judgment(measured)
         if isinstance(judgment, Unscored):
-            return self.unscored(judgment.reason).model_copy(update={"warnings": warnings})
+            told = () if warnings == (NO_MODEL,) else warnings  # nothing was judged
+            return self.unscored(judgment.reason).model_copy(update={"warnings": told})
         return self.scored(
             {"overall_score": judgment.overall_score},
             details={"judgment": judgment.model_dump(mode="json")},

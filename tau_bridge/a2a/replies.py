@@ -280,7 +280,7 @@ def _data(parts: Iterable[Part]) -> tuple[list[str], list[Any]]:
 def _json_value(part: Part) -> Any:
     try:
         values = get_data_parts([part])
-    except Exception as exc:  # noqa: BLE001 - protobuf has errors of its own, for depth say
+    except Exception as exc:  # protobuf has errors of its own, for depth say
         msg = f"a data part is not JSON: {exc}"
         raise UnreadablePartError(msg) from exc
     return _whole_numbers(values[0])

@@ -149,13 +149,14 @@ async def test_a_model_that_never_answers_holds_up_nobody(teams, limits, cause):
     assert cause in evaluation.warnings[0]
 
 
-async def test_without_a_model_rules_judge_without_a_warning(teams):
+async def test_without_a_model_rules_judge_and_a_warning_says_so(teams):
     evaluation = await judge(teams.star())
     # Hub, bottleneck and over-centralized: 0.2. One failure that nobody told of: 0.3.
     assert evaluation.values == {"overall_score": 0.5}
     assert evaluation.details["judgment"]["coordination_quality"] == "fair"
     assert "c4" in evaluation.details["judgment"]["cited_step_ids"]
-    assert (evaluation.produced_by, evaluation.warnings) == ("rules", ())
+    assert evaluation.produced_by == "rules"
+    assert evaluation.warnings == ("judged by rules, since no language model is configured",)
 
 
 async def test_a_team_with_nothing_wrong_gets_full_points_by_rules(teams):
