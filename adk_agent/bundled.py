@@ -31,14 +31,21 @@ class BundledAgents:
         gold: The oracle's script, see `gold_script`; handed over on standard input, so that it
             stands neither in a file nor on a command line.
         wired: Whether the members of teams are to be told their peers' addresses, see `wire`.
+        seed: Draws the faults of teams that have them with a share.
     """
 
     def __init__(
-        self, names: Sequence[str], *, gold: Mapping[str, Any], wired: bool = False
+        self,
+        names: Sequence[str],
+        *,
+        gold: Mapping[str, Any],
+        wired: bool = False,
+        seed: int = 0,
     ) -> None:
         self._names = tuple(dict.fromkeys(names))
         self._gold = gold
         self._wired = wired
+        self._seed = seed
         self._process: asyncio.subprocess.Process | None = None
         self._urls: dict[str, str] = {}
         self._members: dict[str, dict[str, str]] = {}
@@ -125,8 +132,9 @@ class BundledAgents:
     def _arguments(self) -> list[str]:
         gold = ["--gold", "-"] if NEEDS_GOLD in self._names else []
         teams = any(name.startswith(TEAM_PREFIX) for name in self._names)
-        wire = ["--wire"] if teams and self._wired else []
-        return ["--host", "127.0.0.1", "--port", "0", "--announce", *gold, *wire]
+        of_teams = ["--seed", str(self._seed), *(["--wire"] if self._wired else [])]
+        beside = [*gold, *(of_teams if teams else [])]
+        return ["--host", "127.0.0.1", "--port", "0", "--announce", *beside]
 
     async def _announcement(self, process: asyncio.subprocess.Process) -> dict[str, Any]:
         if process.stdin is None or process.stdout is None:

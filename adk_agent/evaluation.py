@@ -103,7 +103,10 @@ class _Run:
         try:
             async with (
                 BundledAgents(
-                    names, gold=self._gold(names), wired=self._deps.observe_teams
+                    names,
+                    gold=self._gold(names),
+                    wired=self._deps.observe_teams,
+                    seed=self._plan.seed,
                 ) as bundled,
                 self._teams(bundled) as teams,
             ):

@@ -97,12 +97,23 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
             "seen is the share of the calls between agents that the assessor observed itself; the "
             "others are reported by the agents."
         )
+    alike = [line for team in teams if (line := _alike(team))]
+    parts += [_bullets(alike)] if alike else []
     parts += [
         f"{team.participant} in {team.domain}: {reason} ({count} trials)."
         for team in teams
         for reason, count in team.not_measured.items()
     ]
     return parts
+
+
+def _alike(team: TeamRow) -> str:
+    """How alike the trials of the same task are; empty where no task has two."""
+    known = {name: value for name, value in team.consistency.items() if value is not None}
+    if not known:
+        return ""
+    shown = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
+    return f"{team.participant} in {team.domain}, across trials of the same task: {shown} (of 1)."
 
 
 def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tau_bridge.trace_file import TraceEntry
-
 from evals.base import Evaluation, EvaluationContext
 from evals.driver import EvaluatorRegistry
+from tau_bridge.trace_file import TraceEntry
 
 GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
 """What the graph evaluator's details hold, and a scored trace shows at its top."""

@@ -23,6 +23,7 @@ from adk_agent.reading.words import (
     alternatives,
     did_you_mean,
 )
+from tau_bridge.coordination import teams
 
 AGENT_MARK = "\ue000"
 """Stands in the text where an address or a bundled agent's name stood."""
@@ -129,6 +130,14 @@ def _team_name(spec: str) -> str:
                 "unknown-agent",
                 f"{fault!r} is no fault of a team: write +<fault>:<member>, where a fault is "
                 f"{' or '.join(TEAM_FAULTS)}",
+            )
+        members = teams()[name.lower()].members
+        struck = member.lower().partition("@")[0]
+        if struck not in members:
+            raise Refusal(
+                "unknown-agent",
+                f"the team {name.lower()!r} has no member {struck!r}: "
+                f"{did_you_mean(struck, members)}",
             )
     return TEAM_PREFIX + "+".join([name.lower(), *(fault.lower() for fault in faults)])
 
