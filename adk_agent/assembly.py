@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -17,14 +17,15 @@ from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, ModelSpec, default_spec, import_litellm
 from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
+from adk_agent.scoring import RESERVED
 from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.settings import Settings
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 from evals.base import BaseEvaluator
-from evals.driver import EvaluatorRegistry, check_evaluator
+from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorError, EvaluatorRegistry, check_evaluator
 from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
 from evals.graph.catalogue import metrics_with_plugins
-from evals.graph.evaluator import GraphEvaluator
+from evals.graph.evaluator import METRIC_TIMEOUT_S, GraphEvaluator
 from evals.graph.metric import Metric, MetricRegistry
 from evals.judge.evaluator import JudgeEvaluator
 from evals.judge.modes import FailureModesEvaluator
@@ -63,6 +64,8 @@ class Assembly:
         tokens: Bearer tokens by agent address.
         runtime: Clock and identifiers.
         source: Task data; opened from the settings where none is given.
+        evaluators_timeout_s: How long all evaluators together may take over one trace.
+        metrics_timeout_s: How long the graph metrics of plugins may.
     """
 
     settings: Settings
@@ -70,6 +73,8 @@ class Assembly:
     tokens: Mapping[str, str] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     source: DataSource | None = None
+    evaluators_timeout_s: float = DEFAULT_TIMEOUT_S
+    metrics_timeout_s: float = METRIC_TIMEOUT_S
 
     def open_source(self) -> DataSource:
         """The task data.
@@ -112,18 +117,21 @@ class Assembly:
         ask = LiteLlmCompletion(spec).ask if spec is not None else None
         by = f"llm:{spec.name}" if spec is not None else "rules"
         metrics, warnings = graph_metrics()
-        plugins, more_warnings = evaluator_plugins()
         registry = MetricRegistry(metrics)
-        evaluators = EvaluatorRegistry(
-            [
-                GraphEvaluator(registry, warnings=(*warnings, *more_warnings)),
-                JudgeEvaluator(ask, produced_by=by),
-                FailureModesEvaluator(ask if ask_about_modes else None, produced_by=by),
-                LatencyEvaluator(),
-                TextSimilarityEvaluator(),
-                *plugins,
-            ]
+        own: tuple[BaseEvaluator, ...] = (
+            JudgeEvaluator(ask, produced_by=by),
+            FailureModesEvaluator(ask if ask_about_modes else None, produced_by=by),
+            LatencyEvaluator(),
+            TextSimilarityEvaluator(),
         )
+        taken = {GraphEvaluator.name, *RESERVED, *(evaluator.name for evaluator in own)}
+        plugins, more_warnings = evaluator_plugins(taken)
+        graph = GraphEvaluator(
+            registry,
+            metric_timeout_s=self.metrics_timeout_s,
+            warnings=(*warnings, *more_warnings),
+        )
+        evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=self.evaluators_timeout_s)
         _switch_off(self.settings.without, evaluators, registry)
         return evaluators
 
@@ -158,19 +166,34 @@ def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
     return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))
 
 
-def evaluator_plugins() -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
-    """The evaluators of installed plugins, and a warning for each that cannot be used."""
-    found: list[BaseEvaluator] = []
+def evaluator_plugins(
+    taken: Iterable[str],
+) -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
+    """The evaluators of installed plugins, and a warning for each that cannot be used.
+
+    Args:
+        taken: Names that no plugin can have.
+    """
+    found: dict[str, BaseEvaluator] = {}
     warnings = []
     for point in sorted(metadata.entry_points(group=EVALUATORS_GROUP), key=lambda p: p.name):
         try:
-            loaded = point.load()
-            found.append(check_evaluator(loaded() if isinstance(loaded, type) else loaded))
+            evaluator = _loaded(point, {*taken, *found})
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
             warnings.append(
                 f"evaluator plugin {point.name!r} is left out: {type(error).__name__}: {error}"
             )
-    return tuple(found), tuple(warnings)
+        else:
+            found[evaluator.name] = evaluator
+    return tuple(found.values()), tuple(warnings)
+
+
+def _loaded(point: metadata.EntryPoint, taken: Collection[str]) -> BaseEvaluator:
+    loaded = point.load()
+    evaluator = check_evaluator(loaded() if isinstance(loaded, type) else loaded)
+    if evaluator.name in taken:
+        raise EvaluatorError(f"the name {evaluator.name!r} is taken: give it another one")
+    return evaluator
 
 
 def _switch_off(without: str, evaluators: EvaluatorRegistry, metrics: MetricRegistry) -> None:

@@ -246,7 +246,7 @@ class _Run:
                 elif job.domain == coordination.DOMAIN:
                     record = await play_exercise(job, trial_deps)
                 else:
-                    record = await play_trial(job, trial_deps)
+                    record = await self._play_benchmark(job, trial_deps)
                 store.append(record)  # at once: asking whether an agent is there takes time
                 self._keep(job, record)
                 await vigil.saw(record.row)
@@ -258,6 +258,13 @@ class _Run:
         except ExceptionGroup as group:
             # Workers raise nothing but what writing to disk raised; the first says it all.
             raise group.exceptions[0] from None
+
+    async def _play_benchmark(self, job: TrialJob, trial_deps: TrialDeps) -> TrialRecord:
+        """A trial of τ²-bench. Not while its team is watched: its calls are not the exercise's."""
+        team = trial_deps.teams[job.participant.address]
+        watched = team.proxy is not None and len(self._plan.benchmark_tasks) < len(self._plan.tasks)
+        async with team.lock if watched else contextlib.nullcontext():
+            return await play_trial(job, trial_deps)
 
     def _keep(self, job: TrialJob, record: TrialRecord) -> None:
         outcome = self._tally.add(job, record)

@@ -37,11 +37,12 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         try:
             with team.watched(recorder):
                 reply = await conversation.send(exercise.prompt + team.briefing())
-            answer = reply.as_text()
+            answer = team.redact(reply.as_text())
             result = exercise.grade(answer)
             outcome: Outcome = reward_of(result)
         except Exception as error:
             outcome = failure_of(error)
+            outcome = outcome.model_copy(update={"reason": team.redact(outcome.reason)})
             if not isinstance(error, BridgeError | ModelError):
                 logger.exception("exercise %s broke", job.label)
         finally:

@@ -31,6 +31,7 @@ from adk_agent.plan import (
 )
 from adk_agent.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.reading.words import BUNDLED_AGENTS
+from evals.trace import ASSESSOR, USER
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
 
 SOLO_DOMAINS = ("telecom", "mock")
@@ -184,8 +185,12 @@ def _team(
         return named, ()
     if len(named) < 2:
         raise RequestError(
-            f"entry {entry!r} makes a team of the participants, and only one is named"
+            f"entry {entry!r} makes a team of the participants, and only one agent is named "
+            "(roles at the same address count once)"
         )
+    taken = sorted({each.role.lower() for each in named} & {EVERY_MEMBER, USER, ASSESSOR})
+    if taken:
+        raise RequestError(f"{taken[0]!r} cannot be a member's role: it has a meaning of its own")
     teams = [each.address for each in named if each.address.startswith(_BUNDLED_TEAM)]
     if teams:
         raise RequestError(f"{teams[0]} is a team of its own: leave 'entry' out, or leave it out")

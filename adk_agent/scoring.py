@@ -11,6 +11,18 @@ from tau_bridge.trace_file import TraceEntry
 
 GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
 """What the graph evaluator's details hold, and a scored trace shows at its top."""
+_BESIDE = (
+    "id",
+    "trace_id",
+    "status",
+    "reason",
+    "error",
+    "reading_problems",
+    "warnings",
+    "versions",
+)
+RESERVED = frozenset((*GRAPH_PARTS, *_BESIDE))
+"""What stands beside the evaluators' names in a scored trace, so that no evaluator is called so."""
 
 
 async def score_entry(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adk_agent.team_access import TeamAccess
-from evals.trace import Trace
+from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Trace
 from tau_bridge.a2a.messenger import Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
@@ -29,6 +29,9 @@ def visible(
 ) -> Visible:
     """The trace of a trial, reports included.
 
+    Where the team's members are known, the assessor's own calls come from outside of it, also when
+    no member called another one.
+
     Args:
         observed: What the assessor and its proxy recorded.
         reports: What came back with the replies.
@@ -49,8 +52,23 @@ def visible(
                 )
             )
         except BridgeError as error:
-            problems.append(str(error))
+            problems.append(team.redact(str(error)))
     if believe and len(reports) > MAX_REPORTS:
         problems.append(f"{len(reports) - MAX_REPORTS} of {len(reports)} reported traces left out")
     merged = merge(team.redacted(observed), told)
-    return Visible(trace=merged.trace, problems=(*problems, *merged.problems))
+    trace = merged.trace if team.roster is None else _asked_from_outside(merged.trace)
+    return Visible(trace=trace, problems=(*problems, *merged.problems))
+
+
+def _asked_from_outside(trace: Trace) -> Trace:
+    steps = tuple(_opened_by_user(step) if _is_ours(step) else step for step in trace.steps)
+    return Trace(trace_id=trace.trace_id, steps=steps)
+
+
+def _is_ours(step: InteractionStep) -> bool:
+    return step.call_type is CallType.AGENT and step.caller == ASSESSOR
+
+
+def _opened_by_user(step: InteractionStep) -> InteractionStep:
+    attributes = {**step.additional_attributes, CALLER_KIND: USER}
+    return step.model_copy(update={"additional_attributes": attributes})

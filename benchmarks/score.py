@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import random
 import sys
 import tempfile
 import time
@@ -21,6 +20,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
 
 from adk_agent.assembly import Assembly
 from adk_agent.scoring import score_entry
@@ -48,15 +49,15 @@ class Case:
 
 def at_random(steps: int, agents: int) -> Trace:
     """Calls between any two agents, most of them below an earlier call, every fourth to a tool."""
-    chosen = random.Random(1)
+    chosen = np.random.default_rng(1)
     return Trace(trace_id="t", steps=tuple(_step(at, agents, chosen) for at in range(steps)))
 
 
-def _step(at: int, agents: int, chosen: random.Random) -> InteractionStep:
-    caller = chosen.randrange(agents)
-    callee = (caller + chosen.randrange(1, agents)) % agents
+def _step(at: int, agents: int, chosen: np.random.Generator) -> InteractionStep:
+    caller = int(chosen.integers(agents))
+    callee = (caller + chosen.integers(1, agents)) % agents
     is_tool = at % 4 == 3
-    below = None if at % 10 == 0 else f"s{chosen.randrange(at // 10 * 10, at)}"
+    below = None if at % 10 == 0 else f"s{chosen.integers(at // 10 * 10, at)}"
     start = T0 + timedelta(seconds=at)
     return InteractionStep(
         step_id=f"s{at}",
@@ -178,7 +179,9 @@ def main() -> int:
     parser.add_argument("most", nargs="?", type=int, default=100_000, metavar="MOST_STEPS")
     options = parser.parse_args()
     evaluators = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
-    names = [{"failure_modes": "modes", "text_similarity": "text"}.get(n, n) for n in evaluators.names]
+    names = [
+        {"failure_modes": "modes", "text_similarity": "text"}.get(n, n) for n in evaluators.names
+    ]
     columns = ("read", "read spec", *names, "all", "all spec", "us a step")
     print(f"{'CPU seconds':28}" + "".join(f"{column:>10}" for column in columns) + f"{'bound':>8}")
     with asyncio.Runner() as runner, tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,7 @@ An evaluator is one object with a unique `name`, a `tier`, a `version`, and one 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -113,7 +114,17 @@ class BaseEvaluator(ABC):
         warnings: tuple[str, ...] = (),
         produced_by: str = "rules",
     ) -> Evaluation:
-        """A finished evaluation."""
+        """A finished evaluation.
+
+        Raises:
+            ValueError: A value is infinite or no number, which no report could hold.
+        """
+        endless = [name for name, value in values.items() if not math.isfinite(value)]
+        if endless:
+            msg = (
+                f"{endless[0]} is {values[endless[0]]}: leave out what has no value, with a reason"
+            )
+            raise ValueError(msg)
         return Evaluation(
             evaluator=self.name,
             version=self.version,

@@ -120,16 +120,17 @@ class EvaluatorRegistry:
         if asyncio.get_running_loop().time() >= deadline:
             used_up = f"the time for all evaluators, {self._timeout_s:g} s, was used up"
             return self._failed(evaluator, f"{used_up} before it began")
+        limit = asyncio.timeout_at(deadline)
         try:
-            async with asyncio.timeout_at(deadline):
+            async with limit:
                 evaluation: object = (
                     await evaluator.evaluate(context)
                     if evaluator.on_loop
                     else await in_own_thread(lambda: _alone(evaluator, context))
                 )
-        except TimeoutError:
-            return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")
         except Exception as error:
+            if limit.expired():
+                return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")
             logger.warning("evaluator %r failed", evaluator.name, exc_info=True)
             return self._failed(evaluator, f"{type(error).__name__}: {error}")
         if not isinstance(evaluation, Evaluation):

@@ -8,8 +8,9 @@ from rapidfuzz import fuzz
 
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 
-MAX_CHARACTERS = 50_000
-"""Longer texts are not compared: the time grows with the product of both lengths."""
+MAX_CHARACTERS = 20_000
+"""Longer texts, as they came or normalised (one character can become 18), are not compared: the
+time grows with the product of both lengths."""
 
 
 def normalised(text: str) -> str:
@@ -41,12 +42,13 @@ class TextSimilarityEvaluator(BaseEvaluator):
             return self.unscored("no expected answer to compare with")
         if answer is None:
             return self.unscored("the trace has no answer")
-        longest = max(len(answer), len(expected))
+        given = (answer, expected)
+        pair = [normalised(text) for text in given if len(text) <= MAX_CHARACTERS]
+        longest = max(map(len, [*given, *pair]))
         if longest > MAX_CHARACTERS:
             return self.unscored(
                 f"a text of {longest} characters: at most {MAX_CHARACTERS} are compared"
             )
-        pair = normalised(answer), normalised(expected)
         return self.scored(
             {
                 "ratio": round(fuzz.ratio(*pair) / 100, 6),

@@ -29,6 +29,9 @@ ASSESSOR = "green-agent"
 CALLER_KIND = "caller_kind"
 """Additional attribute that says what the caller is; `user` where that is no agent of the team."""
 USER = "user"
+NOT_BELIEVED = "not_believed"
+"""Additional attribute of a reported call that the assessor should have seen, and did not: kept,
+and left out of everything that is computed."""
 CONTRADICTION = "contradiction"
 """Additional attribute of a step about which observation and report differ; says how."""
 

@@ -13,11 +13,20 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evals.trace import ASSESSOR, CALLER_KIND, CONTRADICTION, USER, CallType, InteractionStep, Trace
+from evals.trace import (
+    ASSESSOR,
+    CALLER_KIND,
+    CONTRADICTION,
+    NOT_BELIEVED,
+    USER,
+    CallType,
+    InteractionStep,
+    Provenance,
+    Trace,
+)
 from tau_bridge.a2a.traceability import ReportedTrace, in_order, starts
 from tau_bridge.recorder import shortened
 
-"""Attribute of a step about which observation and report differ; says how."""
 REPORTED_AS = "reported_as"
 """Attribute of an observed step: the id under which it was reported."""
 PARENT_GUESSED = "parent_guessed"
@@ -73,6 +82,7 @@ class _Node:
     merged_id: str = ""
     merged_parent: str | None = None
     contradictions: list[str] = field(default_factory=list)
+    believed: bool = True
 
 
 class _Merging:
@@ -127,16 +137,24 @@ class _Merging:
                 self._contradict(node, "the reported parents form a circle")
 
     def note_missing(self, assessor: str) -> None:
-        """Mark calls that only one side knows, where the other should have known them too."""
+        """Mark calls that only one side knows, where the other should have known them too.
+
+        Where any call between the agents was seen, all of them pass the observer. A call that is
+        told of and was not seen is then no more than a claim, whoever is said to have made it, and
+        is not believed: else a report could make a team look better than it was seen to be.
+        """
         reporting = {node.step.caller for node in self._told if _is_inner(node.step)}
-        watched = {node.step.caller for node in self._seen if _is_inner(node.step)}
+        watched = any(
+            _is_inner(node.step) and not _is_ours(node.step, assessor) for node in self._seen
+        )
         for node in self._seen:
             caller = node.step.caller
             if _is_inner(node.step) and node.twin is None and caller in reporting - {assessor}:
                 self._contradict(node, "not reported")
         for node in self._told:
-            if _is_inner(node.step) and node.twin is None and node.step.caller in watched:
+            if watched and node.twin is None and _is_inner(node.step):
                 self._contradict(node, "not observed")
+                node.believed = False
 
     def steps(self) -> Iterator[InteractionStep]:
         """The merged steps, the observed ones first."""
@@ -275,6 +293,7 @@ class _Merging:
 
     def _reported_step(self, node: _Node) -> InteractionStep:
         attributes = dict(node.step.additional_attributes)
+        attributes |= {} if node.believed else {NOT_BELIEVED: "true"}
         changes = {
             "step_id": node.merged_id,
             "trace_id": self._trace_id,
@@ -320,12 +339,15 @@ def _may_guess(step: InteractionStep) -> bool:
 
 def _enclosed(steps: list[InteractionStep], assessor: str) -> list[InteractionStep]:
     """The steps, the assessor's own calls marked as enclosing where others call others."""
-    if not any(_is_inner(step) and step.caller != assessor for step in steps):
+    if not any(_is_inner(step) and not _is_ours(step, assessor) for step in steps):
         return steps
-    return [
-        _opened_by_user(step) if _is_inner(step) and step.caller == assessor else step
-        for step in steps
-    ]
+    return [_opened_by_user(step) if _is_ours(step, assessor) else step for step in steps]
+
+
+def _is_ours(step: InteractionStep, assessor: str) -> bool:
+    """Whether the assessor made the call: what it observed, not what somebody says it did."""
+    observed = step.provenance is Provenance.OBSERVED
+    return observed and _is_inner(step) and step.caller == assessor
 
 
 def _opened_by_user(step: InteractionStep) -> InteractionStep:

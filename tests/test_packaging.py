@@ -1,6 +1,7 @@
 """What is shipped, and what must not be in the repository."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import tomllib
@@ -60,6 +61,20 @@ def test_the_agreed_folders_and_files_stand_at_the_top(name):
 
 def test_the_wheel_names_the_four_packages():
     assert PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == PACKAGES
+
+
+def test_the_wheel_holds_the_data_that_is_read_at_run_time():
+    """The names that the packages ask for are those that an installed package finds."""
+    asked = {
+        name
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for name in re.findall(r'bundled_json\("([^"]+)"\)', path.read_text(encoding="utf-8"))
+    }
+    included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert asked == {"exercises.json", "teams.json"}
+    assert included == {f"data/{name}": f"tau_bridge/data/{name}" for name in asked}
+    assert all((ROOT / path).is_file() for path in included)
 
 
 def test_the_project_refuses_to_be_uploaded():

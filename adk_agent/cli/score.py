@@ -5,18 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
-
 from adk_agent.assembly import Assembly, versions
 from adk_agent.cli.edge import OK, USAGE
-from adk_agent.scoring import score_entry
+from adk_agent.scoring import RESERVED, score_entry
 from adk_agent.settings import Settings
 from evals.driver import EvaluatorRegistry
+from evals.graph.evaluator import applicability
+from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
+
+STDIN = "-"
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -28,8 +34,28 @@ def execute(parsed: argparse.Namespace) -> int:
     settings = Settings.load(offline=parsed.offline or None, without=_without(parsed.without))
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
     evaluators = Assembly(settings=settings).trace_evaluators()
-    entries = read_trace_file(Path(parsed.trace))
-    return asyncio.run(_score_all(entries, evaluators, roster, as_json=parsed.json))
+    with _entries(parsed.trace) as entries:
+        return asyncio.run(_score_all(entries, evaluators, roster, as_json=parsed.json))
+
+
+@contextmanager
+def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
+    """The traces of a file, or of standard input where `source` is `-`."""
+    if source != STDIN:
+        yield read_trace_file(Path(source))
+        return
+    # Whether it is gzip shows at the beginning, to which a pipe cannot go back.
+    with tempfile.NamedTemporaryFile(prefix="greenroom-") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+        yield (_from_stdin(entry, kept.name) for entry in read_trace_file(Path(kept.name)))
+
+
+def _from_stdin(entry: TraceEntry, path: str) -> TraceEntry:
+    """The entry with an error that speaks of standard input."""
+    if entry.error is None:
+        return entry
+    return replace(entry, error=entry.error.replace(repr(path), "standard input"))
 
 
 def _without(names: Sequence[str] | None) -> str | None:
@@ -59,23 +85,29 @@ async def _score_all(
 
 def as_text(scored: dict[str, Any]) -> str:
     """A scored trace for a terminal."""
-    graph = scored["graph"]
-    coverage = graph.get("coverage")
-    seen = "" if coverage is None else f", {coverage:.0%} of them observed"
-    lines = [
-        f"Trace {scored['trace_id']}: {len(graph.get('nodes', ()))} agents, "
-        f"{graph.get('agent_calls', 0)} calls between agents{seen}",
-        f"Labels: {', '.join(scored['labels']) or 'none'}",
-    ]
-    if scored["reason"]:
-        lines.append(f"Not measured: {scored['reason']}")
-    lines += ["", *_metrics(scored["metrics"])]
-    lines += ["", "Findings:", *[f"  {each['statement']}" for each in scored["findings"]]]
-    lines += [f"  {name}: {_told(scored[name])}" for name in ("judge", "latency") if name in scored]
+    lines = _team(scored) if scored["graph"] else [f"Trace {scored['trace_id']}"]
+    evaluations = {name: scored[name] for name in scored if name not in RESERVED}
+    lines += ["", "Evaluators:", *(f"  {name}: {_told(e)}" for name, e in evaluations.items())]
     lines += [f"Warning: {warning}" for warning in scored["warnings"]]
     problems = [*scored["reading_problems"], *scored.get("problems", ())]
     lines += [f"In the trace: {problem}" for problem in problems]
     return "\n".join(lines)
+
+
+def _team(scored: dict[str, Any]) -> list[str]:
+    """What the graph evaluator found."""
+    graph = scored["graph"]
+    coverage = graph["coverage"]
+    seen = "" if coverage is None else f", {coverage:.0%} of them observed"
+    lines = [
+        f"Trace {scored['trace_id']}: {len(graph['nodes'])} agents, "
+        f"{graph['agent_calls']} calls between agents{seen}",
+        f"Labels: {', '.join(scored['labels']) or 'none'}",
+    ]
+    why_not = scored["reason"] or applicability(scored)
+    lines += [] if why_not is None else [f"Not measured: {why_not}"]
+    found = [f"  {finding['statement']}" for finding in scored["findings"]] or ["  none"]
+    return [*lines, "", *_metrics(scored["metrics"]), "", "Findings:", *found]
 
 
 def _metrics(metrics: dict[str, Any]) -> list[str]:
@@ -86,9 +118,17 @@ def _metrics(metrics: dict[str, Any]) -> list[str]:
 def _value(metric: dict[str, Any]) -> str:
     if metric["value"] is None:
         return f"-  ({metric['reason']})"
-    highest = metric.get("agents") or {}
-    best = [name for name, value in highest.items() if value == metric["value"]]
-    return f"{metric['value']:.4g}{f'  ({best[0]})' if best else ''}"
+    return f"{metric['value']:.4g}{_whose(metric)}"
+
+
+def _whose(metric: dict[str, Any]) -> str:
+    """Who has the value, where it is that of one or more members and not the same for all."""
+    agents = metric.get("agents") or {}
+    best = [name for name, value in agents.items() if value == metric["value"]]
+    if not best or len(best) == len(agents):
+        return ""
+    others = f" and {len(best) - 1} more" if len(best) > 1 else ""
+    return f"  ({best[0]}{others})"
 
 
 def _told(evaluation: dict[str, Any]) -> str:

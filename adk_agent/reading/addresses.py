@@ -84,6 +84,8 @@ def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
     Raises:
         Refusal: `bad-url` or `unknown-agent`.
     """
+    if raw.lower().startswith(TEAM_PREFIX):
+        raw = BUILTIN_PREFIX + raw
     if raw.lower().startswith(BUILTIN_PREFIX):
         name = raw[len(BUILTIN_PREFIX) :].strip()
         if name.lower().startswith(TEAM_PREFIX):
@@ -132,7 +134,11 @@ def _team_name(spec: str) -> str:
                 f"{' or '.join(TEAM_FAULTS)}",
             )
         members = teams()[name.lower()].members
-        struck = member.lower().partition("@")[0]
+        struck, shared, share = member.lower().partition("@")
+        if shared and not _is_share(share):
+            raise Refusal(
+                "bad-number", f"{fault!r}: what stands behind @ is a share from 0 to 1, such as 0.5"
+            )
         if struck not in members:
             raise Refusal(
                 "unknown-agent",
@@ -140,6 +146,10 @@ def _team_name(spec: str) -> str:
                 f"{did_you_mean(struck, members)}",
             )
     return TEAM_PREFIX + "+".join([name.lower(), *(fault.lower() for fault in faults)])
+
+
+def _is_share(text: str) -> bool:
+    return re.fullmatch(r"0*(?:0?\.[0-9]+|[01](?:\.0*)?)", text) is not None
 
 
 def _with_scheme(raw: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from adk_agent.plan import COORDINATION
+from adk_agent.reading.refusal import Refusal
+from tau_bridge.coordination import exercises
 
 _EXERCISES = re.compile(
     r"\b(?:(?:team|teamwork|team-?work|co-?ordination|collaboration|group)[\s-]+)?"
@@ -26,13 +28,50 @@ _VERB = re.compile(
 )
 
 
+_SHORT_ID = re.compile(r"\bex[0-9]+(?:_[a-z0-9_]+)?\b")
+_ORDINAL = re.compile(
+    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|[0-9]+(?:st|nd|"
+    rf"rd|th))\s+{COORDINATION}\s+task\b(?!s)"
+)
+
+
 def with_coordination(text: str) -> str:
-    """The lower-case text with exercises and teamwork called by the name of their domain."""
+    """The lower-case text with exercises and teamwork called by the name of their domain.
+
+    Raises:
+        Refusal: `bad-number` for an exercise that does not exist, `ambiguous` for one that is
+            named by its place.
+    """
     text = _EXERCISES.sub(
         lambda match: f"{COORDINATION} task{'s' if match['several'] else ''}", text
     )
     text = _NOUN.sub(COORDINATION, text)
+    ordinal = _ORDINAL.search(text)
+    if ordinal:
+        place = ordinal[0].split()[0]
+        raise Refusal("ambiguous", f"the {place} exercise: write its id, for example {_first_id()}")
+    text = _SHORT_ID.sub(_whole_id, text)
+    if COORDINATION not in text:
+        text = _SHORT_ID.sub(lambda match: f"{COORDINATION} tasks {match[0]}", text, count=1)
     named = COORDINATION in text
     return _VERB.sub(
         lambda match: match["who"] if named else f"{match['who']} on {COORDINATION} ", text
     )
+
+
+def _whole_id(match: re.Match[str]) -> str:
+    """An exercise's id, where the text has it whole or its number alone."""
+    found = [each for each in exercises() if each == match[0] or each.startswith(f"{match[0]}_")]
+    if len(found) == 1:
+        return found[0]
+    if "_" in match[0]:
+        return match[0]  # planning names the nearest
+    raise Refusal(
+        "bad-number",
+        f"there is no exercise {match[0]!r}: `greenroom list exercises` shows their ids, of which "
+        f"the first is {_first_id()!r}",
+    )
+
+
+def _first_id() -> str:
+    return next(iter(exercises()))

@@ -44,7 +44,10 @@ class Betweenness(GraphMetric):
         "sum over pairs of others of (shortest paths through it / shortest paths), divided by"
         " (n - 1)(n - 2) / 2; on the undirected projection, unweighted"
     )
-    source = "Freeman 1977, A set of measures of centrality based on betweenness; Brandes 2001"
+    source = (
+        "Freeman 1977, A set of measures of centrality based on betweenness; computed after "
+        "Brandes 2001, A faster algorithm for betweenness centrality"
+    )
     range = "0 (on no path) to 1 (on every path, as the centre of a star)"
     needs = "at least 3 members and a call between two agents"
     least = 3
@@ -63,7 +66,7 @@ class Closeness(GraphMetric):
         "r / (sum of distances to it) * r / (n - 1), where r agents reach it along calls; 0 if"
         " none does"
     )
-    source = "Wasserman and Faust 1994, Social Network Analysis, p. 198"
+    source = "Wasserman and Faust 1994, Social Network Analysis, chapter 5 (proximity prestige)"
     range = "0 (nobody reaches it) to 1 (all others call it)"
     needs = "a call between two agents"
 
@@ -85,7 +88,10 @@ class Eigenvector(GraphMetric):
         " on the largest weak component (of equal ones that which calls first), undirected,"
         " unweighted"
     )
-    source = "Bonacich 1972, Factoring and weighting approaches to status scores"
+    source = (
+        "Bonacich 1972, Factoring and weighting approaches to status scores and clique "
+        "identification"
+    )
     range = "above 0 to 0.71 (the centre of a star)"
     needs = "a call between two agents; above 500 agents, that the iteration converges"
 
@@ -114,7 +120,10 @@ class PageRank(GraphMetric):
         "0.15 / n + 0.85 * (sum over its callers of rank * calls to it / calls of the caller +"
         " 1 / n of the rank of agents that call nobody); iterated to 1e-12 per agent"
     )
-    source = "Page, Brin, Motwani and Winograd 1999, The PageRank citation ranking"
+    source = (
+        "Page, Brin, Motwani and Winograd 1999, The PageRank citation ranking: bringing order to "
+        "the web"
+    )
     range = "above 0 to 1; the values of all members add up to 1"
     needs = "a call between two agents"
 

@@ -36,6 +36,10 @@ class OutDegreeCentralization(_Centralization):
 
     name = "out_degree_centralization"
     formula = "sum(max d+ - d+(v)) / (n - 1)^2, d+: distinct agents called"
+    source = (
+        "Freeman 1978, Centrality in social networks: conceptual clarification; for directed graphs "
+        "after Wasserman and Faust 1994, Social Network Analysis, chapter 5"
+    )
     range = "0 (all alike) to 1 (one agent calls all others, nobody else calls)"
 
     def measure(self, graph: GraphView) -> Computed:

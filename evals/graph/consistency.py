@@ -38,7 +38,10 @@ ACTION_CONSISTENCY = AcrossTrials(
         "mean over tasks of the mean over pairs of trials of 1 - d / (length of the longer), "
         "d = Levenshtein distance of the sequences of actions; two empty sequences are alike"
     ),
-    source="Levenshtein, Binary codes capable of correcting deletions (1966)",
+    source=(
+        "Levenshtein 1966, Binary codes capable of correcting deletions, insertions, and reversals; "
+        "the mean over pairs is this project's"
+    ),
     range="0 (no action in common) to 1 (the same actions in the same order)",
     needs="a task with two trials",
 )

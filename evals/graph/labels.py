@@ -113,7 +113,8 @@ def _shape(
         and not nesting_of(team).circles
         and _at_most(values.get("load_gini"), thresholds.balanced_gini)
         and _at_most(centralization, thresholds.balanced_centralization)
-        and not bottleneck,
+        # Where betweenness is not known, nobody knows that there is no bottleneck.
+        and _at_most(values.get("betweenness"), thresholds.bottleneck_betweenness),
     }
 
 

@@ -18,7 +18,10 @@ class LoadGini(GraphMetric):
 
     name = "load_gini"
     formula = "G n / (n - 1), G: Gini coefficient of the calls received by each member"
-    source = "Gini 1912, Variabilita e mutabilita; corrected for size after Deltas 2003"
+    source = (
+        "Gini 1912, Variabilità e mutabilità; corrected for size after Deltas 2003, The small-sample "
+        "bias of the Gini coefficient"
+    )
     range = "0 (all receive the same) to 1 (one receives everything)"
     needs = "a call between two agents"
 
@@ -34,7 +37,10 @@ class LoadEntropy(GraphMetric):
 
     name = "load_entropy"
     formula = "-sum p ln p / ln n, p: share of the calls that a member receives"
-    source = "Shannon 1948; normalised after Pielou 1966"
+    source = (
+        "Shannon 1948, A mathematical theory of communication; normalised after Pielou 1966, The "
+        "measurement of diversity in different types of biological collections"
+    )
     range = "0 (one receives everything) to 1 (all receive the same)"
     needs = "a call between two agents"
 

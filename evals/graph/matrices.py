@@ -22,12 +22,12 @@ def distances(present: Flags) -> Distances:
     """
     step = present.astype(np.float32)
     found = np.full(present.shape, -1, dtype=np.int16)
-    front = _identities(present).astype(np.float32)
+    new = _identities(present)
     length = 0
-    while (front > 0).any():
-        new = (front > 0) & (found < 0)
+    while new.any():
         found[new] = length
-        front = np.where(new, 1, 0).astype(np.float32) @ step
+        new = (new.astype(np.float32) @ step) > 0
+        new &= found < 0
         length += 1
     return found
 
@@ -44,26 +44,32 @@ def betweenness(present: Flags) -> Floats:
     """
     near = present.astype(np.float64)
     paths, levels = _path_counts(near, _identities(present))
-    through = np.zeros(present.shape)
+    inverse = 1 / np.maximum(paths, 1)
+    # What is passed on to each node, for each of the shortest paths to it.
+    share = np.zeros(present.shape)
     for level, nearer in zip(levels[::-1], levels[-2::-1], strict=False):
-        share = np.where(level, (1 + through) / np.maximum(paths, 1), 0) @ near
-        through += np.where(nearer, share * paths, 0)
-    return np.asarray(through.sum(axis=1))
+        front = share + inverse
+        front *= level
+        front = front @ near
+        front *= nearer
+        share += front
+    return np.asarray((share * paths).sum(axis=1))
 
 
 def _path_counts(near: Floats, sources: Flags) -> tuple[Floats, list[Flags]]:
     """How many shortest paths there are, and which pairs are 1, 2, 3 ... arcs apart."""
     paths = sources.astype(np.float64)
-    seen = sources.copy()
-    front = paths.copy()
+    unseen = ~sources
+    front = paths
     levels: list[Flags] = []
     while True:
-        front = np.where(seen, 0, front @ near)
+        front = front @ near
+        front *= unseen
         new = front > 0
         if not new.any():
             return paths, levels
-        paths += front
-        seen |= new
+        paths = paths + front
+        unseen ^= new
         levels.append(new)
 
 

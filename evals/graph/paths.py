@@ -62,7 +62,7 @@ class ReachableFraction(PathMetric):
 
     name = "reachable_fraction"
     formula = "ordered pairs with a directed path / (n (n - 1))"
-    source = "Krackhardt 1994, Graph theoretical dimensions of informal organizations"
+    source = "this project; after connectedness in Krackhardt 1994, which ignores directions"
     range = "above 0 to 1 (everybody reaches everybody)"
 
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:

@@ -28,6 +28,10 @@ from evals.graph.sweep import Distances, Floats
 from evals.graph.view import GraphView
 
 SAMPLES = 100
+SAMPLES_OF_MANY = 50
+"""Where there are more than MANY_AGENTS: the time grows with the third power of their number, and
+in long thin teams with the fourth."""
+MANY_AGENTS = 30
 SEED = 20_240_614
 MAX_AGENTS = 50
 _ROUNDS = 10
@@ -53,7 +57,7 @@ def percentiles(
     team: Interactions,
     names: Iterable[str] | None = None,
     *,
-    samples: int = SAMPLES,
+    samples: int | None = None,
     seed: int = SEED,
 ) -> dict[str, Percentile]:
     """Percentiles of some metrics among random graphs with the degrees of the team's.
@@ -61,7 +65,8 @@ def percentiles(
     Args:
         team: Whose calls to compare.
         names: Of the metrics; by default NAMES. Any other has no percentile, with a reason.
-        samples: How many random graphs, at least 1.
+        samples: How many random graphs, at least 1; by default SAMPLES, and SAMPLES_OF_MANY
+            where there are more than MANY_AGENTS.
         seed: The same gives the same random graphs.
 
     Returns:
@@ -76,7 +81,8 @@ def percentiles(
     if not _can_trade(present):
         reason = "no other graph: trades of callees between agents cannot change this one"
         return {name: Percentile(value=None, reason=reason) for name in wanted}
-    random = _rewired(present, calls, samples, np.random.default_rng(seed))
+    count = samples or (SAMPLES if len(present) <= MANY_AGENTS else SAMPLES_OF_MANY)
+    random = _rewired(present, calls, count, np.random.default_rng(seed))
     observed = _Stack(present[None], calls[None])
     return {name: _percentile(name, observed, random) for name in wanted}
 

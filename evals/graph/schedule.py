@@ -160,7 +160,7 @@ class CriticalPathShare(Metric):
         "value is the highest. The path goes back from the last end to the latest-ending sibling "
         "that had ended by the point reached, then into it"
     )
-    source = "Kelley and Walker, Critical-path planning and scheduling (1959); path by last end"
+    source = "Kelley and Walker 1959, Critical-path planning and scheduling; path by last end"
     range = "0 (never waited for) to 1 (all the time)"
     needs = "steps with a start and an end, between which time passes"
 
@@ -190,7 +190,10 @@ class Parallelism(Metric):
         "sum of self-times / makespan; self-time = duration - union of the children, clamped into "
         "their parents"
     )
-    source = "Graham, Bounds for certain multiprocessing anomalies (1966); work / span"
+    source = (
+        "this project; work over elapsed time, as in Graham 1966, Bounds for certain "
+        "multiprocessing anomalies"
+    )
     range = "0 and more: below 1 there are pauses; serial 1, fan-out to k at once k"
     needs = "steps with a start and an end, between which time passes"
 

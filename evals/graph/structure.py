@@ -145,7 +145,7 @@ class ArticulationAgents(Metric):
 
     name = "articulation_agents"
     formula = "agents whose removal leaves more components; undirected projection"
-    source = "Hopcroft and Tarjan 1973, Efficient algorithms for graph manipulation"
+    source = "Hopcroft and Tarjan 1973, Algorithm 447: efficient algorithms for graph manipulation"
     range = "0 (anybody can be lost) to n - 2 (chain)"
     needs = _THREE
 

@@ -25,6 +25,7 @@ from typing import Literal
 
 from evals.graph.interactions import Call, Interactions
 from evals.graph.once import once
+from evals.graph.repeats import Asked, asked_by
 from evals.trace import CallType
 
 Verdict = Literal["present", "absent", "abstain"]
@@ -33,6 +34,7 @@ REPEATS = 3
 """Times the same call has to be made to count as repetition."""
 MAX_EVIDENCE = 20
 
+_AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
 _NO_ARGUMENTS = "no step says what was asked for"
 _NO_NESTED = "no call between agents stands below another step with a start and an end"
 
@@ -59,10 +61,11 @@ def step_repetition(team: Interactions) -> Detected:
     steps = [step for step in own_steps(team) if step.arguments is not None]
     if not steps:
         return _abstain(_NO_ARGUMENTS)
-    runs: dict[tuple[object, ...], list[Call]] = {}
+    asked_in = asked_by(team)
+    runs: dict[tuple[str, Asked | None], list[Call]] = {}
     repeated: list[list[Call]] = []
     for step in steps:
-        asked = (step.kind, step.caller, step.callee, step.arguments)
+        asked = (step.caller, asked_in[step.index])
         run = runs.setdefault(asked, [])
         run.append(step)
         if len(run) == REPEATS:
@@ -102,7 +105,7 @@ def conversation_reset(team: Interactions) -> Detected:
     """
     pairs: dict[tuple[str, str], list[Call]] = defaultdict(list)
     for step in own_steps(team):
-        if step.kind is CallType.AGENT and step.arguments is not None:
+        if step.kind is _AGENT and step.arguments is not None:
             pairs[step.caller, step.callee].append(step)
     if not pairs:
         return _abstain("no call between agents says what was asked for")
@@ -187,12 +190,12 @@ def own_steps(team: Interactions) -> Sequence[Call]:
         for step in team.steps
         if not step.from_outside
         and step.caller != user
-        and (step.kind is CallType.AGENT or not workers or step.caller in workers)
+        and (step.kind is _AGENT or not workers or step.caller in workers)
     ]
 
 
 def _enclosing(call: Call) -> bool:
-    return call.from_outside and call.kind is CallType.AGENT
+    return call.from_outside and call.kind is _AGENT
 
 
 def _conversation_partner(team: Interactions) -> str | None:
@@ -209,7 +212,7 @@ def _below(team: Interactions) -> Sequence[tuple[Call, Call]]:
     """Own calls between agents with the step each stands below, where times can be compared."""
     pairs = []
     for child in own_steps(team):
-        if child.kind is CallType.AGENT and child.parent is not None:
+        if child.kind is _AGENT and child.parent is not None:
             parent = team.steps[child.parent]
             if _comparable(parent, child):
                 pairs.append((parent, child))

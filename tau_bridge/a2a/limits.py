@@ -26,6 +26,10 @@ class MessengerLimits:
     """Characters of text and data (as JSON) in one reply. All of them enter the conversation."""
     max_conversation_chars: int = 4 * 1024 * 1024
     """Characters of one conversation, the messages and the replies together."""
+    max_reports: int = 100
+    """Traces of its own calls that an agent may send along in one conversation."""
+    max_report_bytes: int = 16 * 1024 * 1024
+    """Body bytes of the answers in one conversation that carry such traces."""
     max_card_bytes: int = 1024 * 1024
     """Body bytes of an agent card."""
     keepalive_s: float = 4.0

@@ -183,6 +183,9 @@ class Conversation:
         self._closed = False
         self.reports: list[Report] = []
         """What the agent told of its own calls, as it came."""
+        self.reports_left_out = 0
+        """How many reports are not kept, because there were too many or they were too long."""
+        self._report_bytes = 0
 
     async def send(self, text: str) -> Reply:
         """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
@@ -232,12 +235,22 @@ class Conversation:
             except BaseException as exc:
                 opened.end(error=f"{type(exc).__name__} in the messenger", attributes=attributes)
                 raise
-            self.reports += _reports(reply, opened.step_id)
             self._note(current, attributes)
             shown = self._connection.redact(reply.as_text())
             opened.end(response_text=shown, attributes=attributes)
+            self._take_reports(reply, opened.step_id, current.received_bytes)
             await self._settle(events)
         return replace(reply, step_id=opened.step_id)
+
+    def _take_reports(self, reply: Reply, step_id: str, reply_bytes: int) -> None:
+        """Keep the reports of a reply, as long as they are not too many for one conversation."""
+        found = [Report(step_id=step_id, value=value) for value in find_response_traces(reply)]
+        self._report_bytes += reply_bytes if found else 0
+        room = 0
+        if self._report_bytes <= self._limits.max_report_bytes:
+            room = self._limits.max_reports - len(self.reports)
+        self.reports += found[:room]
+        self.reports_left_out += len(found[room:])
 
     def _request(self, text: str) -> SendMessageRequest:
         message = new_text_message(
@@ -368,10 +381,6 @@ class Conversation:
             async with asyncio.timeout(self._limits.settle_s):
                 async for _ in events:
                     pass
-
-
-def _reports(reply: Reply, step_id: str) -> list[Report]:
-    return [Report(step_id=step_id, value=value) for value in find_response_traces(reply)]
 
 
 def _checked_token(url: str, token: str) -> str:

@@ -1,17 +1,23 @@
 import json
+import uuid
 from pathlib import Path
 
 import pytest
+from starlette.responses import JSONResponse
 
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.settings import Settings
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
+from evals.graph.evaluator import GraphEvaluator
+from evals.judge.evaluator import JudgeEvaluator
 from evals.latency import LatencyEvaluator
+from tau_bridge.a2a.extensions import TRACEABILITY_KEY
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.tau2.data import open_source
+from tau_bridge.testing import raw_agent
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -69,3 +75,56 @@ def make_plan():
         )
 
     return make
+
+
+@pytest.fixture
+def make_team_deps(make_deps):
+    """`make_deps` with the evaluators that look at teams."""
+
+    def make(**changes):
+        judged = EvaluatorRegistry([GraphEvaluator(), JudgeEvaluator(), LatencyEvaluator()])
+        return make_deps(**{"evaluators": judged, "team_evaluators": judged, **changes})
+
+    return make
+
+
+@pytest.fixture
+def reporting_agent():
+    """An agent that answers with a text and a ResponseTrace in the message's metadata.
+
+    `answer(text)` gives both.
+    """
+
+    def make(answer, *, key=TRACEABILITY_KEY):
+        async def endpoint(request):
+            asked = await request.json()
+            said, trace = answer(asked["params"]["message"]["parts"][0]["text"])
+            message = {
+                "messageId": str(uuid.uuid4()),
+                "contextId": "context-1",
+                "role": "ROLE_AGENT",
+                "parts": [{"text": said}],
+                "metadata": {key: trace},
+            }
+            result = {"message": message}
+            return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+
+        return raw_agent(endpoint, streaming=False)
+
+    return make
+
+
+@pytest.fixture
+def team_graph():
+    """The graph evaluator's details of one participant's first trial, from a report."""
+
+    def graph(report, participant):
+        [results] = [
+            each.results
+            for each in report.evaluations
+            if each.scope == "trial" and each.participant == participant and each.trial == 0
+        ]
+        [evaluation] = [each for each in results if each.evaluator == "graph"]
+        return evaluation.details
+
+    return graph

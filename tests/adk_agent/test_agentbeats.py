@@ -46,6 +46,11 @@ def test_every_key_of_the_platform_is_read() -> None:
     assert got.warnings == ()
 
 
+def test_the_entry_of_a_team_is_read() -> None:
+    assert read_agentbeats(record(entry="lead")).entry == "lead"
+    assert read_agentbeats(record()).entry is None
+
+
 def test_our_own_keys_are_read_too() -> None:
     got = read_agentbeats(
         record(num_trials=3, seed=7, split="test", evaluation_type="action", max_concurrency=2)
@@ -107,6 +112,9 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() ->
         ({"solo": "yes"}, "bad-config", "true or false"),
         ({"num_shards": 21}, "bad-number", "1 to 20"),
         ({"evaluation_type": "best"}, "bad-config", "'action'"),
+        ({"entry": 5}, "bad-config", "answers for the team"),
+        ({"entry": ""}, "bad-config", "answers for the team"),
+        ({"entry": ["lead"]}, "bad-config", "answers for the team"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(

@@ -68,7 +68,7 @@ def test_help_imports_no_heavy_module():
     assert result.stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", ["run", "list", "regrade", "serve", "agent"])
+@pytest.mark.parametrize("name", ["run", "list", "score", "regrade", "serve", "agent"])
 def test_every_command_explains_itself(name):
     result = greenroom(name, "--help")
     assert result.returncode == 0
@@ -377,6 +377,7 @@ def test_domains_tasks_and_agents_are_listed():
     domains = greenroom("list", "domains", "--json")
     assert {row["domain"] for row in json.loads(domains.stdout)} == {
         "airline",
+        "coordination",
         "mock",
         "retail",
         "telecom",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from typing import Any
 
@@ -22,6 +24,7 @@ from adk_agent.plan import (
 )
 from adk_agent.planning import describe, equivalent_command, resolve
 from adk_agent.reader import read_request
+from tau_bridge import coordination
 from tau_bridge.errors import DataError, UnknownDomainError
 from tau_bridge.tau2.data import open_source
 
@@ -355,3 +358,90 @@ def test_the_description_names_what_will_be_played() -> None:
     assert "airline: 9 (0, 1, 2, 3, 4, 5, 6, 7, 1 more)" in text
     assert "Conversations in all: 18" in text
     assert "Warning: 'airlne'" in text
+
+
+TEAM = {"lead": "http://127.0.0.1:9001", "orders": "http://127.0.0.1:9002"}
+
+
+def exercise_plan(asked: EvaluationRequest) -> EvaluationPlan:
+    return resolve(asked, SourceCatalogue(open_source(None)))
+
+
+def team_request(participants: dict[str, str], **config: Any) -> EvaluationRequest:
+    config = {"domain": "coordination", **config}
+    return read_request(json.dumps({"participants": participants, "config": config}))
+
+
+def test_an_entry_makes_one_team_of_the_participants() -> None:
+    plan = exercise_plan(team_request(TEAM, entry="lead"))
+    assert [each.role for each in plan.participants] == ["lead"]
+    assert [each.role for each in plan.members] == ["lead", "orders"]
+    assert plan.total_trials == len(coordination.exercises())
+
+
+def test_the_entry_all_asks_every_member() -> None:
+    plan = exercise_plan(team_request(TEAM, entry="all", num_tasks=2))
+    assert plan.participants == plan.members
+    assert plan.total_trials == 4
+
+
+def test_without_an_entry_participants_are_assessed_one_by_one_with_a_warning() -> None:
+    plan = exercise_plan(team_request(TEAM))
+    assert (len(plan.participants), plan.members) == (2, ())
+    assert any('"entry"' in warning for warning in plan.warnings)
+
+
+@pytest.mark.parametrize(
+    ("participants", "entry", "named"),
+    [
+        (TEAM, "boss", "'boss'"),
+        ({"lead": TEAM["lead"]}, "lead", "only one"),
+        ({"lead": TEAM["lead"], "team": "builtin:team:star5"}, "lead", "builtin:team:star5"),
+    ],
+)
+def test_an_entry_that_cannot_be_is_refused(
+    participants: dict[str, str], entry: str, named: str
+) -> None:
+    with pytest.raises(RequestError, match=re.escape(named)):
+        exercise_plan(team_request(participants, entry=entry))
+
+
+def test_an_exercise_that_there_is_not_names_the_nearest() -> None:
+    with pytest.raises(RequestError, match="did you mean 'ex01_return_with_fee'"):
+        exercise_plan(team_request(TEAM, entry="lead", task_ids=["ex01_return_with_fees"]))
+
+
+@pytest.mark.parametrize("entry", ["lead", "all", None])
+def test_the_equivalent_command_keeps_the_team_and_its_entry(entry: str | None) -> None:
+    config = {} if entry is None else {"entry": entry}
+    plan = exercise_plan(team_request(TEAM, num_tasks=2, **config))
+    words = shlex.split(equivalent_command(plan))
+    assert comparable(exercise_plan(read_request(words[2]))) == comparable(plan)
+    text = describe(plan)
+    assert all(f"{role}: {address}" in text for role, address in TEAM.items())
+    assert ("its entry" in text) == (entry is not None)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "addresses", "tasks"),
+    [
+        (
+            "Compare the coordination of the bundled teams star5, mesh4 and pingpong2",
+            ["builtin:team:star5", "builtin:team:mesh4", "builtin:team:pingpong2"],
+            None,
+        ),
+        (
+            "Assess how the team at http://127.0.0.1:9010 coordinates on three exercises",
+            ["http://127.0.0.1:9010"],
+            3,
+        ),
+    ],
+)
+def test_sentences_about_coordination_become_exercises(
+    sentence: str, addresses: list[str], tasks: int | None
+) -> None:
+    plan = exercise_plan(read_request(sentence))
+    assert [each.address for each in plan.participants] == addresses
+    [planned] = plan.tasks
+    assert planned.domain == "coordination"
+    assert len(planned.task_ids) == (tasks or len(coordination.exercises()))

@@ -1,6 +1,8 @@
 """The tables of the documentation against the code: the same names on both sides."""
 
+import asyncio
 import re
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import get_args
 
@@ -8,6 +10,7 @@ import pytest
 from pydantic import AliasChoices
 
 from adk_agent import agentbeats
+from adk_agent.assembly import Assembly
 from adk_agent.cli.main import build_parser
 from adk_agent.reading.refusal import RefusalCode
 from adk_agent.report import (
@@ -18,15 +21,40 @@ from adk_agent.report import (
     leaderboard_row,
 )
 from adk_agent.runs import TrialRecord
+from adk_agent.scoring import score_entry
 from adk_agent.settings import Settings
-from evals.base import Evaluation
+from adk_agent.team_summary import FindingCount, TeamRow
+from adk_agent.visible import MAX_REPORTS
+from evals.base import Evaluation, EvaluationContext, Tier
+from evals.graph.findings import Thresholds
+from evals.graph.ground_truth import Label
+from evals.graph.planting import Pathology
+from evals.graph.rewiring import MAX_AGENTS, SAMPLES
+from evals.judge.detection import DETECTORS
+from evals.judge.judgment import Quality
+from evals.judge.modes import FAILURE_MODES
+from evals.judge.rules import DEDUCTIONS, QUALITIES
 from evals.outcome import ComponentName
-from evals.trace import InteractionStep
+from evals.trace import InteractionStep, Trace
+from purple_agent.teams.plan import FaultKind
+from tau_bridge import coordination
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.proxy import ProxyLimits
+from tau_bridge.a2a.traceability import FILE_LIMITS, ReportLimits
 from tau_bridge.tau2.loop import Termination
+from tau_bridge.trace_file import TraceEntry
 from tau_bridge.wire import ParsedReply
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+
+
+def rows_of(page, heading):
+    """The rows of the page's table with this first header, each a list of cells without marks."""
+    text = (DOCS / page).read_text()
+    (table,) = re.findall(rf"^\| {re.escape(heading)} \|.*\n((?:^\|.*\n)+)", text, re.MULTILINE)
+    rows = [line.strip().strip("|").split("|") for line in table.splitlines()[1:]]
+    return [[re.sub(r"^`([^`]*)`$", r"\1", cell.strip()) for cell in row] for row in rows]
 
 
 def tables_of(page):
@@ -80,7 +108,16 @@ def report_without_trials():
     ("number", "model"),
     list(
         enumerate(
-            (EvaluationReport, SummaryRow, TrialRow, TrialEvaluations, Evaluation, InteractionStep)
+            (
+                EvaluationReport,
+                SummaryRow,
+                TrialRow,
+                TeamRow,
+                FindingCount,
+                TrialEvaluations,
+                Evaluation,
+                InteractionStep,
+            )
         )
     ),
 )
@@ -155,3 +192,108 @@ def test_every_decision_that_is_linked_has_its_number():
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
         for number, file in re.findall(r"\[decision (\d+)\]\((?:\w+/)*(\d{4})", page.read_text()):
             assert int(number) == int(file), page
+
+
+def test_every_flag_of_score_is_explained():
+    assert names("coordination.md", "flag") == options_of("score")
+
+
+def test_every_key_of_a_scored_trace_is_explained():
+    evaluators = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
+    entry = TraceEntry(id="t", line=1, trace=Trace(trace_id="t"))
+    scored = asyncio.run(score_entry(entry, evaluators, versions={}))
+    assert names("coordination.md", "key") == set(scored)
+
+
+@pytest.mark.parametrize("page", ["coordination.md", "metrics.md"])
+def test_every_label_is_explained(page):
+    assert names(page, "label") == set(get_args(Label))
+
+
+def test_every_finding_is_explained():
+    assert names("metrics.md", "finding") == set(get_args(Pathology))
+
+
+def test_every_threshold_stands_with_its_value():
+    told = {name: float(value) for name, value, _ in rows_of("metrics.md", "threshold")}
+    assert told == asdict(Thresholds())
+
+
+def test_the_figures_of_the_random_graphs_are_right():
+    text = " ".join((DOCS / "metrics.md").read_text().split())
+    assert f"share of {SAMPLES} random graphs" in text
+    assert f"above {MAX_AGENTS} agents" in text
+
+
+def test_every_deduction_stands_with_its_group_and_points():
+    told = [
+        (label, group, float(points)) for label, group, points in rows_of("judging.md", "label")
+    ]
+    assert told == [(each.label, each.group, each.points) for each in DEDUCTIONS]
+
+
+def test_every_quality_stands_with_its_least_score():
+    told = rows_of("judging.md", "`coordination_quality`")
+    assert {name for name, _ in told} == set(get_args(Quality))
+    for quality, least in ((name, score) for score, name in QUALITIES):
+        assert [quality, f"{least:g} or more"] in told
+
+
+def test_every_failure_mode_is_explained_and_those_that_need_a_model_say_so():
+    told = rows_of("judging.md", "code")
+    assert [(code, name) for code, name, _ in told] == [(m.code, m.name) for m in FAILURE_MODES]
+    assert {code for code, _, without in told if without != "abstains"} == set(DETECTORS)
+
+
+def test_all_that_an_evaluator_is_given_and_returns_is_explained():
+    assert names("evaluators.md", "attribute") == {f.name for f in fields(EvaluationContext)}
+    assert names("evaluators.md", "field") == set(Evaluation.model_fields)
+
+
+@pytest.mark.requirement("ext:docs")
+def test_every_tier_is_explained_with_the_evaluators_that_come_along():
+    rows = rows_of("evaluators.md", "tier")
+    told = {row[0]: set(re.findall(r"`(\w+)`", row[2])) or {row[2]} for row in rows}
+    registered = Assembly(settings=Settings.load(offline=True)).trace_evaluators().all
+    for tier in Tier:
+        (evaluators,) = [
+            names for head, names in told.items() if head.startswith(f"`Tier.{tier.name}`")
+        ]
+        assert evaluators == {each.name for each in registered if each.tier is tier}
+
+
+def test_every_kind_of_fault_is_explained():
+    assert names("coordination.md", "kind") == set(FaultKind)
+
+
+def test_the_number_of_exercises_and_teams_is_right():
+    text = (DOCS / "coordination.md").read_text()
+    assert f"holds {len(coordination.exercises())} exercises" in text
+    assert len(coordination.teams()) == 12
+    assert "Twelve teams come along" in text
+
+
+def test_the_limits_on_reports_and_calls_are_right():
+    reports, proxy, messenger = ReportLimits(), ProxyLimits(), MessengerLimits()
+    assert messenger.max_reports <= MAX_REPORTS
+    told = dict(rows_of("visible-teams.md", "limited"))
+    assert told == {
+        "steps of one report": f"{reports.max_steps:,}; of a trace from a file"
+        f" {FILE_LIMITS.max_steps:,}",
+        "reports of one conversation": f"{messenger.max_reports}, in answers of"
+        f" {messenger.max_report_bytes // 2**20} MiB in all",
+        "nested traces": f"{reports.max_depth} deep",
+        "a text of a step": f"{reports.max_text_chars:,} characters: head and tail",
+        "an id, a name, an attribute": f"{reports.max_name_chars} characters",
+        "attributes of a step": f"{reports.max_attributes}",
+        "calls open inside each other, through the proxy": f"{proxy.max_hops}",
+        "messages of one exercise, through the proxy": f"{proxy.max_calls:,}",
+        "a request through the proxy": f"{proxy.max_request_bytes // 2**20} MiB",
+        "an answer through the proxy": f"{proxy.max_reply_bytes // 2**20} MiB",
+    }
+
+
+def test_every_page_is_in_the_navigation():
+    nav = (ROOT / "mkdocs.yml").read_text().partition("nav:")[2]
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert set(re.findall(r"[\w/-]+\.md", nav)) == pages

@@ -51,7 +51,9 @@ async def test_an_empty_answer_is_like_nothing_that_was_expected():
         ("30", None, "no expected answer"),
         ("30", " \n", "no expected answer"),
         (None, "30", "no answer"),
-        ("a" * (MAX_CHARACTERS + 1), "30", "50001 characters"),
+        ("a" * (MAX_CHARACTERS + 1), "30", f"{MAX_CHARACTERS + 1} characters"),
+        # One character that becomes eighteen when it is normalised.
+        ("\ufdfa" * (MAX_CHARACTERS // 10), "30", f"{MAX_CHARACTERS // 10 * 18} characters"),
     ],
 )
 async def test_what_cannot_be_compared_is_unscored_with_the_reason(answer, expected, reason):

@@ -304,7 +304,8 @@ class Forwarder:
         content = error_body(incoming.asks, f"{incoming.route.callee.name!r} {_why(error)}")
         if out.started:
             # A stream says it in an event. Cutting the connection would say no more.
-            await out.more(f"data: {json.dumps(content)}\n\n".encode(), last=True)
+            # The empty line ends the event that it broke in.
+            await out.more(f"\n\ndata: {json.dumps(content)}\n\n".encode(), last=True)
         else:
             status = 504 if isinstance(error, AgentTimeoutError) else 502
             await out.whole(status, _JSON, json.dumps(content).encode())

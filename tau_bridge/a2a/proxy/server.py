@@ -96,6 +96,11 @@ class ObservingProxy:
         ready = asyncio.create_task(self._server.ready.wait())
         try:
             await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+            if self._serving.done():
+                self._serving.result()  # why it ended
+        except BaseException:
+            await self._close()
+            raise
         finally:
             ready.cancel()
         return self
@@ -107,6 +112,9 @@ class ObservingProxy:
         traceback: TracebackType | None,
     ) -> None:
         """Give up what is in flight, and close every socket."""
+        await self._close()
+
+    async def _close(self) -> None:
         try:
             await self._forwarder.aclose()
             if self._server is not None and self._serving is not None:

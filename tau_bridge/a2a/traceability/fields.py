@@ -20,6 +20,7 @@ _MAX_NUMBER_CHARS: Final = 64
 _MAX_COUNT: Final = 2**53
 _KIND_NUMBERS: Final = {1: CallType.AGENT, 2: CallType.TOOL, 3: CallType.HOST}
 """As in the specification's enum; HOST, which it does not have, comes behind."""
+_KINDS: Final = dict(CallType.__members__)
 _WORD_BREAK: Final = re.compile(r"[^A-Za-z]+")
 
 _LOOKS_LIKE_A_DATE: Final = re.compile(r"\s*\d{4}-\d\d")
@@ -57,6 +58,8 @@ def told(problems: Problems) -> tuple[str, ...]:
 
 def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object of the report with the names that we know in snake_case. Nothing that is null."""
+    if _CAMEL.keys().isdisjoint(value):
+        return {key: item for key, item in value.items() if item is not None}
     return {_CAMEL.get(key, key): item for key, item in value.items() if item is not None}
 
 
@@ -102,20 +105,23 @@ def whole_numbers(value: Any) -> Any:
 
 def call_type(value: Any) -> CallType | None:
     """AGENT, TOOL or HOST by name, number, or a spelling such as `CALL_TYPE_AGENT`."""
+    if value is None:
+        return None
     if isinstance(value, str) and len(value) <= _MAX_NUMBER_CHARS:
-        word = _WORD_BREAK.split(value)[-1].upper()
-        if word in CallType.__members__:
-            return CallType[word]
+        kind = _KINDS.get(value) or _KINDS.get(_WORD_BREAK.split(value)[-1].upper())
+        if kind is not None:
+            return kind
     number = _number(value)
     return None if number is None else _KIND_NUMBERS.get(int(number))
 
 
 def amount(value: Any, what: str, problems: Problems) -> float | None:
     """A number that is not negative, also one written as text (as JSON of protobuf does)."""
+    if value is None:
+        return None
     number = _number(value)
     if number is None or number < 0:
-        if value is not None:
-            problems[f"{what} that is no number from 0: not used"] += 1
+        problems[f"{what} that is no number from 0: not used"] += 1
         return None
     return number
 
@@ -163,20 +169,26 @@ def time(value: Any, what: str, problems: Problems) -> datetime | None:
 
 
 def _time(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        return _time_in(value)
     if isinstance(value, Mapping):
         seconds, nanos = value.get("seconds", 0), value.get("nanos", 0)
         return _EPOCH + timedelta(seconds=int(seconds), microseconds=int(nanos) // 1000)
     if isinstance(value, datetime):
         return _in_utc(value)
-    if isinstance(value, str) and len(value) > _MAX_NUMBER_CHARS:
+    number = _number(value)
+    if number is None:
         return None
-    is_text = isinstance(value, str) and _LOOKS_LIKE_A_DATE.match(value) is not None
-    number = None if is_text else _number(value)
+    return _since_1970(value if isinstance(value, int) else number)
+
+
+def _time_in(text: str) -> datetime | None:
+    if len(text) > _MAX_NUMBER_CHARS:
+        return None
+    number = None if _LOOKS_LIKE_A_DATE.match(text) else _number(text)
     if number is not None:
-        return _since_1970(value if isinstance(value, int) else number)
-    if isinstance(value, str):
-        return _in_utc(datetime.fromisoformat(value.strip()))
-    return None
+        return _since_1970(number)
+    return _in_utc(datetime.fromisoformat(text.strip()))
 
 
 def _in_utc(value: datetime) -> datetime:

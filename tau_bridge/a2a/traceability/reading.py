@@ -30,7 +30,7 @@ _NO_ALIASES: Final[Mapping[str, str]] = MappingProxyType({})
 _UNNAMED: Final = "unnamed"
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
-_OURS: Final = ("contradiction", "reported_as", "parent_guessed", "provenance")
+_OURS: Final = ("contradiction", "not_believed", "reported_as", "parent_guessed", "provenance")
 """Attributes that the assessor sets. A participant's are not kept."""
 _MOVED: Final = (
     *("caller", "callee", "error", "request", "response"),
@@ -241,7 +241,9 @@ class _Reader:
         return self._name(fields.get("name")) if others else None
 
     def _name(self, value: Any) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        if value is None or value == "" or isinstance(value, bool):
+            return None
+        if not isinstance(value, (str, int)):
             return None
         written = str(value)
         known = self._names.get(written)
@@ -311,15 +313,11 @@ class _Reader:
 
     def _response(self, at: int) -> str | None:
         fields = self._drafts[at].fields
-        found = (
-            self._attributes[at].get("response"),
-            *(fields.get(name) for name in ("response_text", "response", "result")),
-        )
-        for value in found:
-            if value is not None:
-                text = message_text(value)
-                return None if text is None else self._aliases.in_text(text)
-        return None
+        value = self._attributes[at].get("response")
+        for name in ("response_text", "response", "result"):
+            value = fields.get(name) if value is None else value
+        text = None if value is None else message_text(value)
+        return None if text is None else self._aliases.in_text(text)
 
     def _error(self, at: int) -> str | None:
         found = (self._drafts[at].fields.get("error"), self._attributes[at].get("error"))
