@@ -100,14 +100,18 @@ class Assembly:
         )
 
     def trial_evaluators(self) -> EvaluatorRegistry:
-        """What judges trials of τ²-bench: no model is asked about failure modes there."""
-        return self._evaluators(ask_about_modes=False)
+        """What judges trials of τ²-bench.
+
+        A model is asked there about teams alone, and not about failure modes: most trials are the
+        conversation of one agent, and there are many of them.
+        """
+        return self._evaluators(thorough=False)
 
     def trace_evaluators(self) -> EvaluatorRegistry:
         """What judges exercises and traces from files: everything."""
-        return self._evaluators(ask_about_modes=True)
+        return self._evaluators(thorough=True)
 
-    def _evaluators(self, *, ask_about_modes: bool) -> EvaluatorRegistry:
+    def _evaluators(self, *, thorough: bool) -> EvaluatorRegistry:
         """All evaluators, those of plugins too, without those that are switched off.
 
         Raises:
@@ -119,8 +123,8 @@ class Assembly:
         metrics, warnings = graph_metrics()
         registry = MetricRegistry(metrics)
         own: tuple[BaseEvaluator, ...] = (
-            JudgeEvaluator(ask, produced_by=by),
-            FailureModesEvaluator(ask if ask_about_modes else None, produced_by=by),
+            JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough),
+            FailureModesEvaluator(ask if thorough else None, produced_by=by),
             LatencyEvaluator(),
             TextSimilarityEvaluator(),
         )

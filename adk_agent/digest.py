@@ -42,6 +42,8 @@ class DigestTeam(BaseModel):
     labels: dict[str, int]
     findings: tuple[str, ...]
     judged: float | None
+    coverage: float | None
+    contradictions: int
 
 
 class ReportDigest(BaseModel):
@@ -95,6 +97,8 @@ def _digest_team(team: TeamRow) -> DigestTeam:
             :MOST_NOTABLE
         ],
         judged=team.judged,
+        coverage=team.coverage,
+        contradictions=team.contradictions,
     )
 
 
@@ -173,7 +177,14 @@ def _team_line(team: DigestTeam) -> str:
         for label, count in team.labels.items()
     )
     judged = "" if team.judged is None else f"; judged {team.judged:.3f}"
-    return f"{team.participant} coordinates as: {labels or 'nothing that has a name'}{judged}."
+    told = " by its own report alone" if team.coverage == 0 else ""
+    differ = ""
+    if team.contradictions:
+        differ = f"; {team.contradictions} calls were seen otherwise than they were reported"
+    return (
+        f"{team.participant} coordinates{told} as: {labels or 'nothing that has a name'}{judged}"
+        f"{differ}."
+    )
 
 
 def _recommendations(digest: ReportDigest) -> list[str]:
@@ -234,7 +245,8 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
         values.update(score for score in (row.pass_1, row.pass_k) if score is not None)
         values.update(n / m for n, m in _pairs(row) if m)
     for team in digest.teams:
-        values.update(map(float, (team.measured, *team.labels.values())))
+        values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
+        values.update(() if team.coverage is None else (team.coverage,))
         values.update(() if team.judged is None else (team.judged,))
     for counted in (digest.failing_components, digest.terminations, digest.missing_scores):
         values.update(map(float, counted.values()))

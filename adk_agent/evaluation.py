@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -113,6 +114,7 @@ class _Run:
                 urls = self._urls(bundled)
                 await self._greet(messenger, urls)
                 self._tally.warn(teams.warnings)
+                vigil = Vigil(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
@@ -123,11 +125,12 @@ class _Run:
                     clock=self._deps.runtime.clock,
                     evaluators=self._deps.evaluators,
                     team_evaluators=self._deps.team_evaluators,
+                    gone=vigil.gone,
                     believe_reports=self._deps.believe_reports,
                     user_model=user_model,
                     judge_model=judge_model,
                 )
-                return await self._play_and_report(trial_deps, bundled)
+                return await self._play_and_report(trial_deps, vigil)
         finally:
             await messenger.aclose()
 
@@ -200,14 +203,12 @@ class _Run:
             msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
             raise PreflightError(msg)
 
-    async def _play_and_report(
-        self, trial_deps: TrialDeps, bundled: BundledAgents
-    ) -> EvaluationReport:
+    async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
         store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest())
         try:
             self._say("playing", f"playing {len(self._jobs)} trials")
             try:
-                await self._play_all(trial_deps, store, bundled)
+                await self._play_all(trial_deps, store, vigil)
             except BaseException:
                 # Whatever ended the run, what was finished is reported; on a full disk that
                 # may fail too, and the first error is the one to tell.
@@ -232,11 +233,8 @@ class _Run:
 
         return probe
 
-    async def _play_all(
-        self, trial_deps: TrialDeps, store: RunStore, bundled: BundledAgents
-    ) -> None:
-        waiting = iter(self._jobs)
-        vigil = Vigil(self._probe(bundled, trial_deps.urls))
+    async def _play_all(self, trial_deps: TrialDeps, store: RunStore, vigil: Vigil) -> None:
+        waiting = iter(self._in_turns())
 
         async def work() -> None:
             for job in waiting:
@@ -262,9 +260,26 @@ class _Run:
     async def _play_benchmark(self, job: TrialJob, trial_deps: TrialDeps) -> TrialRecord:
         """A trial of τ²-bench. Not while its team is watched: its calls are not the exercise's."""
         team = trial_deps.teams[job.participant.address]
-        watched = team.proxy is not None and len(self._plan.benchmark_tasks) < len(self._plan.tasks)
-        async with team.lock if watched else contextlib.nullcontext():
+        async with team.turn() if self._has_exercises else contextlib.nullcontext():
             return await play_trial(job, trial_deps)
+
+    @property
+    def _has_exercises(self) -> bool:
+        return len(self._plan.benchmark_tasks) < len(self._plan.tasks)
+
+    def _in_turns(self) -> list[TrialJob]:
+        """The trials in the order in which they are begun.
+
+        A watched team plays one exercise at a time: with the participants taking turns, nobody
+        waits for one team while another has nothing to do.
+        """
+        if not self._has_exercises:
+            return self._jobs
+        by_participant: dict[str, list[TrialJob]] = {}
+        for job in self._jobs:
+            by_participant.setdefault(job.participant.address, []).append(job)
+        rounds = itertools.zip_longest(*by_participant.values())
+        return [job for each in rounds for job in each if job is not None]
 
     def _keep(self, job: TrialJob, record: TrialRecord) -> None:
         outcome = self._tally.add(job, record)

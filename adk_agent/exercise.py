@@ -7,8 +7,15 @@ import logging
 from adk_agent.errors import ModelError
 from adk_agent.runs import TrialRecord
 from adk_agent.team_access import PEERS_KEY, TeamAccess
-from adk_agent.trial import TrialDeps, TrialJob, failure_of, recorder_of, row_of
-from adk_agent.visible import visible
+from adk_agent.trial import (
+    TrialDeps,
+    TrialJob,
+    failure_of,
+    recorder_of,
+    row_of,
+    unplayed_trial,
+)
+from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
 from evals.outcome import Failed, Outcome, TaskResult
 from evals.reward import reward_of
@@ -29,14 +36,19 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     exercise = coordination.exercise(job.task_id)
     team = deps.teams[job.participant.address]
     recorder = recorder_of(job, deps)
+    asked = exercise.prompt + team.briefing()
     answer: str | None = None
     result: TaskResult | None = None
-    async with team.lock:
+    async with team.turn():
+        gone = deps.gone(job.participant.address)
+        if gone is not None:
+            return unplayed_trial(job, deps, gone)
+        problems = team.turns.problems()
         started_s = deps.clock.monotonic_s()
         conversation = _conversation(job, deps, team, recorder)
         try:
-            with team.watched(recorder):
-                reply = await conversation.send(exercise.prompt + team.briefing())
+            async with team.watched(recorder):
+                reply = await conversation.send(asked)
             answer = team.redact(reply.as_text())
             result = exercise.grade(answer)
             outcome: Outcome = reward_of(result)
@@ -48,7 +60,7 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         finally:
             await conversation.aclose()
         duration_ms = round((deps.clock.monotonic_s() - started_s) * 1000, 3)
-    seen = visible(recorder.trace(), conversation.reports, team, believe=deps.believe_reports)
+    seen = await all_visible(recorder, conversation, team, believe=deps.believe_reports)
     context = EvaluationContext(
         trace=seen.trace,
         result=result,
@@ -69,8 +81,9 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         ),
         evaluations=await deps.team_evaluators.run(context),
         trace=seen.trace,
-        trace_problems=seen.problems,
-        messages=_messages(exercise.prompt, answer),
+        trace_problems=(*problems, *seen.problems),
+        roster=team.roster,
+        messages=_messages(team.redact(asked), answer),
     )
 
 

@@ -95,7 +95,8 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
         parts.append(_bullets(map(_plain, found)) if found else "No findings.")
         parts.append(
             "seen is the share of the calls between agents that the assessor observed itself; the "
-            "others are reported by the agents."
+            "others are reported by the agents. contradicted counts the calls about which what was "
+            "seen and what was reported differ."
         )
     alike = [line for team in teams if (line := _alike(team))]
     parts += [_bullets(alike)] if alike else []
@@ -118,7 +119,10 @@ def _alike(team: TeamRow) -> str:
 
 def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of how teams coordinate, every cell as text."""
-    header = ("agent", "domain", "trials", "agents", "calls", "seen", "labels", "judged", "by")
+    header = (
+        *("agent", "domain", "trials", "agents", "calls", "seen", "contradicted"),
+        *("labels", "judged", "by"),
+    )
     rows: list[tuple[str, ...]] = [
         (
             team.participant,
@@ -127,6 +131,7 @@ def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[st
             str(team.agents),
             str(team.calls),
             "-" if team.coverage is None else f"{team.coverage:.0%}",
+            str(team.contradictions),
             ", ".join(
                 label if count == team.measured else f"{label} ({count})"
                 for label, count in team.labels.items()

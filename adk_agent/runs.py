@@ -32,6 +32,8 @@ class TrialRecord(BaseModel):
     trace: Trace
     trace_problems: tuple[str, ...] = ()
     """What of the participants' reports could not be used, or contradicts what was seen."""
+    roster: tuple[str, ...] | None = None
+    """All members of the team behind the participant; None where unknown."""
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
 

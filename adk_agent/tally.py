@@ -23,7 +23,7 @@ from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
 from evals.graph.consistency import action_consistency, outcome_consistency
-from evals.trace import CallType, InteractionStep, Trace
+from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
 
 
 class Tally:
@@ -72,6 +72,7 @@ class Tally:
         self._agent_steps.setdefault(job.participant.address, []).extend(
             step.model_copy(update={"request_text": None, "response_text": None})
             for step in record.trace.of_type(CallType.AGENT)
+            if step.caller == ASSESSOR and step.provenance is Provenance.OBSERVED
         )
         outcome = "passed" if row.passed else "not passed" if row.status == "scored" else row.status
         self.counts[outcome] += 1
@@ -122,7 +123,12 @@ class Tally:
                 ]
                 jobs.sort(key=self._places.__getitem__)
                 row = team_row(
-                    [{each.evaluator: each for each in self._evaluations[job]} for job in jobs],
+                    [
+                        {each.evaluator: each for each in self._evaluations[job]}
+                        for job in jobs
+                        if self._rows[job].status != "failed"
+                    ],
+                    failed=sum(self._rows[job].status == "failed" for job in jobs),
                     participant=participant.address,
                     domain=planned.domain,
                     consistency=self._consistency(jobs),

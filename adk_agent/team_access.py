@@ -8,8 +8,8 @@ it reports of itself is all that there is to see.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -24,17 +24,32 @@ from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SETTLE_S = 5.0
+"""How long a team that was given up on may take to finish, before it is asked again."""
+STRAYS = (
+    "an exercise before this one was given up while the team was at work: calls that belong to it "
+    "may stand among these"
+)
 PEERS_KEY = "greenroom.peers"
 """Message metadata that names the other members and where this one reaches them."""
 
 
+@dataclass
+class Turns:
+    """Whose turn it is with a watched team, and in which state the one before left it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    left_at_work: bool = False
+    """Whether an exercise was given up while the team may still have been working on it."""
+
+    def problems(self) -> tuple[str, ...]:
+        """What is to be said of a trace that is recorded now."""
+        return (STRAYS,) if self.left_at_work else ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class TeamAccess:
-    """The team behind one participant.
-
-    `name` is what its entry is called in a trace. `lock` is held while the team is watched: the
-    proxy sees who calls whom, but not for which of two exercises that are played at once.
-    """
+    """The team behind one participant. `name` is what its entry is called in a trace."""
 
     name: str
     roster: tuple[str, ...] | None = None
@@ -43,16 +58,38 @@ class TeamAccess:
     proxy: ObservingProxy | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Names by address, as reports may use either."""
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turns: Turns = field(default_factory=Turns)
 
-    @contextmanager
-    def watched(self, recorder: TraceRecorder) -> Iterator[None]:
-        """Calls between the members that begin inside are recorded."""
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """One exercise at a time, where the team is watched.
+
+        The proxy sees who calls whom, but not for which of two exercises that are played at once.
+        """
         if self.proxy is None:
             yield
             return
-        with self.proxy.recording(recorder):
+        async with self.turns.lock:
             yield
+
+    @asynccontextmanager
+    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[Turns]:
+        """Calls between the members that begin inside are recorded.
+
+        An exercise that ends by an error may leave the team at work. The next one waits a little
+        for it to finish, and its `Turns` says what may have been taken for its own all the same.
+        """
+        if self.proxy is None:
+            yield self.turns
+            return
+        if self.turns.left_at_work:
+            await self.proxy.quiet(within_s=SETTLE_S)
+        try:
+            with self.proxy.recording(recorder):
+                yield self.turns
+        except BaseException:
+            self.turns.left_at_work = True
+            raise
 
     def briefing(self) -> str:
         """What the entry is told of its team, to stand below a question; empty for most."""
@@ -169,7 +206,7 @@ class Teams:
         proxy = await self._proxy(addresses) if near else None
         aliases = {url: role for role, url in addresses.items()}
         aliases |= {} if proxy is None else proxy.aliases()
-        lock = asyncio.Lock()
+        turns = Turns()
         for member in members:
             others = [role for role in addresses if role != member.role]
             self._access[member.address] = TeamAccess(
@@ -181,7 +218,7 @@ class Teams:
                 },
                 proxy=proxy,
                 aliases=aliases,
-                lock=lock,
+                turns=turns,
             )
 
     async def _proxy(self, peers: Mapping[str, str]) -> ObservingProxy | None:

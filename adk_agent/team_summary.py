@@ -13,6 +13,7 @@ from evals.graph.evaluator import applicability
 from evals.trace import ASSESSOR
 
 GRAPH, JUDGE = "graph", "judge"
+CUT_OFF = "the trial failed, so what was seen of the team is not the whole"
 MOST_FINDINGS = 30
 _KEPT = ("labels", "graph", "problems")
 
@@ -50,7 +51,8 @@ class TeamRow(BaseModel):
     coverage: float | None
     """Share of these calls that the assessor saw itself."""
     contradictions: int
-    """Calls about which what was seen and what was reported differ."""
+    """Calls about which what was seen and what was reported differ; those that were reported and
+    should have been seen are left out of everything else."""
     judged: float | None
     """Mean overall score of the judge, 0 to 1."""
     judged_by: tuple[str, ...]
@@ -64,29 +66,35 @@ def team_row(
     participant: str,
     domain: str,
     consistency: Mapping[str, float | None],
+    failed: int = 0,
 ) -> TeamRow | None:
     """The row of a participant in a domain; None where no trial's graph was looked at.
 
     Args:
-        evaluations: For each trial, its evaluations by evaluator.
+        evaluations: For each trial that did not fail, its evaluations by evaluator.
+        failed: How many trials failed. How a team looks that was cut off says nothing of it.
         participant: The participant.
         domain: The domain.
         consistency: What was computed across the trials.
     """
     graphs = [each[GRAPH] for each in evaluations if GRAPH in each]
-    if not graphs:
+    if not graphs and not failed:
         return None
     reasons = [reason for graph in graphs if (reason := _why_not(graph)) is not None]
     measured = [graph.details for graph in graphs if _why_not(graph) is None]
     seen = [_part(details, "graph") for details in measured]
     calls = sum(graph["agent_calls"] for graph in seen)
-    judgements = [each[JUDGE] for each in evaluations if JUDGE in each]
+    judgements = [
+        each[JUDGE]
+        for each in evaluations
+        if JUDGE in each and GRAPH in each and _why_not(each[GRAPH]) is None
+    ]
     scores = [each.values["overall_score"] for each in judgements if each.status == "scored"]
     return TeamRow(
         participant=participant,
         domain=domain,
         measured=len(measured),
-        not_measured=dict(sorted(Counter(reasons).items())),
+        not_measured=dict(sorted(Counter([*reasons, *[CUT_OFF] * failed]).items())),
         labels=_label_counts(measured),
         findings=_finding_counts(measured),
         agents=max((len(graph["nodes"]) for graph in seen), default=0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,13 @@ from adk_agent.plan import EvaluationPlan, Participant
 from adk_agent.report import TrialRow
 from adk_agent.runs import TrialRecord
 from adk_agent.team_access import Teams
-from adk_agent.visible import visible
+from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
 from evals.reward import action_reward, breakdown_of, reward_of
 from evals.statements import AskModel, JudgementError, judge_statements
-from evals.trace import CallType, Trace
+from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import BridgeError
@@ -97,6 +97,8 @@ class TrialDeps:
     evaluators: EvaluatorRegistry
     team_evaluators: EvaluatorRegistry
     """For exercises; they may ask a model more than is worth its price for every τ² trial."""
+    gone: Callable[[str], str | None]
+    """Why a participant, by its address, is given up; None while it is not."""
     believe_reports: bool = True
     """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
@@ -129,12 +131,8 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         outcome = failure_of(error)
         if not isinstance(error, BridgeError | ModelError):
             logger.exception("trial %s broke", job.label)
-    seen = visible(
-        recorder.trace(),
-        conversation.reports,
-        deps.teams[job.participant.address],
-        believe=deps.believe_reports,
-    )
+    team = deps.teams[job.participant.address]
+    seen = await all_visible(recorder, conversation, team, believe=deps.believe_reports)
     row = row_of(
         job,
         seen.trace,
@@ -147,14 +145,13 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         format_repairs=played.format_repairs if played is not None else 0,
         duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
     )
-    context = EvaluationContext(
-        trace=seen.trace, result=result, roster=deps.teams[job.participant.address].roster
-    )
+    context = EvaluationContext(trace=seen.trace, result=result, roster=team.roster)
     return TrialRecord(
         row=row,
         evaluations=await deps.evaluators.run(context),
         trace=seen.trace,
         trace_problems=seen.problems,
+        roster=team.roster,
         messages=tuple(to_records(played.messages if played is not None else ())),
     )
 
@@ -193,10 +190,15 @@ def row_of(
         tool_calls=tool_calls,
         format_repairs=format_repairs,
         duration_ms=duration_ms,
-        total_tokens=_total(step.total_tokens for step in trace.steps),
-        cost=_total(step.cost for step in trace.steps),
+        total_tokens=_total(step.total_tokens for step in _own_models(trace)),
+        cost=_total(step.cost for step in _own_models(trace)),
         trace_id=trace.trace_id,
     )
+
+
+def _own_models(trace: Trace) -> list[InteractionStep]:
+    """The calls of the assessor's own models. What agents say that they cost is theirs to say."""
+    return [step for step in trace.of_type(CallType.TOOL) if step.provenance is Provenance.OBSERVED]
 
 
 def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adk_agent.team_access import TeamAccess
-from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Trace
-from tau_bridge.a2a.messenger import Report
+from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
 from tau_bridge.merging import merge
+from tau_bridge.recorder import TraceRecorder
 
-MAX_REPORTS = 500
-"""Reports of one conversation that are read; an agent may send one with every reply."""
+MAX_REPORTED_STEPS = 20_000
+"""Steps of all reports of one conversation that are read; an agent may send one with each reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +24,21 @@ class Visible:
 
     trace: Trace
     problems: tuple[str, ...]
+
+
+async def all_visible(
+    recorder: TraceRecorder, conversation: Conversation, team: TeamAccess, *, believe: bool = True
+) -> Visible:
+    """The trace of a trial whose conversation has ended, reports included."""
+    # What participants report can be long: reading it must not hold up the other trials.
+    seen = await asyncio.to_thread(
+        visible, recorder.trace(), conversation.reports, team, believe=believe
+    )
+    left_out = conversation.reports_left_out
+    if not left_out:
+        return seen
+    told = f"{left_out} reports not kept: too many or too long for one conversation"
+    return replace(seen, problems=(*seen.problems, told))
 
 
 def visible(
@@ -40,7 +57,14 @@ def visible(
     """
     problems: list[str] = []
     told = []
-    for report in reports[:MAX_REPORTS] if believe else ():
+    steps = 0
+    for number, report in enumerate(reports if believe else (), start=1):
+        if steps >= MAX_REPORTED_STEPS:
+            problems.append(
+                f"{len(reports) - number + 1} of {len(reports)} reports not read: "
+                f"those before them hold {steps} steps"
+            )
+            break
         try:
             told.append(
                 read_response_trace(
@@ -53,8 +77,8 @@ def visible(
             )
         except BridgeError as error:
             problems.append(team.redact(str(error)))
-    if believe and len(reports) > MAX_REPORTS:
-        problems.append(f"{len(reports) - MAX_REPORTS} of {len(reports)} reported traces left out")
+            continue
+        steps += len(told[-1].steps)
     merged = merge(team.redacted(observed), told)
     trace = merged.trace if team.roster is None else _asked_from_outside(merged.trace)
     return Visible(trace=trace, problems=(*problems, *merged.problems))
@@ -66,7 +90,8 @@ def _asked_from_outside(trace: Trace) -> Trace:
 
 
 def _is_ours(step: InteractionStep) -> bool:
-    return step.call_type is CallType.AGENT and step.caller == ASSESSOR
+    observed = step.provenance is Provenance.OBSERVED
+    return observed and step.call_type is CallType.AGENT and step.caller == ASSESSOR
 
 
 def _opened_by_user(step: InteractionStep) -> InteractionStep:

@@ -60,6 +60,8 @@ class EvaluationContext:
     """What a right answer would have said; None where nobody knows."""
     earlier: tuple[Evaluation, ...] = ()
     """What the evaluators before this one made of the same trace."""
+    time_s: float | None = None
+    """How long this evaluation may take, in seconds; None where nobody waits."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
 
 

@@ -107,35 +107,47 @@ class EvaluatorRegistry:
         done: list[Evaluation] = []
         for evaluator in self._in_order():
             if evaluator.name not in self._disabled and context.scope in evaluator.scopes:
-                seen = replace(context, earlier=tuple(done))
-                done.append(await self._run_one(evaluator, seen, deadline))
+                done.append(await self._run_one(evaluator, context, tuple(done), deadline))
         return tuple(done)
 
     def _in_order(self) -> list[BaseEvaluator]:
         return sorted(self._evaluators.values(), key=lambda evaluator: evaluator.tier)
 
     async def _run_one(
-        self, evaluator: BaseEvaluator, context: EvaluationContext, deadline: float
+        self,
+        evaluator: BaseEvaluator,
+        context: EvaluationContext,
+        earlier: tuple[Evaluation, ...],
+        deadline: float,
     ) -> Evaluation:
-        if asyncio.get_running_loop().time() >= deadline:
+        """One evaluation. It may take half of the time that is left, so that some always is."""
+        now = asyncio.get_running_loop().time()
+        time_s = (deadline - now) / 2
+        if time_s <= 0:
             used_up = f"the time for all evaluators, {self._timeout_s:g} s, was used up"
             return self._failed(evaluator, f"{used_up} before it began")
-        limit = asyncio.timeout_at(deadline)
+        seen = replace(context, earlier=earlier, time_s=time_s)
+        limit = asyncio.timeout_at(now + time_s)
         try:
             async with limit:
                 evaluation: object = (
-                    await evaluator.evaluate(context)
+                    await evaluator.evaluate(seen)
                     if evaluator.on_loop
-                    else await in_own_thread(lambda: _alone(evaluator, context))
+                    else await in_own_thread(lambda: _alone(evaluator, seen))
                 )
         except Exception as error:
             if limit.expired():
-                return self._failed(evaluator, f"took longer than {self._timeout_s:g} s")
+                return self._failed(
+                    evaluator, f"took longer than its share of {self._timeout_s:g} s"
+                )
             logger.warning("evaluator %r failed", evaluator.name, exc_info=True)
             return self._failed(evaluator, f"{type(error).__name__}: {error}")
         if not isinstance(evaluation, Evaluation):
             kind = type(evaluation).__name__
             return self._failed(evaluator, f"returned a {kind}, not an Evaluation")
+        if evaluation.evaluator != evaluator.name:
+            other = evaluation.evaluator
+            return self._failed(evaluator, f"returned an evaluation in the name of {other!r}")
         return evaluation
 
     def _failed(self, evaluator: BaseEvaluator, reason: str) -> Evaluation:

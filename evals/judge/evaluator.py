@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 TIMEOUT_S = 20.0
 """For one call of the model."""
 TOTAL_S = 20.0
-"""For all calls about one trace: two thirds of what all evaluators of a trace have together."""
+"""For all calls about one trace, where there is so much time."""
 RULES = "rules"
 NO_MODEL = "judged by rules, since no language model is configured"
 
@@ -54,6 +54,7 @@ class JudgeEvaluator(BaseEvaluator):
         attempts: How often a call is made that fails or takes too long.
         token_budget: The most that a prompt may have, counted as bytes (`digest.tokens_of`).
         criteria: What to judge by.
+        judges_dyads: Whether a model is asked about two agents too, as about a conversation.
 
     Raises:
         ValueError: a limit is not usable, or a model has no name.
@@ -74,7 +75,9 @@ class JudgeEvaluator(BaseEvaluator):
         attempts: int = 2,
         token_budget: int = TOKEN_BUDGET,
         criteria: str = CRITERIA,
+        judges_dyads: bool = True,
     ) -> None:
+        self._judges_dyads = judges_dyads
         self._asker = asker_of(ask, produced_by, timeout_s=timeout_s, attempts=attempts)
         self._produced_by = produced_by
         self._total_s = total_s
@@ -86,18 +89,25 @@ class JudgeEvaluator(BaseEvaluator):
         measured = measured_in(context)
         if self._asker is None:
             return self._by_rules(measured, NO_MODEL)
-        if isinstance(measured, Measured) and EMPTY in measured.labels:
+        if isinstance(measured, Measured) and self._is_beyond(measured):
             return self.unscored(str(measured.not_applicable))
+        total_s = share_of(context.time_s, self._total_s)
         try:
-            async with asyncio.timeout(self._total_s):
+            async with asyncio.timeout(total_s):
                 return await self._by_model(self._asker, context, measured)
         except TimeoutError:
-            cause = f"no usable answer within {self._total_s:g} s"
+            cause = "no usable answer in time"
         except JudgeModelError as error:
             cause = str(error)
         warning = f"judged by rules, since the model {self._produced_by!r} did not: {cause}"
         logger.warning("trace %s: %s", visible(context.trace.trace_id[:80]), warning)
         return self._by_rules(measured, warning)
+
+    def _is_beyond(self, measured: Measured) -> bool:
+        """Whether not even a model is asked: about nothing, or a dyad that is none of our business."""
+        if measured.not_applicable is None:
+            return False
+        return EMPTY in measured.labels or not self._judges_dyads
 
     async def _by_model(
         self, asker: ModelAsker, context: EvaluationContext, measured: Measured | Unscored
@@ -131,6 +141,11 @@ class JudgeEvaluator(BaseEvaluator):
             warnings=warnings,
             produced_by=RULES,
         )
+
+
+def share_of(time_s: float | None, wanted_s: float) -> float:
+    """How long a model may take: as long as wanted, and never so long that no time is left."""
+    return wanted_s if time_s is None else min(wanted_s, 0.9 * time_s)
 
 
 def asker_of(

@@ -16,7 +16,7 @@ from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 from evals.graph.interactions import Interactions
 from evals.isolation import in_own_thread
 from evals.judge.detection import DETECTORS, Verdict, own_steps
-from evals.judge.evaluator import RULES, asker_of
+from evals.judge.evaluator import RULES, asker_of, share_of
 from evals.judge.judgment import (
     Sentence,
     StepId,
@@ -197,7 +197,8 @@ class FailureModesEvaluator(BaseEvaluator):
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Counts by verdict under `values`; each mode, in order, under `details["modes"]`."""
-        deadline = asyncio.get_running_loop().time() + self._total_s
+        total_s = share_of(context.time_s, self._total_s)
+        deadline = asyncio.get_running_loop().time() + total_s
         # A long trace takes a while to read, which must not hold up the event loop.
         found = await in_own_thread(lambda: detected(context.trace, context.roster))
         if found is None:
@@ -237,7 +238,7 @@ class FailureModesEvaluator(BaseEvaluator):
                 async with asyncio.timeout_at(deadline), slots:
                     answer = await asker.obtain(prompt, lambda text: read_answer(text, ModeAnswer))
             except TimeoutError:
-                cause = f"the {self._total_s:g} s for all questions were used up"
+                cause = "the time for all questions was used up"
             except JudgeModelError as error:
                 cause = str(error)
             else:

@@ -126,6 +126,12 @@ class Forwarder:
             _log.error("the proxy failed to pass a request on: %s: %s", type(exc).__name__, shown)
             await self._give_up(out)
 
+    async def quiet(self, *, within_s: float) -> bool:
+        """Whether nothing is in flight, waited for up to `within_s` seconds."""
+        if self._in_flight:
+            await asyncio.wait(list(self._in_flight), timeout=within_s)
+        return not self._in_flight
+
     async def aclose(self) -> None:
         """Give up what is in flight; callers are told that the proxy is gone."""
         self._closing = True

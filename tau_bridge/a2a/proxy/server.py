@@ -123,6 +123,10 @@ class ObservingProxy:
         finally:
             self._upstream.close()
 
+    async def quiet(self, *, within_s: float) -> bool:
+        """Whether no request is on its way through, waited for up to `within_s` seconds."""
+        return await self._forwarder.quiet(within_s=within_s)
+
     def url_for(self, caller: str, callee: str) -> str:
         """The address, with a slash at the end, by which `caller` reaches `callee`.
 

@@ -271,7 +271,7 @@ async def test_modes_that_are_open_when_the_time_is_used_up_are_abstained_from(t
     assert evaluation.status == "scored"
     assert found["1.2"]["verdict"] == "absent"
     assert found["1.1"]["verdict"] == "abstain"
-    assert "the 1 s for all questions were used up" in found["1.1"]["reason"]
+    assert "the time for all questions was used up" in found["1.1"]["reason"]
     assert len(evaluation.warnings) == 1
 
 
