@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport, SummaryRow, TrialRow, failed_reasons
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
@@ -219,8 +220,8 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text from outside on one line, its HTML shown rather than rendered."""
-    return " ".join(text.split()).replace("<", "&lt;")
+    """Text from outside on one line, its HTML and links shown rather than rendered."""
+    return _without_markup(printable(" ".join(text.split())))
 
 
 def _without_markup(prose: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 from evals.graph.interactions import Interactions
 from evals.graph.schedule import critical_path_us
-from evals.trace import CallType, InteractionStep
+from evals.trace import NOT_BELIEVED, CallType, InteractionStep, Provenance
 
 WARNING = "latencies are only comparable within one system and run"
 
@@ -45,6 +45,9 @@ class LatencyEvaluator(BaseEvaluator):
     Calls that failed are left out and counted: how long an error took says nothing of the
     agent's speed. The slowest agent is the one with the highest mean. Of one trial, `details` also
     has the milliseconds that each callee spends on the critical path: what to make faster first.
+
+    What the assessor saw itself is measured. What agents report of their own speed stands beside
+    it, and is measured only where nothing was seen.
     """
 
     name = "latency"
@@ -54,33 +57,48 @@ class LatencyEvaluator(BaseEvaluator):
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Percentiles in ms under `values`; per-agent figures under `details`."""
-        calls = context.trace.of_type(CallType.AGENT)
-        timed = [
-            (step.callee, latency)
-            for step in calls
-            if step.error is None and (latency := _latency_ms(step)) is not None
+        calls = [
+            step
+            for step in context.trace.of_type(CallType.AGENT)
+            if NOT_BELIEVED not in step.additional_attributes
         ]
+        seen = _by_agent(step for step in calls if step.provenance is Provenance.OBSERVED)
+        told = _by_agent(step for step in calls if step.provenance is Provenance.REPORTED)
+        by_agent = seen or told
+        timed = [latency for latencies in by_agent.values() for latency in latencies]
         if not timed:
             return self.unscored(f"no successful agent call with a latency among {len(calls)}")
-        by_agent: dict[str, list[float]] = defaultdict(list)
-        for callee, latency in timed:
-            by_agent[callee].append(latency)
-        means = {url: sum(values) / len(values) for url, values in sorted(by_agent.items())}
-        slowest = max(means, key=lambda url: means[url])
+        means = {agent: sum(values) / len(values) for agent, values in by_agent.items()}
+        slowest = max(means, key=lambda agent: means[agent])
         return self.scored(
-            {**percentiles(latency for _, latency in timed), "calls": float(len(timed))},
+            {**percentiles(timed), "calls": float(len(timed))},
             details={
                 "slowest_agent": slowest,
                 "slowest_agent_avg_ms": round(means[slowest], 3),
-                "calls_left_out": len(calls) - len(timed),
-                "agents": {
-                    url: {**percentiles(values), "calls": len(values)}
-                    for url, values in sorted(by_agent.items())
-                },
+                "calls_left_out": len(calls) - sum(map(len, [*seen.values(), *told.values()])),
+                "measured_by": "observed" if seen else "reported",
+                "agents": _figures(by_agent),
+                **({"reported_agents": _figures(told)} if seen and told else {}),
                 **(_critical_path(context) if context.scope == "trial" else {}),
             },
             warnings=(WARNING,),
         )
+
+
+def _by_agent(calls: Iterable[InteractionStep]) -> dict[str, list[float]]:
+    """The latencies of the successful calls, by callee."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for step in calls:
+        latency = _latency_ms(step)
+        if step.error is None and latency is not None:
+            found[step.callee].append(latency)
+    return dict(sorted(found.items()))
+
+
+def _figures(by_agent: dict[str, list[float]]) -> dict[str, JsonValue]:
+    return {
+        agent: {**percentiles(values), "calls": len(values)} for agent, values in by_agent.items()
+    }
 
 
 def _critical_path(context: EvaluationContext) -> dict[str, JsonValue]:

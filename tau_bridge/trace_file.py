@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from evals.trace import CallType, Provenance, Trace
+from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.traceability import (
     FILE_LIMITS,
     ReportError,
@@ -30,6 +30,8 @@ from tau_bridge.merging import merge
 from tau_bridge.recorder import MAX_NAME_CHARS, shortened
 
 _SHOWN_FAULTS: Final = 3
+MAX_MEMBERS: Final = 20_000
+"""Names in a roster."""
 _BROKEN: Final = (OSError, EOFError, zlib.error)
 _EXPECTED: Final = (
     "expected a trace (an object with a list 'steps'), an object with 'trace', or an A2A message,"
@@ -190,6 +192,8 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         msg = f"{path}: must be a list of the members' names, not {described(value)}"
         raise ReportError(msg)
+    if len(value) > MAX_MEMBERS:
+        raise ReportError(f"{path}: {len(value)} members; a roster has at most {MAX_MEMBERS}")
     names: dict[str, None] = {}
     for at, item in enumerate(value):
         name = item.get("name") if isinstance(item, Mapping) else item
@@ -254,7 +258,10 @@ def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
     """
     given = {key: value[key] for key in ("trace_id", "steps") if key in value}
     try:
-        return _Found(trace=Trace.model_validate(given))
+        trace = Trace.model_validate(given)
+        if not any(map(_has_long_names, trace.steps)):
+            return _Found(trace=trace)
+        faults = f"{path}.steps: names of more than {MAX_NAME_CHARS} characters, shortened"
     except ValidationError as exc:
         faults = _faults(exc, path)
         if not all(map(_says_who, given["steps"])):
@@ -262,6 +269,11 @@ def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
     steps = [{"provenance": Provenance.OBSERVED.value, **step} for step in given["steps"]]
     found = _reported([{**given, "steps": steps}], path, place)
     return _Found(trace=found.trace, problems=(f"not quite right: {faults}", *found.problems))
+
+
+def _has_long_names(step: InteractionStep) -> bool:
+    names = (step.step_id, step.parent_step_id or "", step.caller, step.callee, step.name or "")
+    return any(len(name) > MAX_NAME_CHARS for name in names)
 
 
 def _says_who(step: Any) -> bool:

@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 
 from adk_agent.markdown import score_table, team_table
+from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
 
@@ -85,7 +86,7 @@ class Display:
             )
             return
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-        self._console.print(escape(f"{counter}{progress.message}"), soft_wrap=True)
+        self._console.print(escape(printable(f"{counter}{progress.message}")), soft_wrap=True)
 
     def close(self) -> None:
         """Stop the moving display. May be called twice."""
@@ -122,8 +123,8 @@ class Display:
             words = index < 2 or name in ("labels", "by")
             table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*(escape(printable(cell)) for cell in row))
         self._console.print(table)
 
     def _line(self, text: str, *, style: str | None = None) -> None:
-        self._console.print(escape(text), style=style, soft_wrap=True)
+        self._console.print(escape(printable(text)), style=style, soft_wrap=True)

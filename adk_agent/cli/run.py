@@ -14,6 +14,7 @@ from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
 from adk_agent.cli.main import DEFAULT_TIMEOUT_S
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationPlan, Overrides
+from adk_agent.printable import printable
 from adk_agent.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ def _dry_run(
     if parsed.json:
         print(plan.model_dump_json(indent=2))
     else:
-        print(describe(plan))
+        print(printable(describe(plan)))
         command = " ".join([equivalent_command(plan), *_flags_beside_the_plan(parsed)])
         if settings.agent_model is not None or settings.model_configured:
             print(
                 "\nRead by fixed rules; the configured model reads a request too, and must agree."
             )
-        print(f"\nThe same, explicitly:\n{command}")
+        print(printable(f"\nThe same, explicitly:\n{command}"))
     return OK
 
 
@@ -127,7 +128,7 @@ async def _run(
     )
     display.close()
     if result.problem is not None:
-        print(f"greenroom: {result.problem.message}", file=sys.stderr)
+        print(printable(f"greenroom: {result.problem.message}"), file=sys.stderr)
         return result.problem.exit_code
     if result.run_id is None:
         raise RequestError("the workflow ended without a run; this is a fault of greenroom")

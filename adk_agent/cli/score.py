@@ -16,6 +16,7 @@ from typing import Any
 
 from adk_agent.assembly import Assembly, versions
 from adk_agent.cli.edge import OK, USAGE
+from adk_agent.printable import printable
 from adk_agent.scoring import RESERVED, score_entry
 from adk_agent.settings import Settings
 from evals.driver import EvaluatorRegistry
@@ -75,11 +76,11 @@ async def _score_all(
         scored = await score_entry(entry, evaluators, roster=roster, versions=made_with)
         if entry.trace is None:
             code = USAGE
-            print(f"greenroom: {scored['error']}", file=sys.stderr)
+            print(printable(f"greenroom: {scored['error']}"), file=sys.stderr)
         if as_json:
             print(json.dumps(scored, ensure_ascii=False), flush=True)
         elif entry.trace is not None:
-            print(as_text(scored), flush=True)
+            print(printable(as_text(scored)), flush=True)
     return code
 
 

@@ -241,7 +241,7 @@ def _distribution(seen: _Seen) -> Finding:
         "distribution",
         f"Density {density:.3g} of {size} members with {_count(edges, 'edge')} is "
         f"{'above' if verdict == 'spread' else 'not above'} {threshold:g}: the calls are {verdict} "
-        f"over the team{known}{_SMALL_TEAM if size <= _SMALL else ''}.",
+        f"over the team{known}{_SMALL_TEAM if size <= _SMALL and verdict == 'spread' else ''}.",
         value=density,
         threshold=threshold,
         details={

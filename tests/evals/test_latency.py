@@ -4,7 +4,7 @@ import pytest
 
 from evals.base import EvaluationContext
 from evals.latency import WARNING, LatencyEvaluator, percentiles
-from evals.trace import CallType, InteractionStep, Trace
+from evals.trace import CallType, InteractionStep, Provenance, Trace
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -105,3 +105,21 @@ async def test_each_agent_has_percentiles_of_its_own_and_its_part_of_the_critica
     assert evaluation.details["agents"]["lead"]["calls"] == 1
     # 100 ms in all; for 60 of them the lead waits for the clerk.
     assert evaluation.details["critical_path_ms"] == {"clerk": 60.0, "lead": 40.0}
+
+
+async def test_what_was_seen_is_measured_and_what_agents_report_of_their_speed_stands_beside_it():
+    told = call(2, "clerk", 1.0).model_copy(update={"provenance": Provenance.REPORTED})
+    evaluation = await evaluate(call(1, "lead", 5000.0), told)
+    assert evaluation.values["p50_ms"] == 5000.0
+    assert evaluation.details["measured_by"] == "observed"
+    assert evaluation.details["reported_agents"]["clerk"]["p50_ms"] == 1.0
+    alone = await evaluate(told)
+    assert (alone.values["p50_ms"], alone.details["measured_by"]) == (1.0, "reported")
+
+
+async def test_calls_that_are_not_believed_have_no_latency():
+    attributes = {"additional_attributes": {"not_believed": "true"}}
+    told = {"provenance": Provenance.REPORTED, **attributes}
+    evaluation = await evaluate(call(1, "lead", 10.0), call(2, "x", 1.0).model_copy(update=told))
+    assert list(evaluation.details["agents"]) == ["lead"]
+    assert "reported_agents" not in evaluation.details
