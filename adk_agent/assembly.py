@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
-import platform
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from adk_agent.catalogue import SourceCatalogue
-from adk_agent.errors import PreflightError, RequestError
+from adk_agent.errors import PreflightError
 from adk_agent.evaluation import EvaluationDeps
+from adk_agent.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.markdown import render_markdown
-from adk_agent.models import LiteLlmCompletion, ModelSpec, default_spec, import_litellm
+from adk_agent.models import ModelSpec, default_spec, import_litellm
 from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
-from adk_agent.scoring import RESERVED
 from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.settings import Settings
+from adk_agent.versions import versions
 from adk_agent.workflow import WorkflowDeps, build_root_agent
-from evals.base import BaseEvaluator
-from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorError, EvaluatorRegistry, check_evaluator
-from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
-from evals.graph.catalogue import metrics_with_plugins
-from evals.graph.evaluator import METRIC_TIMEOUT_S, GraphEvaluator
-from evals.graph.metric import Metric, MetricRegistry
-from evals.judge.evaluator import JudgeEvaluator
-from evals.judge.modes import FailureModesEvaluator
-from evals.latency import LatencyEvaluator
-from evals.text import TextSimilarityEvaluator
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Clock, Runtime
-from tau_bridge.errors import nearest
 from tau_bridge.tau2.data import DataSource, open_source
 
 if TYPE_CHECKING:
     from google.adk.agents import SequentialAgent
     from google.adk.models.base_llm import BaseLlm
-
-EVALUATORS_GROUP = "greenroom.evaluators"
-"""The group of entry points under which a distribution offers evaluators."""
-_NAMED_VERSIONS = (
-    "greenroom",
-    "a2a-sdk",
-    "google-adk",
-    "inspect-evals",
-    "litellm",
-    "networkx",
-    "numpy",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +40,6 @@ class Assembly:
         tokens: Bearer tokens by agent address.
         runtime: Clock and identifiers.
         source: Task data; opened from the settings where none is given.
-        evaluators_timeout_s: How long all evaluators together may take over one trace.
-        metrics_timeout_s: How long the graph metrics of plugins may.
     """
 
     settings: Settings
@@ -73,8 +47,6 @@ class Assembly:
     tokens: Mapping[str, str] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     source: DataSource | None = None
-    evaluators_timeout_s: float = DEFAULT_TIMEOUT_S
-    metrics_timeout_s: float = METRIC_TIMEOUT_S
 
     def open_source(self) -> DataSource:
         """The task data.
@@ -92,52 +64,12 @@ class Assembly:
             source=source or self.open_source(),
             runtime=self.runtime,
             new_run_id=lambda: new_run_id(self.runtime.clock),
-            evaluators=self.trial_evaluators(),
-            team_evaluators=self.trace_evaluators(),
+            evaluators=trial_evaluators(self.settings),
+            team_evaluators=trace_evaluators(self.settings),
             new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens),
             versions=versions(),
             results_dir=self.settings.results_dir,
         )
-
-    def trial_evaluators(self) -> EvaluatorRegistry:
-        """What judges trials of τ²-bench.
-
-        A model is asked there about teams alone, and not about failure modes: most trials are the
-        conversation of one agent, and there are many of them.
-        """
-        return self._evaluators(thorough=False)
-
-    def trace_evaluators(self) -> EvaluatorRegistry:
-        """What judges exercises and traces from files: everything."""
-        return self._evaluators(thorough=True)
-
-    def _evaluators(self, *, thorough: bool) -> EvaluatorRegistry:
-        """All evaluators, those of plugins too, without those that are switched off.
-
-        Raises:
-            RequestError: what is to be switched off does not exist.
-        """
-        spec = default_spec(self.settings)
-        ask = LiteLlmCompletion(spec).ask if spec is not None else None
-        by = f"llm:{spec.name}" if spec is not None else "rules"
-        metrics, warnings = graph_metrics()
-        registry = MetricRegistry(metrics)
-        own: tuple[BaseEvaluator, ...] = (
-            JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough),
-            FailureModesEvaluator(ask if thorough else None, produced_by=by),
-            LatencyEvaluator(),
-            TextSimilarityEvaluator(),
-        )
-        taken = {GraphEvaluator.name, *RESERVED, *(evaluator.name for evaluator in own)}
-        plugins, more_warnings = evaluator_plugins(taken)
-        graph = GraphEvaluator(
-            registry,
-            metric_timeout_s=self.metrics_timeout_s,
-            warnings=(*warnings, *more_warnings),
-        )
-        evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=self.evaluators_timeout_s)
-        _switch_off(self.settings.without, evaluators, registry)
-        return evaluators
 
     def root_agent(self) -> SequentialAgent:
         """A new workflow agent."""
@@ -163,55 +95,6 @@ class Assembly:
                 ),
             )
         )
-
-
-def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
-    """The graph metrics, those of installed plugins too, and a warning for each left out."""
-    return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))
-
-
-def evaluator_plugins(
-    taken: Iterable[str],
-) -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
-    """The evaluators of installed plugins, and a warning for each that cannot be used.
-
-    Args:
-        taken: Names that no plugin can have.
-    """
-    found: dict[str, BaseEvaluator] = {}
-    warnings = []
-    for point in sorted(metadata.entry_points(group=EVALUATORS_GROUP), key=lambda p: p.name):
-        try:
-            evaluator = _loaded(point, {*taken, *found})
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
-            warnings.append(
-                f"evaluator plugin {point.name!r} is left out: {type(error).__name__}: {error}"
-            )
-        else:
-            found[evaluator.name] = evaluator
-    return tuple(found.values()), tuple(warnings)
-
-
-def _loaded(point: metadata.EntryPoint, taken: Collection[str]) -> BaseEvaluator:
-    loaded = point.load()
-    evaluator = check_evaluator(loaded() if isinstance(loaded, type) else loaded)
-    if evaluator.name in taken:
-        raise EvaluatorError(f"the name {evaluator.name!r} is taken: give it another one")
-    return evaluator
-
-
-def _switch_off(without: str, evaluators: EvaluatorRegistry, metrics: MetricRegistry) -> None:
-    known = {metric.name for metric in metrics.all}
-    for name in filter(None, map(str.strip, without.split(","))):
-        if name in evaluators.names:
-            evaluators.enable(name, enabled=False)
-        elif name in known:
-            metrics.enable(name, enabled=False)
-        else:
-            raise RequestError(
-                f"there is no evaluator or metric {name!r} to switch off: "
-                f"{nearest(name, [*evaluators.names, *sorted(known)])}"
-            )
 
 
 def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
@@ -255,14 +138,3 @@ def _lite_llm(spec: ModelSpec) -> BaseLlm:
 def new_run_id(clock: Clock) -> str:
     """A run id that sorts by time: `20261121-074500-1f2e3d`."""
     return f"{clock.now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
-
-
-def versions() -> dict[str, str]:
-    """The versions that a result depends on, by distribution name."""
-    found = {"python": platform.python_version()}
-    for name in _NAMED_VERSIONS:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found

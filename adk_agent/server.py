@@ -12,10 +12,11 @@ from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
 from a2a.server.tasks import InMemoryTaskStore
 from starlette.applications import Starlette
 
-from adk_agent.assembly import Assembly, versions
+from adk_agent.assembly import Assembly
 from adk_agent.card import build_card
 from adk_agent.executor import EvaluationExecutor
 from adk_agent.runs import load_report
+from adk_agent.versions import versions
 from tau_bridge.tau2.domains import load_domain
 
 

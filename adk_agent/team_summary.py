@@ -99,7 +99,7 @@ def team_row(
         findings=_finding_counts(measured),
         agents=max((len(graph["nodes"]) for graph in seen), default=0),
         calls=calls,
-        coverage=round(sum(g["observed"] for g in seen) / calls, 6) if calls else None,
+        coverage=_coverage(seen),
         contradictions=sum(graph["contradictions"] for graph in seen),
         judged=round(sum(scores) / len(scores), 6) if scores else None,
         judged_by=tuple(sorted({e.produced_by for e in judgements if e.status == "scored"})),
@@ -132,6 +132,11 @@ def _why_not(graph: Evaluation) -> str | None:
 
 def _part(details: Mapping[str, Any], name: str) -> Any:
     return details[name]
+
+
+def _coverage(graphs: Sequence[Mapping[str, Any]]) -> float | None:
+    told = sum(graph["agent_calls"] + graph["not_believed"] for graph in graphs)
+    return round(sum(graph["observed"] for graph in graphs) / told, 6) if told else None
 
 
 def _label_counts(measured: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -24,7 +24,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from adk_agent.assembly import Assembly
+from adk_agent.evaluators import trace_evaluators
 from adk_agent.scoring import score_entry
 from adk_agent.settings import Settings
 from evals.base import EvaluationContext
@@ -181,7 +181,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("most", nargs="?", type=int, default=100_000, metavar="MOST_STEPS")
     options = parser.parse_args()
-    evaluators = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
+    evaluators = trace_evaluators(Settings.load(offline=True))
     names = [
         {"failure_modes": "modes", "text_similarity": "text"}.get(n, n) for n in evaluators.names
     ]

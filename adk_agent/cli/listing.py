@@ -9,9 +9,9 @@ import subprocess
 import sys
 from typing import Any
 
-from adk_agent.assembly import Assembly, graph_metrics
 from adk_agent.cli.edge import OK
 from adk_agent.errors import GreenroomError, RequestError
+from adk_agent.evaluators import graph_metrics, trace_evaluators
 from adk_agent.settings import Settings
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
@@ -91,7 +91,7 @@ def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
-    registry = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
+    registry = trace_evaluators(Settings.load(offline=True))
     return [
         {
             "evaluator": evaluator.name,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import os
 import sys
+import threading
 from collections.abc import Sequence
+from typing import NoReturn
 
 EPILOG = """\
 exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be used,
@@ -14,6 +18,8 @@ exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be use
 
 
 DEFAULT_TIMEOUT_S = 300.0
+PLUGIN_THREAD = "plugin"
+"""The name of the threads in `evals.isolation`, which is not imported for it."""
 LISTED = ["domains", "tasks", "exercises", "agents", "teams", "evaluators", "metrics"]
 
 
@@ -27,6 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     code: int = edge.run_command(module.execute, parsed)
     return code
+
+
+def console() -> NoReturn:
+    """The command as a program: runs it, and ends the process.
+
+    A plugin that was given up on may still run in a thread. Python would wait for it to let go of
+    the interpreter, and a plugin in compiled code would bring the process down.
+    """
+    code = main()
+    abandoned = any(thread.name == PLUGIN_THREAD for thread in threading.enumerate())
+    if not abandoned:
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -192,4 +214,4 @@ def _add_agent(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    console()

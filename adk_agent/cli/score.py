@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adk_agent.assembly import Assembly, versions
 from adk_agent.cli.edge import OK, USAGE
+from adk_agent.evaluators import trace_evaluators
 from adk_agent.printable import printable
 from adk_agent.scoring import RESERVED, score_entry
 from adk_agent.settings import Settings
+from adk_agent.versions import versions
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import applicability
 from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
@@ -34,7 +35,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """
     settings = Settings.load(offline=parsed.offline or None, without=_without(parsed.without))
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
-    evaluators = Assembly(settings=settings).trace_evaluators()
+    evaluators = trace_evaluators(settings)
     with _entries(parsed.trace) as entries:
         return asyncio.run(_score_all(entries, evaluators, roster, as_json=parsed.json))
 

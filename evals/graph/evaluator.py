@@ -173,7 +173,9 @@ def _graph_json(team: Interactions) -> dict[str, JsonValue]:
         "self_calls": len(team.agent_calls) - len(team.calls),
         "observed": len(team.agent_calls) - reported,
         "reported": reported,
-        "contradictions": sum(step.contradiction is not None for step in team.steps),
+        "not_believed": team.disbelieved,
+        "contradictions": team.disbelieved
+        + sum(step.contradiction is not None for step in team.steps),
         "roster_known": team.roster_known,
     }
 

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
-from evals.trace import CONTRADICTION, CallType, InteractionStep, Provenance, Trace
+from evals.trace import CONTRADICTION, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,6 +74,8 @@ class Interactions:
     steps: tuple[Call, ...]
     problems: tuple[str, ...]
     """What of the trace could not be used as it was, in words with counts."""
+    disbelieved: int = 0
+    """Reported calls that the assessor should have seen and did not. They are not among `steps`."""
 
     @classmethod
     def of(cls, trace: Trace, roster: Iterable[str] | None = None) -> Interactions:
@@ -104,6 +106,7 @@ class Interactions:
             roster_known=roster is not None,
             steps=steps,
             problems=tuple(f"{count} x {what}" for what, count in sorted(problems.items())),
+            disbelieved=sum(NOT_BELIEVED in step.additional_attributes for step in trace.steps),
         )
 
     @cached_property
@@ -133,11 +136,15 @@ class Interactions:
 
     @property
     def coverage(self) -> float | None:
-        """Share of the calls between agents that the assessor saw itself, 0 to 1; None: no call."""
-        if not self.agent_calls:
+        """Share of the calls between agents that the assessor saw itself, 0 to 1; None: no call.
+
+        Calls that are not believed are among those that it did not see.
+        """
+        told = len(self.agent_calls) + self.disbelieved
+        if not told:
             return None
         seen = sum(call.provenance is Provenance.OBSERVED for call in self.agent_calls)
-        return seen / len(self.agent_calls)
+        return seen / told
 
     @property
     def is_dyad(self) -> bool:
@@ -164,6 +171,8 @@ _MADE: OrderedDict[int, tuple[ref[Trace], _Made]] = OrderedDict()
 An entry goes with its trace at the latest. Each access is one operation, so threads need no lock;
 two that ask at once do the work twice."""
 _MOST_KEPT = 16
+_MOST_COMPARED = 8
+"""Different steps of one id that a further one is compared with."""
 
 
 def _made_of(trace: Trace) -> _Made:
@@ -180,21 +189,22 @@ def _distinct(
     steps: Sequence[InteractionStep], problems: Counter[str]
 ) -> list[tuple[int, InteractionStep]]:
     """The steps, each once, with the start to order them by: its own, where it has one."""
-    seen: set[str] = set()
+    known: dict[str, list[InteractionStep]] = {}
     kept: list[tuple[int, InteractionStep]] = []
     before = 0
-    twice: dict[str, list[InteractionStep]] = {}
     for step in steps:
+        if NOT_BELIEVED in step.additional_attributes:
+            problems["reported call that should have been seen, and was not: not counted"] += 1
+            continue
         if step.start_time is not None:
             before = _microseconds(step.start_time)
-        if step.step_id in seen:
-            same = twice.setdefault(step.step_id, [s for _, s in kept if s.step_id == step.step_id])
-            if step in same:
-                problems["step sent twice: taken once"] += 1
-                continue
-            same.append(step)
+        same = known.setdefault(step.step_id, [])
+        if step in same[:_MOST_COMPARED]:
+            problems["step sent twice: taken once"] += 1
+            continue
+        if same:
             problems["id of two different steps: both taken"] += 1
-        seen.add(step.step_id)
+        same.append(step)
         kept.append((before, step))
     return kept
 
@@ -202,7 +212,14 @@ def _distinct(
 def _linked(kept: list[tuple[int, InteractionStep]], problems: Counter[str]) -> tuple[Call, ...]:
     parents = _parents([step for _, step in kept], problems)
     depths = _depths(parents)
-    order = sorted(range(len(kept)), key=lambda at: (kept[at][0], depths[at], kept[at][1].step_id))
+
+    def when(at: int) -> tuple[int, bool, int, str]:
+        start, step = kept[at]
+        if step.start_time is None:  # its place in the trace is all that is known
+            return start, True, at, ""
+        return start, False, depths[at], step.step_id
+
+    order = sorted(range(len(kept)), key=when)
     place = {at: index for index, at in enumerate(order)}
     above = [None if parent is None else place[parent] for parent in parents]
     return tuple(

@@ -6,8 +6,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from adk_agent.assembly import Assembly
 from adk_agent.cli.main import main
+from adk_agent.evaluators import trace_evaluators
 from adk_agent.settings import Settings
 from evals.base import EvaluationContext
 from evals.trace import CallType, InteractionStep, Trace
@@ -69,8 +69,8 @@ def source(template, name, body):
 
 
 def evaluations(**limits):
-    assembly = Assembly(settings=Settings.load(offline=True), **limits)
-    done = asyncio.run(assembly.trace_evaluators().run(EvaluationContext(trace=TRACE)))
+    registry = trace_evaluators(Settings.load(offline=True), **limits)
+    done = asyncio.run(registry.run(EvaluationContext(trace=TRACE)))
     return {each.evaluator: each for each in done}
 
 
@@ -181,7 +181,7 @@ def test_a_metric_that_breaks_has_no_value_and_the_others_keep_theirs(install, b
 def test_an_evaluator_that_breaks_is_failed_and_the_others_are_scored(install, body, told):
     evaluations()  # what has to be imported is not a matter of the limit
     install("evaluators", "broken", source(EVALUATOR, "broken", body))
-    found = evaluations(**({"evaluators_timeout_s": 6.0} if "Event" in body else {}))
+    found = evaluations(**({"timeout_s": 6.0} if "Event" in body else {}))
     assert (found["broken"].status, found["broken"].values) == ("failed", {})
     assert told in found["broken"].reason
     assert_others_scored(found)

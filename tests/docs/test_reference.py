@@ -10,8 +10,8 @@ import pytest
 from pydantic import AliasChoices
 
 from adk_agent import agentbeats
-from adk_agent.assembly import Assembly
 from adk_agent.cli.main import build_parser
+from adk_agent.evaluators import trace_evaluators
 from adk_agent.reading.refusal import RefusalCode
 from adk_agent.report import (
     EvaluationReport,
@@ -199,7 +199,7 @@ def test_every_flag_of_score_is_explained():
 
 
 def test_every_key_of_a_scored_trace_is_explained():
-    evaluators = Assembly(settings=Settings.load(offline=True)).trace_evaluators()
+    evaluators = trace_evaluators(Settings.load(offline=True))
     entry = TraceEntry(id="t", line=1, trace=Trace(trace_id="t"))
     scored = asyncio.run(score_entry(entry, evaluators, versions={}))
     assert names("coordination.md", "key") == set(scored)
@@ -254,7 +254,7 @@ def test_all_that_an_evaluator_is_given_and_returns_is_explained():
 def test_every_tier_is_explained_with_the_evaluators_that_come_along():
     rows = rows_of("evaluators.md", "tier")
     told = {row[0]: set(re.findall(r"`(\w+)`", row[2])) or {row[2]} for row in rows}
-    registered = Assembly(settings=Settings.load(offline=True)).trace_evaluators().all
+    registered = trace_evaluators(Settings.load(offline=True)).all
     for tier in Tier:
         (evaluators,) = [
             names for head, names in told.items() if head.startswith(f"`Tier.{tier.name}`")

@@ -1,0 +1,27 @@
+"""versions: what a result depends on."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+_NAMED_VERSIONS = (
+    "greenroom",
+    "a2a-sdk",
+    "google-adk",
+    "inspect-evals",
+    "litellm",
+    "networkx",
+    "numpy",
+)
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result depends on, by distribution name."""
+    found = {"python": platform.python_version()}
+    for name in _NAMED_VERSIONS:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    return found
