@@ -1,16 +1,16 @@
 """Metric: one number about a team's interactions, as a plugin. What it returns, and the registry.
 
-class Mentions(Metric):
-name = "calls_per_member"
-formula = "calls / members"
-source = "this project"
-range = "0 and more"
-needs = "at least one call"
+    class CallsPerMember(Metric):
+        name = "calls_per_member"
+        formula = "calls / members"
+        source = "this project"
+        range = "0 and more"
+        needs = "at least one call"
 
-def compute(self, team: Interactions) -> Computed:
-if not team.calls:
-return Undefined("empty: no call between two agents")
-return len(team.calls) / len(team.members)
+        def compute(self, team: Interactions) -> Computed:
+            if not team.calls:
+                return Undefined("empty: no call between two agents")
+            return len(team.calls) / len(team.members)
 """
 
 from __future__ import annotations

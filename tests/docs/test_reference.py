@@ -24,12 +24,12 @@ from adk_agent.runs import TrialRecord
 from adk_agent.scoring import score_entry
 from adk_agent.settings import Settings
 from adk_agent.team_summary import FindingCount, TeamRow
-from adk_agent.visible import MAX_REPORTS
+from adk_agent.visible import MAX_REPORTED_STEPS
 from evals.base import Evaluation, EvaluationContext, Tier
 from evals.graph.findings import Thresholds
 from evals.graph.ground_truth import Label
 from evals.graph.planting import Pathology
-from evals.graph.rewiring import MAX_AGENTS, SAMPLES
+from evals.graph.rewiring import MANY_AGENTS, MAX_AGENTS, SAMPLES, SAMPLES_OF_MANY
 from evals.judge.detection import DETECTORS
 from evals.judge.judgment import Quality
 from evals.judge.modes import FAILURE_MODES
@@ -221,7 +221,7 @@ def test_every_threshold_stands_with_its_value():
 
 def test_the_figures_of_the_random_graphs_are_right():
     text = " ".join((DOCS / "metrics.md").read_text().split())
-    assert f"share of {SAMPLES} random graphs" in text
+    assert f"share of {SAMPLES} random graphs ({SAMPLES_OF_MANY} above {MANY_AGENTS} agents)" in text
     assert f"above {MAX_AGENTS} agents" in text
 
 
@@ -275,13 +275,13 @@ def test_the_number_of_exercises_and_teams_is_right():
 
 def test_the_limits_on_reports_and_calls_are_right():
     reports, proxy, messenger = ReportLimits(), ProxyLimits(), MessengerLimits()
-    assert messenger.max_reports <= MAX_REPORTS
     told = dict(rows_of("visible-teams.md", "limited"))
     assert told == {
         "steps of one report": f"{reports.max_steps:,}; of a trace from a file"
         f" {FILE_LIMITS.max_steps:,}",
         "reports of one conversation": f"{messenger.max_reports}, in answers of"
-        f" {messenger.max_report_bytes // 2**20} MiB in all",
+        f" {messenger.max_report_bytes // 2**20} MiB in all, and no more once they hold"
+        f" {MAX_REPORTED_STEPS:,} steps",
         "nested traces": f"{reports.max_depth} deep",
         "a text of a step": f"{reports.max_text_chars:,} characters: head and tail",
         "an id, a name, an attribute": f"{reports.max_name_chars} characters",

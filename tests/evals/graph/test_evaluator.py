@@ -98,6 +98,7 @@ async def test_metrics_labels_findings_and_graph_of_a_star():
         "self_calls": 0,
         "observed": 4,
         "reported": 0,
+        "not_believed": 0,
         "contradictions": 0,
         "roster_known": True,
     }
