@@ -189,7 +189,8 @@ def _distinct(
     steps: Sequence[InteractionStep], problems: Counter[str]
 ) -> list[tuple[int, InteractionStep]]:
     """The steps, each once, with the start to order them by: its own, where it has one."""
-    known: dict[str, list[InteractionStep]] = {}
+    first: dict[str, InteractionStep] = {}
+    further: dict[str, list[InteractionStep]] = {}
     kept: list[tuple[int, InteractionStep]] = []
     before = 0
     for step in steps:
@@ -198,13 +199,14 @@ def _distinct(
             continue
         if step.start_time is not None:
             before = _microseconds(step.start_time)
-        same = known.setdefault(step.step_id, [])
-        if step in same[:_MOST_COMPARED]:
-            problems["step sent twice: taken once"] += 1
-            continue
-        if same:
+        if first.setdefault(step.step_id, step) is not step:
+            others = further.setdefault(step.step_id, [first[step.step_id]])
+            if step in others:
+                problems["step sent twice: taken once"] += 1
+                continue
             problems["id of two different steps: both taken"] += 1
-        same.append(step)
+            if len(others) < _MOST_COMPARED:
+                others.append(step)
         kept.append((before, step))
     return kept
 

@@ -11,6 +11,8 @@
             if not team.calls:
                 return Undefined("empty: no call between two agents")
             return len(team.calls) / len(team.members)
+
+`MetricRegistry` checks a metric when it is registered.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """An observing proxy between agents: it passes their calls on, unchanged, and writes them down.
 
-async with ObservingProxy({"front": front_url, "clerk": clerk_url}) as proxy:
-wiring = proxy.wiring()          # tell each agent the addresses of its peers
-with proxy.recording(recorder):  # calls between them become steps of this trace
-...
+    async with ObservingProxy({"front": front_url, "clerk": clerk_url}) as proxy:
+        wiring = proxy.wiring()          # tell each agent the addresses of its peers
+        with proxy.recording(recorder):  # calls between them become steps of this trace
+            ...
+
+Nothing but the named agents can be reached through it.
 """
 
 from tau_bridge.a2a.proxy.limits import ProxyLimits
