@@ -221,7 +221,9 @@ def test_every_threshold_stands_with_its_value():
 
 def test_the_figures_of_the_random_graphs_are_right():
     text = " ".join((DOCS / "metrics.md").read_text().split())
-    assert f"share of {SAMPLES} random graphs ({SAMPLES_OF_MANY} above {MANY_AGENTS} agents)" in text
+    assert (
+        f"share of {SAMPLES} random graphs ({SAMPLES_OF_MANY} above {MANY_AGENTS} agents)" in text
+    )
     assert f"above {MAX_AGENTS} agents" in text
 
 
