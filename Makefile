@@ -16,6 +16,8 @@ WORKERS ?= 2
 export REQUEST
 # Never fetch an interpreter from the internet: the machine's own serves.
 export UV_PYTHON_DOWNLOADS ?= never
+# Where no bytecode is kept, every process compiles all that it imports again: five seconds each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test_all ruff lint type_check imports lock_check validate docs build bench lock clean
