@@ -96,8 +96,8 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
         parts.append(_bullets(map(_plain, found)) if found else "No findings.")
         parts.append(
             "seen is the share of the calls between agents that the assessor observed itself; the "
-            "others are reported by the agents. contradicted counts the calls about which what was "
-            "seen and what was reported differ."
+            "others are reported by the agents. differ counts the calls that were seen otherwise than "
+            "they were reported."
         )
     alike = [line for team in teams if (line := _alike(team))]
     parts += [_bullets(alike)] if alike else []
@@ -121,8 +121,8 @@ def _alike(team: TeamRow) -> str:
 def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of how teams coordinate, every cell as text."""
     header = (
-        *("agent", "domain", "trials", "agents", "calls", "seen", "contradicted"),
-        *("labels", "judged", "by"),
+        *("agent", "domain", "trials", "agents", "calls", "seen", "differ"),
+        *("labels", "judged"),
     )
     rows: list[tuple[str, ...]] = [
         (
@@ -138,8 +138,7 @@ def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[st
                 for label, count in team.labels.items()
             )
             or "-",
-            number(team.judged),
-            ", ".join(team.judged_by) or "-",
+            " ".join([number(team.judged), *team.judged_by]),
         )
         for team in teams
     ]

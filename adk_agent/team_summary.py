@@ -78,7 +78,7 @@ def team_row(
         consistency: What was computed across the trials.
     """
     graphs = [each[GRAPH] for each in evaluations if GRAPH in each]
-    if not graphs and not failed:
+    if not graphs:
         return None
     reasons = [reason for graph in graphs if (reason := _why_not(graph)) is not None]
     measured = [graph.details for graph in graphs if _why_not(graph) is None]
@@ -94,7 +94,9 @@ def team_row(
         participant=participant,
         domain=domain,
         measured=len(measured),
-        not_measured=dict(sorted(Counter([*reasons, *[CUT_OFF] * failed]).items())),
+        not_measured=dict(
+            sorted(Counter([*reasons, *[CUT_OFF] * (failed if measured else 0)]).items())
+        ),
         labels=_label_counts(measured),
         findings=_finding_counts(measured),
         agents=max((len(graph["nodes"]) for graph in seen), default=0),

@@ -25,6 +25,7 @@ from adk_agent.markdown import score_table, team_table
 from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
+from adk_agent.team_summary import TeamRow
 
 PLAIN_WIDTH = 110
 
@@ -99,7 +100,7 @@ class Display:
         self._table(*score_table(report.summary), title=f"Run {report.run_id}: {report.status}")
         measured = [team for team in report.teams if team.measured]
         if measured:
-            self._table(*team_table(measured), title="Coordination")
+            self._teams(measured)
         for team in report.teams:
             for reason, count in team.not_measured.items():
                 self._line(f"{team.participant} in {team.domain}, {count} trials: {reason}")
@@ -110,6 +111,12 @@ class Display:
             self._line(f"warning: {warning}", style="yellow")
         self._line(f"report: {self.folder}")
 
+    def _teams(self, teams: Sequence[TeamRow]) -> None:
+        header, rows = team_table(teams)
+        if len({team.domain for team in teams}) == 1:  # the names need the room
+            header, rows = _without_second(header), [_without_second(row) for row in rows]
+        self._table(header, rows, title="Coordination")
+
     def _table(self, header: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
         # Lines between the columns fold the cells of a narrow terminal.
         lines = HEAVY_HEAD if self._console.width >= PLAIN_WIDTH else None
@@ -119,8 +126,8 @@ class Display:
             title=title,
             title_justify="left",
         )
-        for index, name in enumerate(header):
-            words = index < 2 or name in ("labels", "by")
+        for name in header:
+            words = name in ("agent", "domain", "labels", "judged")
             table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
             table.add_row(*(escape(printable(cell)) for cell in row))
@@ -128,3 +135,7 @@ class Display:
 
     def _line(self, text: str, *, style: str | None = None) -> None:
         self._console.print(escape(printable(text)), style=style, soft_wrap=True)
+
+
+def _without_second(cells: Sequence[str]) -> tuple[str, ...]:
+    return (*cells[:1], *cells[2:])
