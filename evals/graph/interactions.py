@@ -199,7 +199,9 @@ def _distinct(
             continue
         if step.start_time is not None:
             before = _microseconds(step.start_time)
-        if first.setdefault(step.step_id, step) is not step:
+        if step.step_id not in first:
+            first[step.step_id] = step
+        else:
             others = further.setdefault(step.step_id, [first[step.step_id]])
             if step in others:
                 problems["step sent twice: taken once"] += 1

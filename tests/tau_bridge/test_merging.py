@@ -236,3 +236,33 @@ def test_the_graph_of_a_truthful_team_is_the_same_however_it_was_seen(calls):
     assert graph(both.trace) == graph(merge(observed(ASK), told).trace)
     coverage = Interactions.of(both.trace).coverage
     assert coverage == (1.0 if calls or both.trace.steps else None)
+
+
+def test_a_call_that_nobody_saw_is_not_believed_where_others_were_seen():
+    seen = step("o1", "lead", "orders", at=1, parent_step_id="ask", error="down")
+    forged = [
+        step("1", "lead", "orders", at=1, error="down"),
+        step("2", "orders", "policy", "made up", at=2),
+        step("3", "policy", "orders", at=3),  # a retry that never was
+    ]
+    merged = merge(observed(ASK, seen), [report(*forged)])
+    kept = by_id(merged)
+    assert kept["2"].additional_attributes["not_believed"] == "true"
+    assert kept["2"].additional_attributes["contradiction"] == "not observed"
+    team = Interactions.of(merged.trace)
+    assert team.members == ("lead", "orders")
+    assert dict(team.weights) == {("lead", "orders"): 1}
+    assert (team.disbelieved, team.coverage) == (2, 1 / 3)
+    assert any("should have been seen" in problem for problem in team.problems)
+
+
+def test_where_nothing_was_seen_a_report_is_all_there_is():
+    merged = merge(observed(ASK), [report(step("1", "lead", "orders"))])
+    team = Interactions.of(merged.trace)
+    assert (team.members, team.disbelieved, team.coverage) == (("lead", "orders"), 0, 0.0)
+
+
+def test_a_step_that_says_it_was_ours_is_no_call_of_the_assessor():
+    told = step("1", "green-agent", "orders", at=1)
+    steps = by_id(merge(observed(ASK), [report(told)]))
+    assert CALLER_KIND not in steps["1"].additional_attributes

@@ -85,3 +85,23 @@ def test_times_are_microseconds_since_1970_whatever_their_zone_and_year():
     early = trace_of(("a", "b"), start_time=datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
     (call,) = Interactions.of(early).steps
     assert call.start_us == -1
+
+
+def test_steps_without_times_keep_their_place_in_the_trace():
+    trace = trace_of(("a", "b"), ("b", "a"), ("a", "b"), start_time=None)
+    renamed = [step.model_copy(update={"step_id": name}) for step, name in zip(
+        trace.steps, ("z", "m", "a"), strict=True
+    )]  # fmt: skip
+    team = Interactions.of(Trace(trace_id="t", steps=tuple(renamed)))
+    assert [step.step_id for step in team.steps] == ["z", "m", "a"]
+
+
+def test_steps_of_one_id_are_taken_once_where_they_are_the_same_and_all_where_they_differ():
+    (step,) = trace_of(("a", "b")).steps
+    other = step.model_copy(update={"callee": "c"})
+    team = Interactions.of(Trace(trace_id="t", steps=(step, other, step, other)))
+    assert dict(team.weights) == {("a", "b"): 1, ("a", "c"): 1}
+    assert team.problems[:2] == (
+        "1 x id of two different steps: both taken",
+        "2 x step sent twice: taken once",
+    )

@@ -1,0 +1,76 @@
+"""What a report says of a team, from its trials' evaluations."""
+
+from adk_agent.team_summary import CUT_OFF, for_report, team_row
+from evals.base import Evaluation
+
+
+def graph(*labels, nodes=("a", "b", "c"), calls=4, observed=4, not_believed=0, findings=()):
+    return Evaluation(
+        evaluator="graph",
+        version="1",
+        tier=1,
+        status="scored",
+        values={"density": 0.5},
+        skipped={"modularity": "too few"},
+        details={
+            "labels": list(labels),
+            "findings": [
+                {"name": name, "agents": ["a"], "statement": f"{name}!"} for name in findings
+            ],
+            "graph": {
+                "nodes": list(nodes),
+                "agent_calls": calls,
+                "observed": observed,
+                "not_believed": not_believed,
+                "contradictions": not_believed,
+            },
+            "problems": [],
+            "metrics": {"density": {"value": 0.5}},
+        },
+    )
+
+
+def judged(score):
+    values = {"overall_score": score}
+    return Evaluation(evaluator="judge", version="1", tier=2, status="scored", values=values)
+
+
+def row(*trials, failed=0):
+    return team_row(
+        list(trials), participant="http://a", domain="coordination", consistency={}, failed=failed
+    )
+
+
+def test_labels_findings_and_coverage_are_counted_over_the_trials():
+    found = row(
+        {"graph": graph("hub", findings=["bottleneck"]), "judge": judged(0.8)},
+        {"graph": graph("hub", "loop", observed=2, not_believed=2), "judge": judged(0.4)},
+    )
+    assert found.labels == {"hub": 2, "loop": 1}
+    assert [(each.name, each.trials) for each in found.findings] == [("bottleneck", 1)]
+    # Six of ten calls that were seen or told of.
+    assert (found.coverage, found.contradictions, found.judged) == (0.6, 2, 0.6)
+
+
+def test_a_failed_trial_says_nothing_of_a_team_and_is_counted():
+    found = row({"graph": graph("hub")}, failed=2)
+    assert (found.measured, found.not_measured) == (1, {CUT_OFF: 2})
+
+
+def test_a_conversation_with_the_assessor_is_not_measured_and_not_judged():
+    alone = graph("dyad", nodes=("green-agent", "http://a"))
+    found = row({"graph": alone, "judge": judged(0.9)}, failed=1)
+    assert (found.measured, found.judged, found.coverage) == (0, None, None)
+    ((reason, count),) = found.not_measured.items()
+    assert (reason.partition(":")[0], count) == ("dyad", 1)
+    assert set(for_report(alone).details) == {"labels", "graph", "problems"}
+
+
+def test_two_members_of_a_team_that_call_each_other_are_measured():
+    pair = graph("dyad", "ping_pong", nodes=("ping", "pong"))
+    assert row({"graph": pair}).labels == {"dyad": 1, "ping_pong": 1}
+    assert for_report(pair) == pair
+
+
+def test_without_a_graph_there_is_no_row():
+    assert row({"judge": judged(0.5)}) is None
