@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -101,9 +102,11 @@ class Display:
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
+        reasons: Counter[str] = Counter()
         for team in report.teams:
-            for reason, count in team.not_measured.items():
-                self._line(f"{team.participant} in {team.domain}, {count} trials: {reason}")
+            reasons.update(team.not_measured)
+        for reason, count in sorted(reasons.items()):
+            self._line(f"coordination of {count} trials: {reason}")
         origins = {row.domain: row.data for row in report.summary}
         for domain, origin in origins.items():
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
