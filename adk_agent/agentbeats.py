@@ -200,7 +200,7 @@ class _Config:
             name = _ALIASES.get(key, key)
             if value is None:
                 continue
-            if self._values.get(name, value) != value:
+            if name in self._values and self._values[name] != value:
                 raise Refusal(
                     "contradiction",
                     f"config.{key} and config.{name} mean the same and differ: "
