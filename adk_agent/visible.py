@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adk_agent.team_access import TeamAccess
-from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
+from evals.trace import Trace
 from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
@@ -79,21 +79,5 @@ def visible(
             problems.append(team.redact(str(error)))
             continue
         steps += len(told[-1].steps)
-    merged = merge(team.redacted(observed), told)
-    trace = merged.trace if team.roster is None else _asked_from_outside(merged.trace)
-    return Visible(trace=trace, problems=(*problems, *merged.problems))
-
-
-def _asked_from_outside(trace: Trace) -> Trace:
-    steps = tuple(_opened_by_user(step) if _is_ours(step) else step for step in trace.steps)
-    return Trace(trace_id=trace.trace_id, steps=steps)
-
-
-def _is_ours(step: InteractionStep) -> bool:
-    observed = step.provenance is Provenance.OBSERVED
-    return observed and step.call_type is CallType.AGENT and step.caller == ASSESSOR
-
-
-def _opened_by_user(step: InteractionStep) -> InteractionStep:
-    attributes = {**step.additional_attributes, CALLER_KIND: USER}
-    return step.model_copy(update={"additional_attributes": attributes})
+    merged = merge(team.redacted(observed), told, team_known=team.roster is not None)
+    return Visible(trace=merged.trace, problems=(*problems, *merged.problems))

@@ -44,18 +44,24 @@ class Merged:
 
 
 def merge(
-    observed: Trace, reported: Sequence[ReportedTrace], *, assessor: str = ASSESSOR
+    observed: Trace,
+    reported: Sequence[ReportedTrace],
+    *,
+    assessor: str = ASSESSOR,
+    team_known: bool = False,
 ) -> Merged:
     """The observed trace with what the reports add to it.
 
     Contradictions are kept in the attribute `contradiction` of the step concerned. Where calls
-    between the agents are known, the assessor's own calls get `caller_kind` user: they enclose
-    what the agents did.
+    between the agents are known, or the team itself, the assessor's own calls get `caller_kind`
+    user: they enclose what the agents did.
 
     Args:
         observed: What the assessor saw. Its steps stay, under their ids.
         reported: In the order in which the reports arrived.
         assessor: Who the assessor is in its own steps.
+        team_known: Whether the agents' roster is known, so that a team stands behind the door
+            also where nobody in it called anybody.
     """
     merging = _Merging(observed)
     for number, report in enumerate(reported, start=1):
@@ -63,7 +69,9 @@ def merge(
     merging.pair()
     merging.link()
     merging.note_missing(assessor)
-    steps = _enclosed(in_order(merging.steps()), assessor)
+    steps = in_order(merging.steps())
+    if team_known or any(_is_inner(step) and not _is_ours(step, assessor) for step in steps):
+        steps = [_opened_by_user(step) if _is_ours(step, assessor) else step for step in steps]
     trace = Trace(trace_id=observed.trace_id, steps=tuple(steps))
     return Merged(trace=trace, problems=tuple(merging.problems()))
 
@@ -335,13 +343,6 @@ def _is_single(node: _Node, asks: bool) -> bool:
 
 def _may_guess(step: InteractionStep) -> bool:
     return step.parent_step_id is None or PARENT_GUESSED in step.additional_attributes
-
-
-def _enclosed(steps: list[InteractionStep], assessor: str) -> list[InteractionStep]:
-    """The steps, the assessor's own calls marked as enclosing where others call others."""
-    if not any(_is_inner(step) and not _is_ours(step, assessor) for step in steps):
-        return steps
-    return [_opened_by_user(step) if _is_ours(step, assessor) else step for step in steps]
 
 
 def _is_ours(step: InteractionStep, assessor: str) -> bool:

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,29 +8,11 @@ from evals.graph.centralization import (
     DegreeCentralization,
     OutDegreeCentralization,
 )
-from evals.graph.interactions import Interactions
 from evals.graph.load import LoadEntropy, LoadGini
 from evals.graph.metric import Undefined, check_metric
-from evals.trace import CallType, InteractionStep, Trace
+from evals.graph.testing import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def team(*pairs, roster=None):
-    """The interactions of agents that call each other one after the other."""
-    steps = tuple(
-        InteractionStep(
-            step_id=f"s{second:04}",
-            trace_id="t",
-            call_type=CallType.AGENT,
-            caller=caller,
-            callee=callee,
-            start_time=T0 + timedelta(seconds=second),
-            end_time=T0 + timedelta(seconds=second + 1),
-        )
-        for second, (caller, callee) in enumerate(pairs)
-    )
-    return Interactions.of(Trace(trace_id="t", steps=steps), roster)
 
 
 STAR = [("hub", leaf) for leaf in "abcd"]
@@ -65,11 +47,11 @@ def test_every_metric_can_be_registered(metric):
     ],
 )
 def test_centralization_of_small_graphs(metric, calls, expected):
-    assert metric().compute(team(*calls)) == pytest.approx(expected, abs=1e-12)
+    assert metric().compute(team_of(*calls)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_idle_member_lowers_centralization():
-    assert DegreeCentralization().compute(team(*STAR, roster=["idle"])) == (3 * 4 - 0 + 4) / 20
+    assert DegreeCentralization().compute(team_of(*STAR, roster=["idle"])) == (3 * 4 - 0 + 4) / 20
 
 
 @pytest.mark.requirement("graph:structure")
@@ -85,18 +67,18 @@ def test_an_idle_member_lowers_centralization():
     ],
 )
 def test_load_is_the_calls_received_by_every_member(calls, gini, entropy):
-    assert LoadGini().compute(team(*calls)) == pytest.approx(gini, abs=1e-12)
-    assert LoadEntropy().compute(team(*calls)) == pytest.approx(entropy, abs=1e-6)
+    assert LoadGini().compute(team_of(*calls)) == pytest.approx(gini, abs=1e-12)
+    assert LoadEntropy().compute(team_of(*calls)) == pytest.approx(entropy, abs=1e-6)
 
 
 def test_idle_members_make_load_less_even():
-    assert LoadGini().compute(team(*RING, roster=["idle"])) == pytest.approx(0.25)
-    assert LoadEntropy().compute(team(*RING, roster=["idle"])) < 1
+    assert LoadGini().compute(team_of(*RING, roster=["idle"])) == pytest.approx(0.25)
+    assert LoadEntropy().compute(team_of(*RING, roster=["idle"])) < 1
 
 
 @pytest.mark.parametrize("metric", centralization.METRICS)
 def test_centralization_of_a_dyad_is_undefined(metric):
-    found = metric().compute(team(("a", "b"), ("b", "a")))
+    found = metric().compute(team_of(("a", "b"), ("b", "a")))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("dyad")
 
@@ -104,6 +86,6 @@ def test_centralization_of_a_dyad_is_undefined(metric):
 @pytest.mark.parametrize("metric", [*centralization.METRICS, *load.METRICS])
 @pytest.mark.parametrize("roster", [None, ["a"], ["a", "b", "c"]])
 def test_nothing_is_centralized_without_calls(metric, roster):
-    found = metric().compute(team(roster=roster))
+    found = metric().compute(team_of(roster=roster))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("empty")

@@ -1,8 +1,7 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from evals.graph.interactions import Interactions
 from evals.graph.metric import Undefined, check_metric, value_of
 from evals.graph.paths import (
     METRICS,
@@ -11,26 +10,9 @@ from evals.graph.paths import (
     GlobalEfficiency,
     ReachableFraction,
 )
-from evals.trace import CallType, InteractionStep, Trace
+from evals.graph.testing import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def team(*pairs, roster=None):
-    """The interactions of agents that call each other one after the other."""
-    steps = tuple(
-        InteractionStep(
-            step_id=f"s{second:04}",
-            trace_id="t",
-            call_type=CallType.AGENT,
-            caller=caller,
-            callee=callee,
-            start_time=T0 + timedelta(seconds=second),
-            end_time=T0 + timedelta(seconds=second + 1),
-        )
-        for second, (caller, callee) in enumerate(pairs)
-    )
-    return Interactions.of(Trace(trace_id="t", steps=steps), roster)
 
 
 STAR = [("hub", leaf) for leaf in "abcde"]
@@ -57,28 +39,28 @@ def test_every_path_metric_can_be_registered(metric):
     ],
 )
 def test_paths_of_small_graphs(calls, average, diameter, reachable, efficiency):
-    assert value_of(AveragePathLength().compute(team(*calls))).value == pytest.approx(average)
-    assert value_of(Diameter().compute(team(*calls))).value == diameter
-    assert ReachableFraction().compute(team(*calls)) == pytest.approx(reachable)
-    assert GlobalEfficiency().compute(team(*calls)) == pytest.approx(efficiency)
+    assert value_of(AveragePathLength().compute(team_of(*calls))).value == pytest.approx(average)
+    assert value_of(Diameter().compute(team_of(*calls))).value == diameter
+    assert ReachableFraction().compute(team_of(*calls)) == pytest.approx(reachable)
+    assert GlobalEfficiency().compute(team_of(*calls)) == pytest.approx(efficiency)
 
 
 @pytest.mark.requirement("graph:paths")
 def test_the_share_of_reachable_pairs_stands_beside_an_average_over_them():
     for metric in (AveragePathLength, Diameter):
-        found = metric().compute(team(*CHAIN, roster=["idle"]))
+        found = metric().compute(team_of(*CHAIN, roster=["idle"]))
         assert found.details == {"reachable_fraction": 6 / 20}
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_paths_without_calls_are_undefined(metric):
-    found = metric().compute(team(("a", "a"), roster=["a", "b", "c"]))
+    found = metric().compute(team_of(("a", "a"), roster=["a", "b", "c"]))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("empty")
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_paths_of_a_graph_that_is_too_large_are_undefined(metric):
-    found = metric().compute(team(*((f"a{n}", f"a{n + 1}") for n in range(2300))))
+    found = metric().compute(team_of(*((f"a{n}", f"a{n + 1}") for n in range(2300))))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("too large")

@@ -1,8 +1,7 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from evals.graph.interactions import Interactions
 from evals.graph.metric import Undefined, check_metric, value_of
 from evals.graph.structure import (
     METRICS,
@@ -15,26 +14,9 @@ from evals.graph.structure import (
     Modularity,
     WeightedReciprocity,
 )
-from evals.trace import CallType, InteractionStep, Trace
+from evals.graph.testing import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def team(*pairs, roster=None):
-    """The interactions of agents that call each other one after the other."""
-    steps = tuple(
-        InteractionStep(
-            step_id=f"s{second:04}",
-            trace_id="t",
-            call_type=CallType.AGENT,
-            caller=caller,
-            callee=callee,
-            start_time=T0 + timedelta(seconds=second),
-            end_time=T0 + timedelta(seconds=second + 1),
-        )
-        for second, (caller, callee) in enumerate(pairs)
-    )
-    return Interactions.of(Trace(trace_id="t", steps=steps), roster)
 
 
 STAR = [("hub", leaf) for leaf in "abcd"]
@@ -47,7 +29,7 @@ DYAD = [("a", "b"), ("b", "a")]
 
 
 def value(metric, *calls, roster=None):
-    return value_of(metric().compute(team(*calls, roster=roster))).value
+    return value_of(metric().compute(team_of(*calls, roster=roster))).value
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -74,7 +56,7 @@ def test_density_of_the_reference_teams(calls, roster, expected):
 
 
 def test_density_comes_with_size_and_connections_and_ignores_repeats():
-    found = Density().compute(team(*STAR, *STAR))
+    found = Density().compute(team_of(*STAR, *STAR))
     assert found.value == 0.2
     assert found.details == {"agents": 5, "connections": 4}
 
@@ -96,7 +78,7 @@ def test_clustering_is_the_mean_over_all_members(calls, expected):
 
 @pytest.mark.requirement("graph:structure")
 def test_a_member_without_calls_is_a_component_of_its_own():
-    found = ConnectedComponents().compute(team(*STAR, ("x", "y"), roster=["idle", "hub"]))
+    found = ConnectedComponents().compute(team_of(*STAR, ("x", "y"), roster=["idle", "hub"]))
     assert found.value == 3
     assert found.details == {"sizes_above_1": [5, 2], "alone": 1}
 
@@ -135,7 +117,7 @@ def test_modularity_finds_planted_groups():
         for other in range(4)
         if one != other
     ]
-    found = Modularity().compute(team(*groups, roster=["idle"]))
+    found = Modularity().compute(team_of(*groups, roster=["idle"]))
     assert found.value == pytest.approx(2 / 3)
     assert found.details == {"groups": 3}
 
@@ -146,7 +128,7 @@ def test_modularity_of_two_bridged_teams_by_hand():
 
 
 def test_modularity_needs_six_members():
-    assert Modularity().compute(team(*STAR)).reason == "needs at least 6 agents, there are 5"
+    assert Modularity().compute(team_of(*STAR)).reason == "needs at least 6 agents, there are 5"
 
 
 @pytest.mark.requirement("graph:structure")
@@ -162,7 +144,7 @@ def test_modularity_needs_six_members():
     ],
 )
 def test_articulation_agents_hold_the_team_together(calls, agents):
-    found = ArticulationAgents().compute(team(*calls))
+    found = ArticulationAgents().compute(team_of(*calls))
     assert found.details == {"agents": agents}
     assert found.value == len(agents)
 
@@ -179,13 +161,13 @@ def test_articulation_agents_hold_the_team_together(calls, agents):
     ],
 )
 def test_dominators_lie_on_every_way_from_the_root(calls, root, dominated):
-    found = Dominators().compute(team(*calls))
+    found = Dominators().compute(team_of(*calls))
     assert found.details == {"root": root, "dominated": dominated}
     assert found.value == len(dominated)
 
 
 def test_dominators_of_a_team_with_two_roots_are_undefined():
-    found = Dominators().compute(team(("a", "c"), ("b", "c")))
+    found = Dominators().compute(team_of(("a", "c"), ("b", "c")))
     assert found == Undefined("no root: 2 agents call and are called by nobody")
 
 
@@ -199,7 +181,7 @@ def test_a_chain_of_a_thousand_agents_needs_no_recursion():
     "metric", [ClusteringCoefficient, Modularity, ArticulationAgents, Dominators]
 )
 def test_what_needs_more_than_two_agents_is_undefined_for_a_dyad(metric):
-    found = metric().compute(team(*DYAD))
+    found = metric().compute(team_of(*DYAD))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("dyad")
 
@@ -208,6 +190,6 @@ def test_what_needs_more_than_two_agents_is_undefined_for_a_dyad(metric):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("roster", [None, ["a"], ["a", "b", "c", "d", "e", "f"]])
 def test_structure_without_calls_is_undefined_and_not_0(metric, roster):
-    found = metric().compute(team(roster=roster))
+    found = metric().compute(team_of(roster=roster))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("empty")
