@@ -193,7 +193,9 @@ def _team(
         raise RequestError(f"{taken[0]!r} cannot be a member's role: it has a meaning of its own")
     teams = [each.address for each in named if each.address.startswith(_BUNDLED_TEAM)]
     if teams:
-        raise RequestError(f"{teams[0]} is a team of its own: leave 'entry' out, or leave it out")
+        raise RequestError(
+            f"{teams[0]} is a team of its own and can be no member of one: leave 'entry' out"
+        )
     if entry == EVERY_MEMBER:
         return named, named
     playing = tuple(participant for participant in named if participant.role == entry)
