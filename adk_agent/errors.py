@@ -4,6 +4,7 @@ GreenroomError
 ├── RequestError        the request, a flag or a setting cannot be used      (exit 2)
 ├── PreflightError      a participant or a model cannot be reached           (exit 3)
 ├── StorageError        the run directory cannot be written or read          (exit 3)
+├── RunCanceledError    somebody stopped the run from outside                (exit 130)
 └── ModelError          a language model that was configured failed          (exit 3)
 """
 
@@ -30,6 +31,12 @@ class PreflightError(GreenroomError):
 
 class StorageError(GreenroomError):
     """The run directory cannot be written or read."""
+
+
+class RunCanceledError(GreenroomError):
+    """Somebody stopped the run from outside. What was finished is on disk."""
+
+    exit_code = 130
 
 
 class ModelError(GreenroomError):

@@ -5,24 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from adk_agent.bundled import BundledAgents, gold_script
-from adk_agent.errors import ModelError, PreflightError, StorageError
+from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
 from adk_agent.exercise import play_exercise
 from adk_agent.markdown import render_markdown
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
-from adk_agent.progress import OnProgress, Progress, silent
+from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
 from adk_agent.report import DataOrigin, EvaluationReport
-from adk_agent.runs import RunStore, TrialRecord
+from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
 from adk_agent.settings import Settings
 from adk_agent.tally import Tally
 from adk_agent.team_access import Teams
+from adk_agent.tracking import tracked_run
 from adk_agent.trial import TrialDeps, TrialJob, jobs_of, play_trial, unplayed_trial
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
@@ -72,27 +71,142 @@ async def evaluate(
         PreflightError: a participant or a model is not there; nothing was played.
         StorageError: the run directory cannot be written.
     """
-    run = _Run(plan, deps, request, run_id or deps.new_run_id(), on_progress)
-    return await run.execute()
+    manifest = RunManifest(
+        run_id=run_id or deps.new_run_id(),
+        request=request,
+        plan=plan,
+        created_at=deps.runtime.clock.now(),
+        versions=dict(deps.versions),
+        seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
+        data=_origins(plan, deps.source),
+    )
+    return await _tracked(manifest, deps, on_progress)
+
+
+async def resume(
+    run_id: str, deps: EvaluationDeps, *, on_progress: OnProgress = silent
+) -> EvaluationReport:
+    """Play what is missing of a run, and what an infrastructure fault broke; report all of it.
+
+    Raises:
+        RequestError: the run is being played, or other data or versions would join it.
+        PreflightError: a participant or a model is not there; nothing was played.
+        StorageError: there is no such run, or its directory cannot be read or written.
+    """
+    manifest = load_manifest(deps.results_dir, run_id)
+    _refuse_a_mixture(manifest, deps)
+    finished = [
+        record
+        for record in await asyncio.to_thread(load_trials, deps.results_dir, run_id)
+        if record.row.status != "failed"
+    ]
+    return await _tracked(manifest, deps, on_progress, finished)
+
+
+async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
+    """The report of the trials that are on disk, written beside them. Plays nothing.
+
+    Raises:
+        RequestError: the run is being played.
+        StorageError: there is no such run, or its directory cannot be read or written.
+    """
+    manifest = load_manifest(deps.results_dir, run_id)
+    finished = await asyncio.to_thread(load_trials, deps.results_dir, run_id)
+    clock = deps.runtime.clock
+    with tracked_run(deps.results_dir, run_id, request=manifest.request, clock=clock) as tracker:
+        report = await _Run(manifest, deps, silent, finished).report_so_far()
+        tracker.end("interrupted", "its process ended before it did")
+    return report
+
+
+async def _tracked(
+    manifest: RunManifest,
+    deps: EvaluationDeps,
+    on_progress: OnProgress,
+    finished: Sequence[TrialRecord] | None = None,
+) -> EvaluationReport:
+    """Play, with the run's status on disk all the while."""
+    with tracked_run(
+        deps.results_dir, manifest.run_id, request=manifest.request, clock=deps.runtime.clock
+    ) as tracker:
+
+        def tell(progress: Progress) -> None:
+            tracker.saw(progress)
+            on_progress(progress)
+
+        run = _Run(manifest, deps, tell, finished)
+        report = await tracker.until_canceled(run.execute())
+        tracker.end(report.status)
+    return report
+
+
+def _refuse_a_mixture(manifest: RunManifest, deps: EvaluationDeps) -> None:
+    now = {
+        **{f"version of {name}": version for name, version in deps.versions.items()},
+        **{f"data of {name}": o for name, o in _origins(manifest.plan, deps.source).items()},
+    }
+    then = {
+        **{f"version of {name}": version for name, version in manifest.versions.items()},
+        **{f"data of {name}": origin for name, origin in manifest.data.items()},
+    }
+    differing = [
+        f"{name}: {then.get(name)} then, {now.get(name)} now"
+        for name in sorted(now.keys() | then.keys())
+        if now.get(name) != then.get(name)
+    ]
+    if differing:
+        raise RequestError(
+            f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
+            f"{'; '.join(differing)}. Start a new run"
+        )
+
+
+def _origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
+    origins = {
+        planned.domain: DataOrigin(source=source.name, revision=source.revision(planned.domain))
+        for planned in plan.benchmark_tasks
+    }
+    if len(origins) < len(plan.tasks):
+        origins[coordination.DOMAIN] = DataOrigin(
+            source="greenroom", revision=coordination.exercises_revision()
+        )
+    return origins
 
 
 class _Run:
+    """One run. `finished` are the trials of it that need not be played; None: it is a new one."""
+
     def __init__(
         self,
-        plan: EvaluationPlan,
+        manifest: RunManifest,
         deps: EvaluationDeps,
-        request: str,
-        run_id: str,
         on_progress: OnProgress,
+        finished: Sequence[TrialRecord] | None,
     ) -> None:
-        self._plan = plan
+        self._manifest = manifest
+        self._plan = manifest.plan
         self._deps = deps
-        self._request = request
-        self._run_id = run_id
+        self._run_id = manifest.run_id
         self._on_progress = on_progress
-        self._created_at: datetime = deps.runtime.clock.now()
-        self._jobs = list(jobs_of(plan))
-        self._tally = Tally(run_id=run_id, plan=plan, jobs=self._jobs, evaluators=deps.evaluators)
+        self._is_new = finished is None
+        jobs = list(jobs_of(self._plan))
+        self._tally = Tally(
+            run_id=self._run_id, plan=self._plan, jobs=jobs, evaluators=deps.evaluators
+        )
+        kept = {record.key: record for record in finished or ()}
+        self._total = len(jobs)
+        self._jobs = [job for job in jobs if job.key not in kept]
+        for job in jobs:
+            if job.key in kept:
+                self._tally.add(job, kept[job.key])
+        self._pace = Pace(deps.runtime.clock)
+
+    async def report_so_far(self) -> EvaluationReport:
+        store = RunStore.reopen(self._deps.results_dir, self._run_id)
+        try:
+            return await self._report(store, interrupted=True)
+        finally:
+            store.close()
 
     async def execute(self) -> EvaluationReport:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
@@ -204,7 +318,7 @@ class _Run:
             raise PreflightError(msg)
 
     async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
-        store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest())
+        store = self._store()
         try:
             self._say("playing", f"playing {len(self._jobs)} trials")
             try:
@@ -218,6 +332,12 @@ class _Run:
             return await self._report(store, interrupted=False)
         finally:
             store.close()
+
+    def _store(self) -> RunStore:
+        results_dir = self._deps.results_dir
+        if self._is_new:
+            return RunStore.create(results_dir, self._run_id, self._manifest)
+        return RunStore.reopen(results_dir, self._run_id)
 
     def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
         async def probe(address: str) -> str | None:
@@ -287,10 +407,10 @@ class _Run:
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         report = await self._tally.report(
-            request=self._request,
-            created_at=self._created_at,
-            versions=self._deps.versions,
-            origins=self._origins(),
+            request=self._manifest.request,
+            created_at=self._manifest.created_at,
+            versions=self._manifest.versions,
+            origins=self._manifest.data,
             settings=self._deps.settings,
             interrupted=interrupted,
         )
@@ -298,34 +418,9 @@ class _Run:
         self._say("finished", f"report in {store.directory}")
         return report
 
-    def _manifest(self) -> dict[str, object]:
-        return {
-            "run_id": self._run_id,
-            "request": self._request,
-            "plan": self._plan.model_dump(mode="json"),
-            "created_at": self._created_at.isoformat(),
-            "versions": dict(self._deps.versions),
-            "seeds": trial_seeds(self._plan.seed, self._plan.num_trials),
-            "data": {
-                domain: origin.model_dump(mode="json") for domain, origin in self._origins().items()
-            },
-        }
-
-    def _origins(self) -> dict[str, DataOrigin]:
-        source = self._deps.source
-        origins = {
-            planned.domain: DataOrigin(source=source.name, revision=source.revision(planned.domain))
-            for planned in self._plan.benchmark_tasks
-        }
-        if len(origins) < len(self._plan.tasks):
-            origins[coordination.DOMAIN] = DataOrigin(
-                source="greenroom", revision=coordination.exercises_revision()
-            )
-        return origins
-
     def _say(
         self,
-        stage: Literal["preparing", "playing", "finished"],
+        stage: Stage,
         message: str,
         *,
         trial: str | None = None,
@@ -338,11 +433,12 @@ class _Run:
                 run_id=self._run_id,
                 message=message,
                 done=counts.total(),
-                total=len(self._jobs),
+                total=self._total,
                 passed=counts["passed"],
                 scored=counts["passed"] + counts["not passed"],
                 unscored=counts["unscored"],
                 failed=counts["failed"],
+                seconds_left=self._pace.seconds_left(stage, counts.total(), self._total),
                 trial=trial,
                 outcome=outcome,
             )

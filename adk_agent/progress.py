@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from tau_bridge.clock import Clock
+
 Stage = Literal["preparing", "playing", "finished"]
 
 
@@ -24,6 +26,8 @@ class Progress(BaseModel):
     scored: int = 0
     unscored: int = 0
     failed: int = 0
+    seconds_left: float | None = None
+    """By how long the trials took so far; None where nothing can be said."""
     trial: str | None = None
     """The trial that just ended, as participant, domain, task and number."""
     outcome: str | None = None
@@ -36,3 +40,23 @@ OnProgress = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Say nothing."""
+
+
+class Pace:
+    """How long a run still takes, by the trials that it played so far."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._start: tuple[float, int] | None = None
+
+    def seconds_left(self, stage: Stage, done: int, total: int) -> float | None:
+        """Seconds for the trials that are left; None before the first of this process ended."""
+        if stage != "playing":
+            return None
+        now_s = self._clock.monotonic_s()
+        if self._start is None:
+            self._start = now_s, done
+        since_s, before = self._start
+        if done == before:
+            return None
+        return round((now_s - since_s) / (done - before) * (total - done), 1)

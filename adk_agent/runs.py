@@ -6,20 +6,39 @@ flushed as each trial ends, trace and messages included), `report.json` and `rep
 
 from __future__ import annotations
 
+import errno
 import io
-import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from adk_agent.errors import StorageError
-from adk_agent.report import EvaluationReport, TrialRow
+from adk_agent.files import storage, write_whole
+from adk_agent.plan import EvaluationPlan
+from adk_agent.report import DataOrigin, EvaluationReport, TrialRow
 from evals.base import Evaluation
 from evals.trace import Trace
+
+MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
+TrialKey = tuple[str, str, str, int]
+"""Participant's address, domain, task and number: what makes a trial of a run unique."""
+_BLOCK = 65_536
+
+
+class RunManifest(BaseModel):
+    """What a run was begun with: all that is needed to go on with it, or to play it again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    request: str
+    plan: EvaluationPlan
+    created_at: AwareDatetime
+    versions: dict[str, str]
+    seeds: tuple[int, ...]
+    data: dict[str, DataOrigin]
+    """By domain."""
 
 
 class TrialRecord(BaseModel):
@@ -37,37 +56,51 @@ class TrialRecord(BaseModel):
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
 
-
-@contextmanager
-def _storage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        msg = f"cannot use {str(path)!r}: {error.strerror or error}"
-        raise StorageError(msg) from error
+    @property
+    def key(self) -> TrialKey:
+        """What tells it from every other trial of its run."""
+        return self.row.participant, self.row.domain, self.row.task_id, self.row.trial
 
 
 class RunStore:
-    """Writes one run. Open it with `RunStore.create`, close it with `close`."""
+    """Writes one run. Open it with `create` or `reopen`, close it with `close`."""
 
-    def __init__(self, directory: Path, trials: io.FileIO) -> None:
+    def __init__(self, directory: Path, trials: io.FileIO, *, size: int = 0) -> None:
         self.directory = directory
         self._trials = trials
-        self._size = 0
+        self._size = size
 
     @classmethod
-    def create(cls, results_dir: Path, run_id: str, manifest: Mapping[str, Any]) -> RunStore:
+    def create(cls, results_dir: Path, run_id: str, manifest: RunManifest) -> RunStore:
         """A new run directory with its manifest.
 
         Raises:
             StorageError: it exists already, or cannot be written.
         """
         directory = results_dir / run_id
-        with _storage(directory):
-            directory.mkdir(parents=True)
-            _write(directory / "manifest.json", json.dumps(manifest, indent=2) + "\n")
-            trials = io.FileIO(directory / "trials.jsonl", "a")
+        with storage(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            if (directory / MANIFEST).exists():
+                raise FileExistsError(errno.EEXIST, "there is a run already")
+            trials = io.FileIO(directory / TRIALS, "a")
+            write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
         return cls(directory, trials)
+
+    @classmethod
+    def reopen(cls, results_dir: Path, run_id: str) -> RunStore:
+        """The directory of a run that was begun, to go on with. Half a last line is taken away.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        directory = results_dir / run_id
+        path = directory / TRIALS
+        with storage(path):
+            trials = io.FileIO(path, "r+")
+            whole = _length_of_whole_lines(trials)
+            trials.truncate(whole)
+            trials.seek(whole)
+        return cls(directory, trials, size=whole)
 
     def append(self, record: TrialRecord) -> None:
         """Write a finished trial to disk at once.
@@ -77,7 +110,7 @@ class RunStore:
                 was written before stays whole.
         """
         line = memoryview(record.model_dump_json().encode() + b"\n")
-        with _storage(self.directory / "trials.jsonl"):
+        with storage(self.directory / TRIALS):
             try:
                 written = 0
                 while written < len(line):
@@ -94,19 +127,12 @@ class RunStore:
 
     def write_text(self, name: str, text: str) -> None:
         """Write one file of the run, whole or not at all."""
-        with _storage(self.directory / name):
-            _write(self.directory / name, text)
+        write_whole(self.directory / name, text)
 
     def close(self) -> None:
         """Close the open file."""
-        with _storage(self.directory):
+        with storage(self.directory):
             self._trials.close()
-
-
-def _write(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + ".part")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
 
 
 def rewrite_markdown(results_dir: Path, run_id: str, markdown: str) -> Path:
@@ -116,8 +142,7 @@ def rewrite_markdown(results_dir: Path, run_id: str, markdown: str) -> Path:
         StorageError: it cannot be written.
     """
     path = results_dir / run_id / "report.md"
-    with _storage(path):
-        _write(path, markdown)
+    write_whole(path, markdown)
     return path
 
 
@@ -128,7 +153,7 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
         StorageError: there is none, or it cannot be read.
     """
     path = results_dir / run_id / "report.json"
-    with _storage(path):
+    with storage(path):
         text = path.read_bytes()
     try:
         return EvaluationReport.from_json(text)
@@ -137,21 +162,54 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
         raise StorageError(msg) from error
 
 
-def load_trials(results_dir: Path, run_id: str) -> Iterator[TrialRecord]:
-    """The trials of a run, in the order in which they ended.
+def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
+    """What a run was begun with.
+
+    Raises:
+        StorageError: there is none, or it cannot be read.
+    """
+    path = results_dir / run_id / MANIFEST
+    with storage(path):
+        text = path.read_bytes()
+    try:
+        return RunManifest.model_validate_json(text)
+    except ValidationError as error:
+        msg = f"{str(path)!r} is not a manifest of this version: {error.error_count()} errors"
+        raise StorageError(msg) from error
+
+
+def load_trials(results_dir: Path, run_id: str) -> list[TrialRecord]:
+    """The trials of a run, in the order in which they ended; of one that was repeated, the last.
 
     A last line without its end, as a killed process may leave one, is no trial.
 
     Raises:
         StorageError: the file is missing, or a whole line of it cannot be read.
     """
-    path = results_dir / run_id / "trials.jsonl"
-    with _storage(path), path.open("rb") as lines:
+    path = results_dir / run_id / TRIALS
+    records: dict[TrialKey, TrialRecord] = {}
+    with storage(path), path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
-                return
+                break
             try:
-                yield TrialRecord.model_validate_json(line)
+                record = TrialRecord.model_validate_json(line)
             except ValidationError as error:
                 msg = f"{str(path)!r} line {number} is not a trial: {error.error_count()} errors"
                 raise StorageError(msg) from error
+            records.pop(record.key, None)
+            records[record.key] = record
+    return list(records.values())
+
+
+def _length_of_whole_lines(file: io.FileIO) -> int:
+    """Bytes up to the last line end."""
+    end = file.seek(0, io.SEEK_END)
+    while end:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0

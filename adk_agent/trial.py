@@ -13,7 +13,7 @@ from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
 from adk_agent.report import TrialRow
-from adk_agent.runs import TrialRecord
+from adk_agent.runs import TrialKey, TrialRecord
 from adk_agent.team_access import Teams
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
@@ -64,6 +64,11 @@ class TrialJob:
     def label(self) -> str:
         """The trial in words."""
         return f"{self.participant.address} {self.domain} {self.task_id} trial {self.trial}"
+
+    @property
+    def key(self) -> TrialKey:
+        """What tells it from every other trial of its run."""
+        return self.participant.address, self.domain, self.task_id, self.trial
 
 
 def jobs_of(plan: EvaluationPlan) -> Iterator[TrialJob]:

@@ -87,6 +87,7 @@ def test_a_run_ends_with_a_table_and_the_folder_of_the_report(tmp_path):
         "trials.jsonl",
         "report.json",
         "report.md",
+        "status.json",
     }
     assert f"report: results/{folder.name}" in result.stdout
     assert "builtin:oracle" in result.stdout
@@ -247,11 +248,16 @@ def closed_port_at(port):
         yield
 
 
+def assert_nothing_was_played(folder):
+    """Only the status of a run that failed is there."""
+    assert {path.name for path in folder.rglob("*.*") if path.is_file()} <= {"status.json"}
+
+
 def test_an_agent_that_is_not_there_is_exit_3(tmp_path):
     with closed_port() as url:
         result = greenroom("run", f"Evaluate {url} on one mock task", cwd=tmp_path)
     assert_complains(result, 3, url, "not ready")
-    assert list(tmp_path.iterdir()) == []
+    assert_nothing_was_played(tmp_path)
 
 
 def test_a_data_folder_that_is_none_is_exit_2(tmp_path):
@@ -271,7 +277,7 @@ def test_a_key_that_is_refused_is_exit_3_and_not_shown(tmp_path):
         )
     assert_complains(result, 3, "AGENTBEATS_LLM_API_KEY", "--offline")
     assert "sk-secret" not in result.stderr + result.stdout
-    assert list(tmp_path.iterdir()) == []
+    assert_nothing_was_played(tmp_path)
 
 
 def test_a_user_model_without_a_key_is_exit_3(tmp_path):
@@ -281,7 +287,7 @@ def test_a_user_model_without_a_key_is_exit_3(tmp_path):
     }
     result = greenroom("run", json.dumps(request), cwd=tmp_path)
     assert_complains(result, 3, "gpt-4o-mini", "--offline")
-    assert list(tmp_path.iterdir()) == []
+    assert_nothing_was_played(tmp_path)
 
 
 @pytest.mark.parametrize(

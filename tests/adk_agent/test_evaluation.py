@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from adk_agent.errors import PreflightError, StorageError
 from adk_agent.evaluation import evaluate
 from adk_agent.report import EvaluationReport, TrialRow
-from adk_agent.runs import RunStore, TrialRecord, load_report, load_trials
+from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_report, load_trials
+from adk_agent.tracking import read_status
 from evals.trace import CallType, Trace
 from tau_bridge.errors import DataError
 from tau_bridge.testing import (
@@ -118,12 +120,21 @@ async def test_only_the_oracle_is_told_which_task_it_plays(make_deps, make_plan)
     assert b"create_task_1" not in bodies
 
 
+def assert_nothing_was_played(results_dir, *, problem):
+    """Only a status is kept, which says why."""
+    (folder,) = results_dir.iterdir()
+    assert [path.name for path in folder.iterdir()] == ["status.json"]
+    status = read_status(results_dir, folder.name)
+    assert status.state == "failed"
+    assert problem in status.problem
+
+
 async def test_an_agent_that_is_not_there_ends_the_run_before_it_begins(make_deps, make_plan):
     deps = make_deps()
     with closed_port() as url, pytest.raises(PreflightError, match="not ready") as caught:
         await evaluate(make_plan(url, "builtin:null"), deps, request="")
     assert url in str(caught.value)
-    assert not deps.results_dir.exists()
+    assert_nothing_was_played(deps.results_dir, problem=url)
 
 
 async def test_an_agent_with_an_invalid_card_ends_the_run_before_it_begins(make_deps, make_plan):
@@ -254,10 +265,19 @@ async def test_a_task_that_cannot_be_read_stops_the_run_before_it_begins(
     deps = make_deps(source=make_source(task, {"id": "b", "user_scenario": 7}))
     with pytest.raises(DataError, match="'b'"):
         await evaluate(make_plan("builtin:null", task_ids=["a", "b"]), deps, request="")
-    assert not deps.results_dir.exists()
+    assert_nothing_was_played(deps.results_dir, problem="'b'")
 
 
-def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch, make_plan):
+def test_a_full_disk_leaves_whole_lines(tmp_path, make_plan):
+    manifest = RunManifest(
+        run_id="run-1",
+        request="",
+        plan=make_plan("builtin:null"),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        versions={},
+        seeds=(),
+        data={},
+    )
     row = TrialRow(
         **dict.fromkeys(("participant", "domain", "task_id", "termination", "user"), "x"),
         **dict.fromkeys(("trial", "seed", "turns", "tool_calls", "format_repairs"), 0),
@@ -269,7 +289,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch, make_plan):
         trace_id="t",
     )
     record = TrialRecord(row=row, evaluations=(), trace=Trace(trace_id="t"), messages=())
-    store = RunStore.create(tmp_path, "run-1", {})
+    store = RunStore.create(tmp_path, "run-1", manifest)
     store.append(record)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     size = (tmp_path / "run-1" / "trials.jsonl").stat().st_size

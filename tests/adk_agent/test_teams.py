@@ -197,7 +197,7 @@ async def test_a_member_that_is_down_is_named_before_anything_is_played(
         plan = make_team_plan({"lead": lead, "orders": gone}, entry="lead")
         with pytest.raises(PreflightError, match=re.escape(gone)):
             await evaluate(plan, deps, request="")
-    assert not deps.results_dir.exists()
+    assert not list(deps.results_dir.rglob("manifest.json"))
 
 
 async def test_what_a_front_door_reports_is_the_team_that_is_seen(
@@ -267,7 +267,7 @@ async def test_no_address_of_the_proxy_is_kept_anywhere(
     plan = make_plan(*teams_of(["star5", "degraded4"]), domain="coordination", task_ids=[EXERCISE])
     await evaluate(plan, deps, request="")
     kept = {path: path.read_text() for path in tmp_path.rglob("run-1/*")}
-    assert len(kept) == 8
+    assert len(kept) == 10
     assert {path.name for path, text in kept.items() if TOKEN.search(text)} == set()
     assert TOKEN.search(caplog.text) is None
 
