@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import cast
 
 from pydantic import JsonValue
@@ -73,9 +73,10 @@ class GraphEvaluator(BaseEvaluator):
         """
         team = Interactions.of(context.trace, context.roster)
         own, details = self._by_own_metrics(team)
-        values = {**own, **await self._by_plugins(team)}
-        in_order = {metric.name: values[metric.name] for metric in self._metrics.enabled}
-        details["metrics"] = {name: _metric_json(value) for name, value in in_order.items()}
+        found = {**own, **await self._by_plugins(team)}
+        enabled = {metric.name: found[metric.name] for metric in self._metrics.enabled}
+        details["metrics"] = {name: measure.in_json for name, measure in enabled.items()}
+        in_order = {name: measure.value for name, measure in enabled.items()}
         if not team.steps:
             nothing = self.unscored("empty: the trace has no step")
             return nothing.model_copy(update={"details": details, "warnings": self._warnings})
@@ -88,11 +89,12 @@ class GraphEvaluator(BaseEvaluator):
 
     def _by_own_metrics(
         self, team: Interactions
-    ) -> tuple[dict[str, MetricValue], dict[str, JsonValue]]:
+    ) -> tuple[dict[str, _Measure], dict[str, JsonValue]]:
         """The product's own metrics, needed or enabled, and all that is made of those needed."""
-        needed = {metric.name: measured(metric, team) for metric in self._needed}
+        own = {metric.name: _measure(metric, team) for metric in self._needed}
+        needed = {name: measure.value for name, measure in own.items()}
         enabled = [m for m in self._metrics.enabled if type(m) in self._own_kinds]
-        own = needed | {m.name: measured(m, team) for m in enabled if m.name not in needed}
+        own |= {m.name: _measure(m, team) for m in enabled if m.name not in needed}
         labels = labels_of(team, needed, self._thresholds)
         standing = percentiles(team)
         findings = findings_of(team, needed, labels, self._thresholds, percentiles=standing)
@@ -109,34 +111,44 @@ class GraphEvaluator(BaseEvaluator):
         }
         return own, details
 
-    async def _by_plugins(self, team: Interactions) -> dict[str, MetricValue]:
+    async def _by_plugins(self, team: Interactions) -> dict[str, _Measure]:
         """The enabled metrics of plugins, each in a thread of its own, all under one time limit."""
         plugins = [m for m in self._metrics.enabled if type(m) not in self._own_kinds]
         values = await asyncio.gather(*(self._by_plugin(metric, team) for metric in plugins))
         return {metric.name: value for metric, value in zip(plugins, values, strict=True)}
 
-    async def _by_plugin(self, metric: Metric, team: Interactions) -> MetricValue:
+    async def _by_plugin(self, metric: Metric, team: Interactions) -> _Measure:
         try:
             async with asyncio.timeout(self._metric_timeout_s):
-                return await in_own_thread(lambda: measured(metric, team))
+                return await in_own_thread(lambda: _measure(metric, team))
         except TimeoutError:
-            reason = f"took longer than {self._metric_timeout_s:g} s"
-            return MetricValue(value=None, reason=reason, status="failed")
+            return _failed(f"took longer than {self._metric_timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 - a plugin may end its thread with anything
             return _broke(metric, error)
 
 
 def measured(metric: Metric, team: Interactions) -> MetricValue:
     """What one metric makes of a team; one that raises or returns nonsense is failed, with why."""
+    return _measure(metric, team).value
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measure:
+    """What a metric came to, and the same as JSON has it."""
+
+    value: MetricValue
+    in_json: JsonValue
+
+
+def _measure(metric: Metric, team: Interactions) -> _Measure:
     try:
         value = value_of(metric.compute(team))
-        _metric_json(value)  # refuses what JSON cannot say
+        in_json = _metric_json(value)  # refuses what JSON cannot say
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         return _broke(metric, error)
     if value.value is None and not value.reason:
-        reason = "returned no value, and no reason why there is none"
-        return MetricValue(value=None, reason=reason, status="failed")
-    return value
+        return _failed("returned no value, and no reason why there is none")
+    return _Measure(value=value, in_json=in_json)
 
 
 def applicability(details: Mapping[str, JsonValue]) -> str | None:
@@ -154,13 +166,19 @@ def applicability(details: Mapping[str, JsonValue]) -> str | None:
     return None
 
 
-def _broke(metric: Metric, error: Exception) -> MetricValue:
+def _broke(metric: Metric, error: Exception) -> _Measure:
     logger.warning("metric %r failed", metric.name, exc_info=error)
-    return MetricValue(value=None, reason=f"{type(error).__name__}: {error}", status="failed")
+    return _failed(f"{type(error).__name__}: {error}")
+
+
+def _failed(reason: str) -> _Measure:
+    value = MetricValue(value=None, reason=reason, status="failed")
+    return _Measure(value=value, in_json=_metric_json(value))
 
 
 def _graph_json(team: Interactions) -> dict[str, JsonValue]:
-    reported = sum(call.provenance is Provenance.REPORTED for call in team.agent_calls)
+    by_report = Provenance.REPORTED
+    reported = sum([call.provenance is by_report for call in team.agent_calls])
     return {
         "nodes": list(team.members),
         "edges": [
@@ -175,7 +193,7 @@ def _graph_json(team: Interactions) -> dict[str, JsonValue]:
         "reported": reported,
         "not_believed": team.disbelieved,
         "contradictions": team.disbelieved
-        + sum(step.contradiction is not None for step in team.steps),
+        + sum([step.contradiction is not None for step in team.steps]),
         "roster_known": team.roster_known,
     }
 

@@ -69,10 +69,11 @@ def failed_members(team: Interactions) -> tuple[str, ...]:
     return tuple(member for member in sorted(received) if failed[member] == received[member])
 
 
+@once
 def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
     """How many calls of agents each member received, and how many of those failed."""
-    received = Counter(call.callee for call in team.agent_calls)
-    failed = Counter(call.callee for call in team.agent_calls if call.failed)
+    received = Counter([call.callee for call in team.agent_calls])
+    failed = Counter([call.callee for call in team.agent_calls if call.failed])
     return received, failed
 
 

@@ -19,8 +19,8 @@ def reversals_of(team: Interactions) -> tuple[Call, ...]:
     """The calls between two agents that go the way back of the call right before, in order."""
     return tuple(
         call
-        for before, call in pairwise(team.calls)
-        if (before.caller, before.callee) == (call.callee, call.caller)
+        for call, (before, ends) in zip(team.calls[1:], pairwise(team.ends), strict=True)
+        if before == ends[::-1]
     )
 
 

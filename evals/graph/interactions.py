@@ -18,15 +18,19 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
+from operator import itemgetter, lt
 from typing import NamedTuple
 from weakref import ref
 
 from evals.trace import CONTRADICTION, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
+_HOST = CallType.HOST
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MOST_CHARACTERS = 100
+"""Of what was asked for, up to which it is compared as it is. What is longer would take room."""
 
 
 class Call(NamedTuple):
@@ -43,7 +47,8 @@ class Call(NamedTuple):
     caller: str
     callee: str
     arguments: str | None
-    """Hash of what was asked for; None where that is unknown, which equals nothing."""
+    """What was asked for: equal where name and text are equal, and of a long text a hash. None
+    where that is unknown, which equals nothing."""
     start_us: int | None
     """Microseconds since 1970."""
     end_us: int | None
@@ -93,20 +98,21 @@ class Interactions:
     @classmethod
     def _made(cls, trace: Trace, roster: frozenset[str] | None) -> Interactions:
         problems: Counter[str] = Counter()
-        steps = _linked(_distinct(trace.steps, problems), problems)
-        ends = {
-            end
-            for step in steps
-            if step.kind is _AGENT and not step.from_outside
-            for end in (step.caller, step.callee)
-        }
+        believed = [step for step in trace.steps if NOT_BELIEVED not in step.additional_attributes]
+        disbelieved = len(trace.steps) - len(believed)
+        if disbelieved:
+            what = "reported call that should have been seen, and was not: not counted"
+            problems[what] = disbelieved
+        steps = _calls(_Fields.of(believed), problems)
+        between = [step for step in steps if step.kind is _AGENT and not step.from_outside]
+        ends = {call.caller for call in between} | {call.callee for call in between}
         return cls(
             trace_id=trace.trace_id,
             members=tuple(sorted(ends | (roster or frozenset()))),
             roster_known=roster is not None,
             steps=steps,
             problems=tuple(f"{count} x {what}" for what, count in sorted(problems.items())),
-            disbelieved=sum(NOT_BELIEVED in step.additional_attributes for step in trace.steps),
+            disbelieved=disbelieved,
         )
 
     @cached_property
@@ -120,10 +126,14 @@ class Interactions:
         return tuple(call for call in self.agent_calls if call.caller != call.callee)
 
     @cached_property
+    def ends(self) -> Sequence[tuple[str, str]]:
+        """Caller and callee of each of `calls`."""
+        return [(call.caller, call.callee) for call in self.calls]
+
+    @cached_property
     def weights(self) -> Mapping[tuple[str, str], int]:
         """How often each caller called each callee; sorted, without self-calls."""
-        counts = Counter((call.caller, call.callee) for call in self.calls)
-        return dict(sorted(counts.items()))
+        return dict(sorted(Counter(self.ends).items()))
 
     @cached_property
     def children(self) -> Sequence[Sequence[int]]:
@@ -134,7 +144,7 @@ class Interactions:
                 below[step.parent].append(step.index)
         return below
 
-    @property
+    @cached_property
     def coverage(self) -> float | None:
         """Share of the calls between agents that the assessor saw itself, 0 to 1; None: no call.
 
@@ -143,7 +153,8 @@ class Interactions:
         told = len(self.agent_calls) + self.disbelieved
         if not told:
             return None
-        seen = sum(call.provenance is Provenance.OBSERVED for call in self.agent_calls)
+        observed = Provenance.OBSERVED
+        seen = sum([call.provenance is observed for call in self.agent_calls])
         return seen / told
 
     @property
@@ -185,20 +196,88 @@ def _made_of(trace: Trace) -> _Made:
     return kept[1]
 
 
-def _distinct(
-    steps: Sequence[InteractionStep], problems: Counter[str]
-) -> list[tuple[int, InteractionStep]]:
-    """The steps, each once, with the start to order them by: its own, where it has one."""
+class _Fields(NamedTuple):
+    """What calls are made of, field by field: to ask each step for them once is a third of it."""
+
+    step: Sequence[InteractionStep]
+    step_id: Sequence[str] = ()
+    parent_step_id: Sequence[str | None] = ()
+    call_type: Sequence[CallType] = ()
+    name: Sequence[str | None] = ()
+    caller: Sequence[str] = ()
+    callee: Sequence[str] = ()
+    start_time: Sequence[datetime | None] = ()
+    end_time: Sequence[datetime | None] = ()
+    error: Sequence[str | None] = ()
+    provenance: Sequence[Provenance] = ()
+    request_text: Sequence[str | None] = ()
+    additional_attributes: Sequence[Mapping[str, str]] = ()
+
+    @classmethod
+    def of(cls, steps: Sequence[InteractionStep]) -> _Fields:
+        """The fields of some steps."""
+        wanted = itemgetter(*cls._fields[1:])
+        return cls(steps, *zip(*map(wanted, map(vars, steps)), strict=True))
+
+    def at(self, places: Sequence[int]) -> _Fields:
+        """Those of the steps at some places."""
+        return _Fields.of([self.step[at] for at in places])
+
+
+def _calls(fields: _Fields, problems: Counter[str]) -> tuple[Call, ...]:
+    """The calls in order."""
+    starts = _filled(fields.start_time)
+    kept = _distinct(fields, problems)
+    if len(kept) < len(starts):
+        fields, starts = fields.at(kept), [starts[at] for at in kept]
+    parents = _parents(fields, problems)
+    order = _order(fields, starts, parents)
+    if order != list(range(len(order))):
+        fields, starts = fields.at(order), [starts[at] for at in order]
+        parents = _renumbered(parents, order)
+    begins = [
+        None if time is None else start
+        for time, start in zip(fields.start_time, starts, strict=True)
+    ]
+    names: dict[str, str] = {}  # equal names become one object, which is compared at once
+    columns = (
+        range(len(parents)),
+        fields.step_id,
+        parents,
+        fields.call_type,
+        map(names.setdefault, fields.caller, fields.caller),
+        map(names.setdefault, fields.callee, fields.callee),
+        map(_arguments, fields.name, fields.request_text),
+        begins,
+        _ends(begins, fields.end_time, problems),
+        [error is not None for error in fields.error],
+        _from_outside(fields),
+        fields.provenance,
+        [found.get(CONTRADICTION) if found else None for found in fields.additional_attributes],
+    )
+    # As Call._make does it, but for its call of a function for each.
+    return tuple(map(partial(tuple.__new__, Call), zip(*columns, strict=True)))
+
+
+def _filled(times: Sequence[datetime | None]) -> list[int]:
+    """What to order steps by: each start in microseconds, or that of the step before."""
+    filled = []
+    latest = 0
+    for time in times:
+        if time is not None:
+            latest = (time - _EPOCH) // _MICROSECOND
+        filled.append(latest)
+    return filled
+
+
+def _distinct(fields: _Fields, problems: Counter[str]) -> Sequence[int]:
+    """The places of the steps to keep: of one that was sent several times, the first."""
+    if len(set(fields.step_id)) == len(fields.step_id):
+        return range(len(fields.step_id))
     first: dict[str, InteractionStep] = {}
     further: dict[str, list[InteractionStep]] = {}
-    kept: list[tuple[int, InteractionStep]] = []
-    before = 0
-    for step in steps:
-        if NOT_BELIEVED in step.additional_attributes:
-            problems["reported call that should have been seen, and was not: not counted"] += 1
-            continue
-        if step.start_time is not None:
-            before = _microseconds(step.start_time)
+    kept = []
+    for at, step in enumerate(fields.step):
         if step.step_id not in first:
             first[step.step_id] = step
         else:
@@ -209,67 +288,67 @@ def _distinct(
             problems["id of two different steps: both taken"] += 1
             if len(others) < _MOST_COMPARED:
                 others.append(step)
-        kept.append((before, step))
+        kept.append(at)
     return kept
 
 
-def _linked(kept: list[tuple[int, InteractionStep]], problems: Counter[str]) -> tuple[Call, ...]:
-    parents = _parents([step for _, step in kept], problems)
+def _order(fields: _Fields, starts: Sequence[int], parents: Sequence[int | None]) -> list[int]:
+    """The places of the steps in the order of the calls."""
+    if all(map(lt, starts, starts[1:])):
+        return list(range(len(starts)))
     depths = _depths(parents)
 
     def when(at: int) -> tuple[int, bool, int, str]:
-        start, step = kept[at]
-        if step.start_time is None:  # its place in the trace is all that is known
-            return start, True, at, ""
-        return start, False, depths[at], step.step_id
+        if fields.start_time[at] is None:  # its place in the trace is all that is known
+            return starts[at], True, at, ""
+        return starts[at], False, depths[at], fields.step_id[at]
 
-    order = sorted(range(len(kept)), key=when)
-    place = {at: index for index, at in enumerate(order)}
-    above = [None if parent is None else place[parent] for parent in parents]
-    return tuple(
-        _call(kept[at][1], index, above[at], kept[at][0], problems)
-        for index, at in enumerate(order)
-    )
+    return sorted(range(len(starts)), key=when)
 
 
-def _call(
-    step: InteractionStep, index: int, parent: int | None, order_us: int, problems: Counter[str]
-) -> Call:
-    start = None if step.start_time is None else order_us
-    end = None if step.end_time is None else _microseconds(step.end_time)
-    if start is None or end is None:
-        problems["step without start or end: not in the metrics of time"] += 1
-    elif end < start:
-        problems["step that ends before it begins: its end is not used"] += 1
-        end = None
-    return Call(
-        index=index,
-        step_id=step.step_id,
-        parent=parent,
-        kind=step.call_type,
-        caller=step.caller,
-        callee=step.callee,
-        arguments=_arguments(step),
-        start_us=start,
-        end_us=end,
-        failed=step.error is not None,
-        from_outside=step.from_outside,
-        provenance=step.provenance,
-        contradiction=step.additional_attributes.get(CONTRADICTION),
-    )
+def _renumbered(parents: Sequence[int | None], order: Sequence[int]) -> list[int | None]:
+    """The parents of the steps in an order, by their places in it."""
+    place = [0] * len(order)
+    for index, at in enumerate(order):
+        place[at] = index
+    return [None if (parent := parents[at]) is None else place[parent] for at in order]
 
 
-def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[int | None]:
+def _ends(
+    begins: Sequence[int | None], times: Sequence[datetime | None], problems: Counter[str]
+) -> list[int | None]:
+    """When each step ends, in microseconds; None where that is before its beginning."""
+    ends: list[int | None] = []
+    for begin, time in zip(begins, times, strict=True):
+        end = None if time is None else (time - _EPOCH) // _MICROSECOND
+        if begin is None or end is None:
+            problems["step without start or end: not in the metrics of time"] += 1
+        elif end < begin:
+            problems["step that ends before it begins: its end is not used"] += 1
+            end = None
+        ends.append(end)
+    return ends
+
+
+def _from_outside(fields: _Fields) -> list[bool]:
+    """Whether each step was opened from outside; those that cannot have been are not asked."""
+    return [
+        (kind is _HOST or bool(attributes)) and step.from_outside
+        for step, kind, attributes in zip(
+            fields.step, fields.call_type, fields.additional_attributes, strict=True
+        )
+    ]
+
+
+def _parents(fields: _Fields, problems: Counter[str]) -> list[int | None]:
     """The place of each step's parent; links to nowhere and links that close a circle are cut."""
-    places: dict[str, int] = {}
-    for at, step in enumerate(steps):
-        places.setdefault(step.step_id, at)
-    parents: list[int | None] = []
-    for step in steps:
-        parent = None if step.parent_step_id is None else places.get(step.parent_step_id)
-        if parent is None and step.parent_step_id is not None:
-            problems["parent that does not exist: taken as none"] += 1
-        parents.append(parent)
+    ids, links = fields.step_id, fields.parent_step_id
+    # From the last to the first: of several steps with one id, the first is the parent.
+    places: dict[str | None, int] = dict(zip(reversed(ids), reversed(range(len(ids))), strict=True))
+    parents = list(map(places.get, links))
+    lost = parents.count(None) - links.count(None)
+    if lost:
+        problems["parent that does not exist: taken as none"] = lost
     for circle in _circles(parents):
         problems["step whose parents form a circle: taken as without parent"] += len(circle)
         for at in circle:
@@ -279,6 +358,8 @@ def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[i
 
 def _circles(parents: Sequence[int | None]) -> list[list[int]]:
     """The circles in a forest of parent links that should have none."""
+    if all(parent is None or parent < at for at, parent in enumerate(parents)):
+        return []
     state = [0] * len(parents)  # 0 not seen, 1 on the way, 2 done
     circles = []
     for start in range(len(parents)):
@@ -311,12 +392,10 @@ def _depths(parents: Sequence[int | None]) -> list[int]:
     return depths
 
 
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // _MICROSECOND
-
-
-def _arguments(step: InteractionStep) -> str | None:
-    if step.request_text is None:
+def _arguments(name: str | None, request: str | None) -> str | None:
+    if request is None:
         return None
-    asked = f"{step.name or ''}\0{step.request_text.strip()}"
+    asked = f"{name or ''}\0{request.strip()}"
+    if len(asked) <= _MOST_CHARACTERS:
+        return asked
     return hashlib.blake2s(asked.encode(errors="surrogatepass"), digest_size=16).hexdigest()

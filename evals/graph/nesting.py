@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import lt
 
 from evals.graph.interactions import Call, Interactions
 from evals.graph.once import once
 from evals.graph.repeats import Asked, asked_by
 
+NOBODY = -1
+"""Stands above the steps without a parent."""
+
+
+@once
+def parents_of(team: Interactions) -> Sequence[int]:
+    """The index of each step's parent, or `NOBODY`."""
+    return [NOBODY if step.parent is None else step.parent for step in team.steps]
+
 
 @once
 def top_down(team: Interactions) -> Sequence[int]:
     """The indices of all steps, each behind that of its parent."""
-    if all(step.parent is None or step.parent < step.index for step in team.steps):
+    if all(map(lt, parents_of(team), range(len(team.steps)))):
         return range(len(team.steps))
     # Where clocks differ, a child may begin before its parent.
     order = [step.index for step in team.steps if step.parent is None]
@@ -36,40 +46,53 @@ class Nesting:
 @once
 def nesting_of(team: Interactions) -> Nesting:
     """How the calls between agents lie within each other."""
-    counted = [False] * len(team.steps)
+    parents = parents_of(team)
+    counted = [0] * len(parents)
     for call in team.agent_calls:
-        counted[call.index] = True
-    depths = [0] * len(team.steps)
+        counted[call.index] = 1
+    depths = [0] * (len(parents) + 1)  # the last one is that of NOBODY
     for index in top_down(team):
-        parent = team.steps[index].parent
-        depths[index] = (0 if parent is None else depths[parent]) + counted[index]
-    return Nesting(depth=max(depths, default=0), circles=_circles(team))
+        depths[index] = depths[parents[index]] + counted[index]
+    return Nesting(depth=max(depths), circles=_circles(team))
 
 
 def _circles(team: Interactions) -> tuple[Call, ...]:
     asked = asked_by(team)
     often = Counter(asked[call.index] for call in team.agent_calls)
-    repeated = {call.index for call in team.agent_calls if often[asked[call.index]] > 1}
-    at_risk = {index: what for index in repeated if (what := asked[index]) is not None}
+    at_risk = {
+        call.index: what
+        for call in team.agent_calls
+        if (what := asked[call.index]) is not None and often[what] > 1
+    }
     closing = sorted(_inside_their_like(team, at_risk)) if at_risk else []
     return tuple(team.steps[index] for index in closing)
 
 
-def _inside_their_like(team: Interactions, asked: dict[int, Asked]) -> list[int]:
+def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[int]:
     """The steps among `asked` that lie below another one which asks the same."""
+    first, behind = _spans(team)
     found = []
-    open_above: Counter[Asked] = Counter()
-    todo = [step.index for step in team.steps if step.parent is None]
-    while todo:
-        index = todo.pop()
-        if index < 0:  # everything below the step is done
-            open_above[asked[~index]] -= 1
-            continue
-        what = asked.get(index)
-        if what is not None:
-            if open_above[what]:
-                found.append(index)
-            open_above[what] += 1
-            todo.append(~index)
-        todo.extend(team.children[index])
+    until: dict[Asked, int] = {}  # the first number behind the last outer step that asks this
+    for index in sorted(asked, key=first.__getitem__):
+        what = asked[index]
+        if first[index] < until.get(what, 0):
+            found.append(index)
+        else:
+            until[what] = behind[index]
     return found
+
+
+def _spans(team: Interactions) -> tuple[Sequence[int], Sequence[int]]:
+    """Of each step its number, and the first behind those below it, counted depth first."""
+    parents, order = parents_of(team), top_down(team)
+    sizes = [1] * (len(parents) + 1)  # the last one is that of NOBODY, as in `free`
+    for index in reversed(order):
+        sizes[parents[index]] += sizes[index]
+    first = [0] * len(parents)
+    free = [0] * (len(parents) + 1)
+    for index in order:
+        parent = parents[index]
+        number = first[index] = free[parent]
+        free[parent] += sizes[index]
+        free[index] = number + 1
+    return first, free[:-1]

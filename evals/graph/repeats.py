@@ -6,14 +6,17 @@ arguments are unknown equals no other. Steps that were opened from outside are l
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from evals.graph.interactions import Call, Interactions
 from evals.graph.once import once
 from evals.trace import CallType
 
-Asked = tuple[str, str, bool, bool]
+Asked = int
+"""What a call asks of whom, as a number: equal for two steps of a trace where `Call.key` is."""
 
 
 @once
@@ -24,15 +27,14 @@ def inner_steps(team: Interactions) -> tuple[Call, ...]:
 
 @once
 def asked_by(team: Interactions) -> Sequence[Asked | None]:
-    """For each step what it asks of whom, equal where `Call.key` is; None where that is unknown.
-
-    Without the kind itself, for to hash an enum takes as long as all the rest.
-    """
+    """For each step what it asks of whom; None where that is unknown."""
     agent, tool = CallType.AGENT, CallType.TOOL
+    numbers: dict[tuple[str, str, bool, bool], int] = defaultdict(count().__next__)
+    # Without the kind itself, for to hash an enum takes as long as all the rest.
     return [
         None
         if step.arguments is None
-        else (step.callee, step.arguments, step.kind is agent, step.kind is tool)
+        else numbers[step.callee, step.arguments, step.kind is agent, step.kind is tool]
         for step in team.steps
     ]
 

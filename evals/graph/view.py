@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -166,7 +167,7 @@ def settled(value: float) -> float:
 
 
 def _view(cls: type[GraphView], team: Interactions) -> GraphView:
-    taking_part = dict.fromkeys(end for call in team.calls for end in (call.caller, call.callee))
+    taking_part = dict.fromkeys(chain.from_iterable(team.ends))
     names = list(dict.fromkeys([*taking_part, *team.members]))
     number = {name: at for at, name in enumerate(names)}
     weights = {(number[a], number[b]): count for (a, b), count in team.weights.items()}

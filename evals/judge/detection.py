@@ -1,6 +1,6 @@
 """Failure modes that can be seen in the calls alone, without a model and without reading a text.
 
-Each detector reads who called whom, when, with the hash of what, and whether it failed. What they
+Each detector reads who called whom, when, with what arguments, and whether it failed. What they
 call the *own steps* of the agents are
 
 - calls between agents that were not opened from outside, and
@@ -23,10 +23,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+import numpy as np
+
 from evals.graph.interactions import Call, Interactions
+from evals.graph.matrices import Flags
+from evals.graph.nesting import NOBODY, parents_of, top_down
 from evals.graph.once import once
 from evals.graph.repeats import Asked, asked_by
-from evals.trace import CallType
+from evals.graph.sweep import Ints
+from evals.trace import CallType, Provenance
 
 Verdict = Literal["present", "absent", "abstain"]
 
@@ -35,6 +40,7 @@ REPEATS = 3
 MAX_EVIDENCE = 20
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
+_OBSERVED = Provenance.OBSERVED
 _NO_ARGUMENTS = "no step says what was asked for"
 _NO_NESTED = "no call between agents stands below another step with a start and an end"
 
@@ -58,20 +64,20 @@ def step_repetition(team: Interactions) -> Detected:
     the first two did not fail; a failure between them begins the count anew. Abstains if no own
     step has arguments.
     """
-    steps = [step for step in own_steps(team) if step.arguments is not None]
-    if not steps:
-        return _abstain(_NO_ARGUMENTS)
-    asked_in = asked_by(team)
-    runs: dict[tuple[str, Asked | None], list[Call]] = {}
+    asked = asked_by(team)
+    runs: dict[tuple[str, Asked], list[Call]] = defaultdict(list)
     repeated: list[list[Call]] = []
-    for step in steps:
-        asked = (step.caller, asked_in[step.index])
-        run = runs.setdefault(asked, [])
-        run.append(step)
-        if len(run) == REPEATS:
-            repeated.append(run)
-        if step.failed:
-            runs[asked] = []
+    for step in own_steps(team):
+        what = asked[step.index]
+        if what is not None:
+            run = runs[step.caller, what]
+            run.append(step)
+            if len(run) == REPEATS:
+                repeated.append(run)
+            if step.failed:
+                runs[step.caller, what] = []
+    if not runs:
+        return _abstain(_NO_ARGUMENTS)
     return _verdict(
         [step for run in repeated for step in run],
         f"{len(repeated)} calls were made {REPEATS} times or more although they had been answered",
@@ -85,10 +91,10 @@ def unaware_of_termination(team: Interactions) -> Detected:
     Present if an own call between agents begins after the step it stands below has ended without
     failing. Abstains if no own call between agents stands below a step with times.
     """
-    pairs = _below(team)
-    if not pairs:
+    if not _below(team)[0].size:
         return _abstain(_NO_NESTED)
-    late = [child for parent, child in pairs if not parent.failed and _start(child) > _end(parent)]
+    seen, (parents, children) = _seen(team), _answered(team)
+    late = _steps(team, children[seen.starts[children] > seen.ends[parents]])
     return _verdict(
         late,
         f"{len(late)} calls began after the request they serve had been answered",
@@ -104,8 +110,8 @@ def conversation_reset(team: Interactions) -> Detected:
     Abstains if none of them has arguments.
     """
     pairs: dict[tuple[str, str], list[Call]] = defaultdict(list)
-    for step in own_steps(team):
-        if step.kind is _AGENT and step.arguments is not None:
+    for step in _own_calls(team):
+        if step.arguments is not None:
             pairs[step.caller, step.callee].append(step)
     if not pairs:
         return _abstain("no call between agents says what was asked for")
@@ -126,16 +132,12 @@ def ignored_input(team: Interactions) -> Detected:
     not, and nothing else below that began afterwards: the calls do not show whether the failure
     was taken into account.
     """
-    pairs = _below(team)
-    if not pairs:
+    if not _below(team)[0].size:
         return _abstain(_NO_NESTED)
-    answered = [(parent, child) for parent, child in pairs if not parent.failed]
-    late = [
-        child
-        for parent, child in answered
-        if parent.parent is not None and _outlasts(parent, child)
-    ]
-    if not late and _failures_without_sequel(team, answered):
+    parents, children = _answered(team)
+    asked = np.array(parents_of(team))[parents] != NOBODY
+    late = _steps(team, children[asked & _outlasts(_seen(team), parents, children)])
+    if not late and _failures_without_sequel(team, parents, children):
         return _abstain("a call failed and nothing followed it: the calls do not show more")
     return _verdict(
         late,
@@ -151,17 +153,12 @@ def premature_end(team: Interactions) -> Detected:
     failing, and ended after it. Abstains if no own call between agents stands below a step with
     times.
     """
-    pairs = _below(team)
-    if not pairs:
+    _, children = _below(team)
+    if not children.size:
         return _abstain(_NO_NESTED)
-    roots = _roots(team)
-    open_still = [
-        child
-        for _, child in pairs
-        if _comparable(root := team.steps[roots[child.index]], child)
-        and not root.failed
-        and _outlasts(root, child)
-    ]
+    seen, roots = _seen(team), _roots(team)[children]
+    in_time = _comparable(seen, roots, children) & ~seen.failed[roots]
+    open_still = _steps(team, children[in_time & _outlasts(seen, roots, children)])
     return _verdict(
         open_still,
         f"{len(open_still)} calls were still open when the task was answered",
@@ -182,8 +179,8 @@ DETECTORS: Mapping[str, Detector] = {
 @once
 def own_steps(team: Interactions) -> Sequence[Call]:
     """The steps that the agents are responsible for, in order (see the head of this module)."""
-    workers = {call.callee for call in team.steps if _enclosing(call)}
-    workers.update(end for call in team.agent_calls for end in (call.caller, call.callee))
+    workers = {call.callee for call in (*_enclosing(team), *team.agent_calls)}
+    workers.update([call.caller for call in team.agent_calls])
     user = _conversation_partner(team)
     return [
         step
@@ -194,71 +191,100 @@ def own_steps(team: Interactions) -> Sequence[Call]:
     ]
 
 
-def _enclosing(call: Call) -> bool:
-    return call.from_outside and call.kind is _AGENT
+@once
+def _own_calls(team: Interactions) -> Sequence[Call]:
+    """Those of the own steps that go to agents."""
+    return [step for step in own_steps(team) if step.kind is _AGENT]
+
+
+@once
+def _enclosing(team: Interactions) -> Sequence[Call]:
+    return [call for call in team.steps if call.from_outside and call.kind is _AGENT]
 
 
 def _conversation_partner(team: Interactions) -> str | None:
     """The one who only asks, in a conversation of two; None where there is none."""
-    ends = {end for call in team.calls for end in (call.caller, call.callee)}
-    if len(ends) != 2 or any(_enclosing(call) for call in team.steps):
+    ends = {end for pair in team.weights for end in pair}
+    if len(ends) != 2 or _enclosing(team):
         return None
-    never_called = ends - {call.callee for call in team.calls}
+    never_called = ends - {callee for _, callee in team.weights}
     return next(iter(never_called), None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What is compared between two steps, of each step."""
+
+    timed: Flags
+    """Whether it has a start and an end."""
+    starts: Ints
+    """In microseconds; 0 where it is not known, as in `ends`."""
+    ends: Ints
+    failed: Flags
+    observed: Flags
+
+
 @once
-def _below(team: Interactions) -> Sequence[tuple[Call, Call]]:
-    """Own calls between agents with the step each stands below, where times can be compared."""
-    pairs = []
-    for child in own_steps(team):
-        if child.kind is _AGENT and child.parent is not None:
-            parent = team.steps[child.parent]
-            if _comparable(parent, child):
-                pairs.append((parent, child))
-    return pairs
+def _seen(team: Interactions) -> _Seen:
+    steps = team.steps
+    timed = [step.start_us is not None and step.end_us is not None for step in steps]
+    return _Seen(
+        timed=np.array(timed, dtype=np.bool_),
+        starts=np.array([step.start_us or 0 for step in steps], dtype=np.int64),
+        ends=np.array([step.end_us or 0 for step in steps], dtype=np.int64),
+        failed=np.array([step.failed for step in steps], dtype=np.bool_),
+        observed=np.array([step.provenance is _OBSERVED for step in steps], dtype=np.bool_),
+    )
 
 
-def _comparable(parent: Call, child: Call) -> bool:
-    times = (parent.start_us, parent.end_us, child.start_us, child.end_us)
-    return None not in times and parent.provenance is child.provenance
+@once
+def _below(team: Interactions) -> tuple[Ints, Ints]:
+    """Own calls between agents and the step each stands below, where times can be compared.
+
+    First the steps above, then the calls; in order of the calls.
+    """
+    children = np.array([call.index for call in _own_calls(team)], dtype=np.int64)
+    parents = np.array(parents_of(team), dtype=np.int64)[children]
+    children, parents = children[parents != NOBODY], parents[parents != NOBODY]
+    known = _comparable(_seen(team), parents, children)
+    return parents[known], children[known]
 
 
-def _start(step: Call) -> int:
-    if step.start_us is None:
-        msg = f"step {step.step_id!r} has no start"
-        raise ValueError(msg)
-    return step.start_us
+def _answered(team: Interactions) -> tuple[Ints, Ints]:
+    """The same without those below a step that failed."""
+    parents, children = _below(team)
+    answered = ~_seen(team).failed[parents]
+    return parents[answered], children[answered]
 
 
-def _end(step: Call) -> int:
-    if step.end_us is None:
-        msg = f"step {step.step_id!r} has no end"
-        raise ValueError(msg)
-    return step.end_us
+def _comparable(seen: _Seen, parents: Ints, children: Ints) -> Flags:
+    timed = seen.timed[parents] & seen.timed[children]
+    same_side: Flags = seen.observed[parents] == seen.observed[children]
+    return timed & same_side
 
 
-def _outlasts(parent: Call, child: Call) -> bool:
-    """Whether a call was still open when the step above it ended."""
-    return _start(child) <= _end(parent) < _end(child)
+def _outlasts(seen: _Seen, parents: Ints, children: Ints) -> Flags:
+    """Whether each call was still open when the step above it ended."""
+    end = seen.ends[parents]
+    still_open: Flags = (seen.starts[children] <= end) & (end < seen.ends[children])
+    return still_open
 
 
-def _failures_without_sequel(team: Interactions, pairs: Iterable[tuple[Call, Call]]) -> bool:
+def _steps(team: Interactions, indices: Ints) -> list[Call]:
+    return [team.steps[index] for index in indices.tolist()]
+
+
+def _failures_without_sequel(team: Interactions, parents: Ints, children: Ints) -> bool:
     """Whether a call failed and nothing else below the same step began afterwards."""
-    failed = _by_parent((parent, child) for parent, child in pairs if child.failed)
-    for parent, children in failed.items():
-        latest = _latest_two(team, parent)
-        for child in children:
-            if not any(at != child.index and start >= _end(child) for start, at in latest):
-                return True
+    seen = _seen(team)
+    failed = seen.failed[children]
+    latest: dict[int, list[tuple[int, int]]] = {}
+    for parent, child in zip(parents[failed].tolist(), children[failed].tolist(), strict=True):
+        if parent not in latest:
+            latest[parent] = _latest_two(team, parent)
+        if not any(at != child and start >= seen.ends[child] for start, at in latest[parent]):
+            return True
     return False
-
-
-def _by_parent(pairs: Iterable[tuple[Call, Call]]) -> dict[int, list[Call]]:
-    found: dict[int, list[Call]] = defaultdict(list)
-    for parent, child in pairs:
-        found[parent.index].append(child)
-    return found
 
 
 def _latest_two(team: Interactions, parent: int) -> list[tuple[int, int]]:
@@ -267,22 +293,14 @@ def _latest_two(team: Interactions, parent: int) -> list[tuple[int, int]]:
     return heapq.nlargest(2, ((start, at) for start, at in starts if start is not None))
 
 
-def _roots(team: Interactions) -> list[int]:
+def _roots(team: Interactions) -> Ints:
     """For each step, the outermost step above it (itself, where it has no parent)."""
-    roots = [-1] * len(team.steps)
-    for start in range(len(team.steps)):
-        way: list[int] = []
-        at = start
-        while roots[at] < 0:
-            way.append(at)
-            parent = team.steps[at].parent
-            if parent is None:
-                roots[at] = at
-            else:
-                at = parent
-        for step in way:
-            roots[step] = roots[at]
-    return roots
+    parents = parents_of(team)
+    roots = list(range(len(parents)))
+    for index in top_down(team):
+        if parents[index] != NOBODY:
+            roots[index] = roots[parents[index]]
+    return np.array(roots, dtype=np.int64)
 
 
 def _opened_again(calls: Sequence[Call]) -> list[Call]:
@@ -295,7 +313,7 @@ def _opened_again(calls: Sequence[Call]) -> list[Call]:
     return [
         step
         for before, after in pairwise(calls[2:])
-        if (before.arguments, after.arguments) == (first.arguments, second.arguments)
+        if before.arguments == first.arguments and after.arguments == second.arguments
         for step in (before, after)
     ]
 

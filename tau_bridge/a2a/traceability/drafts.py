@@ -18,7 +18,7 @@ from tau_bridge.recorder import shortened
 _SHOWN_KEYS = 5
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Draft:
     """One step as it was written, with names in snake_case."""
 
@@ -32,7 +32,7 @@ class Draft:
     """Where the parent stands in the list of drafts."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class _Scope:
     """One trace: the whole report, or a trace nested in a step of another."""
 
@@ -105,22 +105,21 @@ class _Collector:
                 limit = self._limits.max_steps
                 self._problems[f"step beyond the limit of {limit}: left out"] += len(steps) - at
                 return
-            draft = self._draft(step, scope, f"{path}[{at}]")
-            if draft is not None:
-                self.drafts.append(draft)
+            draft = self._draft(step, scope)
+            if draft is None:
+                self._fault(step, f"{path}[{at}]")
+                continue
+            self.drafts.append(draft)
+            if "response_trace" in draft.fields:
                 self._add_nested(draft, scope, f"{path}[{at}]")
 
-    def _draft(self, step: Any, scope: _Scope, path: str) -> Draft | None:
-        if not isinstance(step, Mapping):
-            self._fault(f"{path}: a step is an object, not {described(step)}")
+    def _draft(self, step: Any, scope: _Scope) -> Draft | None:
+        if not isinstance(step, (dict, Mapping)):  # the first of them is quick to tell
             return None
         fields = snake_case(step)
-        fields |= _action_fields(fields)
-        if not _says_anything(fields):
-            self._fault(
-                f"{path}: a step says what was called ('step_action', 'name' or 'callee');"
-                f" this is {described(step)}"
-            )
+        if not _ACTIONS.isdisjoint(fields):
+            fields |= _action_fields(fields)
+        if _SAYING.isdisjoint(fields):
             return None
         return Draft(
             fields=fields,
@@ -129,14 +128,18 @@ class _Collector:
             scope=scope,
         )
 
-    def _fault(self, text: str) -> None:
-        self.first_fault = self.first_fault or text
+    def _fault(self, step: Any, path: str) -> None:
+        what = f"a step is an object, not {described(step)}"
+        if isinstance(step, Mapping):
+            what = (
+                "a step says what was called ('step_action', 'name' or 'callee');"
+                f" this is {described(step)}"
+            )
+        self.first_fault = self.first_fault or f"{path}: {what}"
         self._problems["entry that is no step: left out"] += 1
 
     def _add_nested(self, draft: Draft, scope: _Scope, path: str) -> None:
-        nested = draft.fields.pop("response_trace", None)
-        if nested is None:
-            return
+        nested = draft.fields.pop("response_trace")
         steps = snake_case(nested).get("steps", []) if isinstance(nested, Mapping) else None
         if not isinstance(steps, list):
             self._problems["nested trace without a list of steps: left out"] += 1
@@ -148,15 +151,19 @@ class _Collector:
             self.add(steps, inner, f"{path}.response_trace.steps")
 
 
+_INVOCATIONS = ("agent_invocation", "tool_invocation")
+_ACTIONS = frozenset(("step_action", *_INVOCATIONS))
+
+
 def _action_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of the invocation in `step_action`, which may also stand beside it."""
     action = fields.pop("step_action", None)
-    holders = [fields, snake_case(action)] if isinstance(action, Mapping) else [fields]
+    holders = [fields, snake_case(action)] if isinstance(action, (dict, Mapping)) else [fields]
     found: dict[str, Any] = {}
     for holder in holders:
-        for kind in ("agent_invocation", "tool_invocation"):
+        for kind in _INVOCATIONS:
             invocation = holder.pop(kind, None)
-            if isinstance(invocation, Mapping):
+            if isinstance(invocation, (dict, Mapping)):
                 found |= {"action": kind, **snake_case(invocation)}
     return found
 
@@ -166,12 +173,10 @@ _SAYING = frozenset(
 )
 
 
-def _says_anything(fields: dict[str, Any]) -> bool:
-    return not _SAYING.isdisjoint(fields)
-
-
 def _text_id(value: Any, limits: ReportLimits, problems: Problems) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+    if value is None or value == "" or not isinstance(value, (str, int, float)):
+        return None
+    if isinstance(value, bool):
         return None
     return shortened(valid_text(str(value), problems), limits.max_name_chars)
 

@@ -23,8 +23,6 @@ _KIND_NUMBERS: Final = {1: CallType.AGENT, 2: CallType.TOOL, 3: CallType.HOST}
 _KINDS: Final = dict(CallType.__members__)
 _WORD_BREAK: Final = re.compile(r"[^A-Za-z]+")
 
-_LOOKS_LIKE_A_DATE: Final = re.compile(r"\s*\d{4}-\d\d")
-
 _CAMEL: Final = {
     "traceId": "trace_id",
     "stepId": "step_id",
@@ -46,6 +44,11 @@ _CAMEL: Final = {
     "requestText": "request_text",
     "responseText": "response_text",
 }
+_CAMEL_NAMES: Final = frozenset(_CAMEL)
+
+_CANONICAL: Final = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str
+)
 
 Problems = Counter[str]
 """How often each thing was wrong."""
@@ -58,7 +61,7 @@ def told(problems: Problems) -> tuple[str, ...]:
 
 def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object of the report with the names that we know in snake_case. Nothing that is null."""
-    if _CAMEL.keys().isdisjoint(value):
+    if _CAMEL_NAMES.isdisjoint(value):
         return {key: item for key, item in value.items() if item is not None}
     return {_CAMEL.get(key, key): item for key, item in value.items() if item is not None}
 
@@ -81,19 +84,15 @@ def canonical_json(value: Any) -> str | None:
     None where it is nested too deep to be written.
     """
     try:
-        return json.dumps(
-            whole_numbers(value),
-            sort_keys=True,
-            ensure_ascii=False,
-            separators=(",", ":"),
-            default=str,
-        )
+        return _CANONICAL.encode(whole_numbers(value))
     except (RecursionError, ValueError, TypeError):
         return None
 
 
 def whole_numbers(value: Any) -> Any:
     """`value` with floats that are whole numbers as int: A2A carries all numbers as doubles."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < _MAX_COUNT else value
     if isinstance(value, Mapping):
@@ -138,9 +137,7 @@ def whole_amount(value: Any, what: str, problems: Problems) -> int | None:
 
 
 def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if isinstance(value, str) and len(value) > _MAX_NUMBER_CHARS:
         return None
@@ -160,7 +157,7 @@ def time(value: Any, what: str, problems: Problems) -> datetime | None:
     if value is None:
         return None
     try:
-        found = _time(value)
+        found = _time_in(value) if isinstance(value, str) else _time(value)
     except (ValueError, OverflowError, TypeError):
         found = None
     if found is None:
@@ -169,8 +166,6 @@ def time(value: Any, what: str, problems: Problems) -> datetime | None:
 
 
 def _time(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        return _time_in(value)
     if isinstance(value, Mapping):
         seconds, nanos = value.get("seconds", 0), value.get("nanos", 0)
         return _EPOCH + timedelta(seconds=int(seconds), microseconds=int(nanos) // 1000)
@@ -185,10 +180,12 @@ def _time(value: Any) -> datetime | None:
 def _time_in(text: str) -> datetime | None:
     if len(text) > _MAX_NUMBER_CHARS:
         return None
-    number = None if _LOOKS_LIKE_A_DATE.match(text) else _number(text)
-    if number is not None:
-        return _since_1970(number)
-    return _in_utc(datetime.fromisoformat(text.strip()))
+    text = text.strip()
+    if text[4:5] != "-" or not text[:4].isdigit():
+        number = _number(text)
+        if number is not None:
+            return _since_1970(number)
+    return _in_utc(datetime.fromisoformat(text))
 
 
 def _in_utc(value: datetime) -> datetime:

@@ -22,11 +22,13 @@ from tau_bridge.a2a.traceability.fields import (
 )
 from tau_bridge.a2a.traceability.limits import ReportLimits
 from tau_bridge.a2a.traceability.names import Aliases, public_url, with_public_urls
+from tau_bridge.a2a.traceability.plain import made_step, plain_steps
 from tau_bridge.a2a.traceability.requests import arguments_text, message_text
 from tau_bridge.recorder import shortened
 
 _DEFAULT_LIMITS: Final = ReportLimits()
 _NO_ALIASES: Final[Mapping[str, str]] = MappingProxyType({})
+_NONE_GIVEN: Final[Mapping[str, Any]] = MappingProxyType({})
 _UNNAMED: Final = "unnamed"
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -91,9 +93,16 @@ def read_response_trace(
         ReportError: `value` is no trace at all; the message has the JSON path.
     """
     problems: Problems = Problems()
-    trace_id, drafts = drafts_of(value, limits, problems)
-    reader = _Reader(drafts, trace_id, reporter, Aliases(aliases, redact), limits, problems)
-    steps = in_order(reader.steps())
+    plain = None
+    if reporter is None and not aliases and redact is None:
+        plain = plain_steps(value, limits)
+    if plain is not None:
+        trace_id, given = plain
+    else:
+        trace_id, drafts = drafts_of(value, limits, problems)
+        reader = _Reader(drafts, trace_id, reporter, Aliases(aliases, redact), limits, problems)
+        given = reader.steps()
+    steps = in_order(given)
     _note_clocks(steps, problems)
     return ReportedTrace(
         trace_id=trace_id,
@@ -164,7 +173,8 @@ class _Reader:
         return [_below_first(step, copies) for step in kept] if copies else kept
 
     def _step(self, at: int) -> InteractionStep:
-        fields, attributes, draft = self._drafts[at].fields, self._attributes[at], self._drafts[at]
+        draft, attributes = self._drafts[at], self._attributes[at]
+        fields = draft.fields
         kept: dict[str, str] = {}
         request = self._text("request", self._request(at), kept)
         response = self._text("response", self._response(at), kept)
@@ -172,43 +182,48 @@ class _Reader:
         caller, from_user = self._callers[at] or (_UNNAMED, False)
         if from_user:
             kept[CALLER_KIND] = USER
-        return InteractionStep(
-            step_id=draft.step_id,
-            trace_id=self._trace_id,
-            parent_step_id=self._parent_id(draft),
-            call_type=self._kinds[at],
-            name=self._operation(at),
-            caller=caller,
-            callee=self._callees[at],
-            start_time=time(fields.get("start_time"), "start time", self._problems),
-            end_time=time(fields.get("end_time"), "end time", self._problems),
-            latency_ms=amount(self._first(at, "latency_ms", "latency"), "latency", self._problems),
-            error=error,
-            cost=amount(self._first(at, "cost_usd", "cost"), "cost", self._problems),
-            total_tokens=whole_amount(
-                fields.get("total_tokens"), "number of tokens", self._problems
-            ),
-            provenance=self._provenance(at),
-            request_text=request,
-            response_text=response,
-            additional_attributes={**self._kept_attributes(fields, attributes), **kept},
+        problems = self._problems
+        return made_step(
+            {
+                "step_id": draft.step_id,
+                "trace_id": self._trace_id,
+                "parent_step_id": self._parent_id(draft),
+                "call_type": self._kinds[at],
+                "name": self._operation(at),
+                "caller": caller,
+                "callee": self._callees[at],
+                "start_time": time(fields.get("start_time"), "start time", problems),
+                "end_time": time(fields.get("end_time"), "end time", problems),
+                "latency_ms": amount(self._first(at, "latency_ms", "latency"), "latency", problems),
+                "error": error,
+                "cost": amount(self._first(at, "cost_usd", "cost"), "cost", problems),
+                "total_tokens": whole_amount(
+                    fields.get("total_tokens"), "number of tokens", problems
+                ),
+                "provenance": self._provenance(at),
+                "request_text": request,
+                "response_text": response,
+                "additional_attributes": {**self._kept_attributes(fields, attributes), **kept},
+            }
         )
 
-    def _attributes_of(self, draft: Draft) -> dict[str, Any]:
+    def _attributes_of(self, draft: Draft) -> Mapping[str, Any]:
         found = draft.fields.get("additional_attributes")
         if found is None:
-            return {}
+            return _NONE_GIVEN
+        if isinstance(found, dict) and None not in found.values():
+            return found
         if not isinstance(found, Mapping):
             self._problems["additional attributes that are no object: left out"] += 1
-            return {}
+            return _NONE_GIVEN
         return {str(key): item for key, item in found.items() if item is not None}
 
     def _kind(self, at: int) -> CallType:
         fields = self._drafts[at].fields
-        told_kind = call_type(self._attributes[at].get("call_type"))
-        kind = told_kind or call_type(fields.get("call_type"))
-        if kind is not None:
-            return kind
+        for written in (self._attributes[at].get("call_type"), fields.get("call_type")):
+            kind = None if written is None else call_type(written)
+            if kind is not None:
+                return kind
         if fields.get("action") == "agent_invocation" or "agent_url" in fields:
             return CallType.AGENT
         if "agent_name" in fields or ("requests" in fields and "action" not in fields):
@@ -245,7 +260,7 @@ class _Reader:
             return None
         if not isinstance(value, (str, int)):
             return None
-        written = str(value)
+        written = value if isinstance(value, str) else str(value)
         known = self._names.get(written)
         if known is not None:
             return known
@@ -394,10 +409,11 @@ def _below_first(step: InteractionStep, copies: Mapping[str, str]) -> Interactio
 def _note_clocks(steps: list[InteractionStep], problems: Problems) -> None:
     starts = {step.step_id: step.start_time for step in steps}
     for step in steps:
-        if step.start_time is None:
+        start, end = step.start_time, step.end_time
+        if start is None:
             continue
-        if step.end_time is not None and step.end_time < step.start_time:
+        if end is not None and end < start:
             problems["step that ends before it begins"] += 1
         before = starts.get(step.parent_step_id or "")
-        if before is not None and step.start_time < before:
+        if before is not None and start < before:
             problems["step that begins before its parent"] += 1

@@ -26,6 +26,8 @@ def message_text(value: Any) -> str | None:
     """
     if isinstance(value, str):
         return value
+    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("text"), str):
+        return str(value["text"])
     try:
         text = _text(value, _MAX_WRAPPERS)
     except (RecursionError, ValueError):
