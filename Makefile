@@ -58,7 +58,7 @@ type_check: setup  ## Check types
 imports: setup  ## Check that packages import each other only along the arrows
 	$(BIN)/lint-imports
 
-lock_check: setup  ## Check that requirements.lock fits pyproject.toml
+lock_check: setup  ## Check that the locks fit pyproject.toml
 	$(BIN)/pytest -q -p no:cacheprovider tests/test_lock.py
 
 validate: lint type_check imports lock_check  ## All checks but the tests; changes nothing
@@ -76,10 +76,12 @@ bench: setup  ## Run the scripts in benchmarks/
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-lock: | $(UV)  ## Resolve pyproject.toml again and write requirements.lock (needs the network)
+lock: | $(UV)  ## Resolve pyproject.toml again and write both locks (needs the network)
 	$(UV) lock
-	$(UV) export --quiet --all-extras --all-groups --no-emit-project --no-header \
+	$(UV) export --frozen --quiet --all-extras --all-groups --no-emit-project --no-header \
 	  --format requirements.txt --output-file requirements.lock
+	$(UV) export --frozen --quiet --all-extras --no-default-groups --no-emit-project --no-header \
+	  --format requirements.txt --output-file requirements-runtime.lock
 
 clean:  ## Remove caches and what was built (not .venv, .tools and results)
 	rm -rf dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

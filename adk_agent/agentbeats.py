@@ -2,7 +2,8 @@
 
 `{"participants": {"<role>": "<url>"}, "config": {...}}`. Beside the platform's keys the config
 takes ours, and a request for several domains: `domain` may be a list, and `task_ids`, `num_tasks`
-and `split` objects by domain.
+and `split` objects by domain. With `references` the agents that mark the floor and the ceiling play
+the same tasks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from adk_agent.plan import (
+    COORDINATION,
     MAX_CONCURRENCY,
     MAX_SEED,
     MAX_SHARDS,
@@ -33,6 +35,7 @@ from adk_agent.reading.addresses import parse_address
 from adk_agent.reading.numbers import whole
 from adk_agent.reading.refusal import Refusal
 from adk_agent.reading.words import DOMAINS
+from adk_agent.report import CEILING, FLOOR
 
 _EXAMPLE = (
     '{"participants": {"agent": "http://localhost:9010"}, '
@@ -42,13 +45,16 @@ _TOP_KEYS = ("participants", "config")
 _ALIASES = {"max_concurrent": "max_concurrency", "num_instances": "num_tasks"}
 _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "concurrency":
           "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
-          "ids": "task_ids", "limit": "num_tasks", "k": "num_trials"}  # fmt: skip
+          "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
+          "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
 """Keys that nobody knows, and what they were probably to be."""
 _KEYS = (
     "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
-    "shard_index", "num_shards", "entry",
+    "shard_index", "num_shards", "entry", "references",
 )  # fmt: skip
+_REFERENCES = {"floor": FLOOR, "ceiling": CEILING}
+"""By role: the agents whose pass rates an agent's own is to be read against."""
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
 _ID_LENGTH = 1_000
@@ -143,7 +149,7 @@ def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
     fields = _Config(config or {}, warnings)
     try:
         return EvaluationRequest(
-            participants=participants,
+            participants=(*participants, *fields.references(participants)),
             selections=fields.selections(),
             num_trials=fields.number("num_trials", most=MAX_TRIALS),
             max_concurrency=fields.number("max_concurrency", most=MAX_CONCURRENCY),
@@ -279,6 +285,23 @@ class _Config:
         if not isinstance(value, bool):
             raise _wrong(key, value, "true or false")
         return value
+
+    def references(self, participants: Sequence[Participant]) -> tuple[Participant, ...]:
+        """The agents to be played beside the participants, where they are asked for."""
+        if not self.flag("references"):
+            return ()
+        if self._values.get("entry") is not None or COORDINATION in self._domains():
+            self._warnings.append(
+                "config.references was ignored: teams and their exercises have no floor and no "
+                "ceiling"
+            )
+            return ()
+        addresses = {participant.address for participant in participants}
+        return tuple(
+            Participant(role=role, address=address)
+            for role, address in _REFERENCES.items()
+            if address not in addresses
+        )
 
     def evaluation_type(self) -> EvaluationType:
         value = self._values.get("evaluation_type", "all")

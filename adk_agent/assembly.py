@@ -5,7 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
 
 from adk_agent.catalogue import SourceCatalogue
 from adk_agent.errors import PreflightError
@@ -20,8 +23,10 @@ from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.settings import Settings
 from adk_agent.versions import versions
 from adk_agent.workflow import WorkflowDeps, build_root_agent
+from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.tau2.data import DataSource, open_source
 
@@ -40,6 +45,7 @@ class Assembly:
         tokens: Bearer tokens by agent address.
         runtime: Clock and identifiers.
         source: Task data; opened from the settings where none is given.
+        network: Which addresses may be called.
     """
 
     settings: Settings
@@ -47,6 +53,11 @@ class Assembly:
     tokens: Mapping[str, str] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     source: DataSource | None = None
+    network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
+
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """What must not be seen in a log."""
+        return (*self.settings.secrets(), *(SecretStr(token) for token in self.tokens.values()))
 
     def open_source(self) -> DataSource:
         """The task data.
@@ -64,12 +75,21 @@ class Assembly:
             source=source or self.open_source(),
             runtime=self.runtime,
             new_run_id=lambda: new_run_id(self.runtime.clock),
-            evaluators=trial_evaluators(self.settings),
-            team_evaluators=trace_evaluators(self.settings),
-            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens),
+            evaluators=self._trial_evaluators,
+            team_evaluators=self._trace_evaluators,
+            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens, policy=self.network),
             versions=versions(),
             results_dir=self.settings.results_dir,
         )
+
+    @cached_property
+    def _trial_evaluators(self) -> EvaluatorRegistry:
+        """Looked up once: going through all entry points takes as long as a few trials."""
+        return trial_evaluators(self.settings)
+
+    @cached_property
+    def _trace_evaluators(self) -> EvaluatorRegistry:
+        return trace_evaluators(self.settings)
 
     def root_agent(self) -> SequentialAgent:
         """A new workflow agent."""

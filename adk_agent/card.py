@@ -2,24 +2,90 @@
 
 from __future__ import annotations
 
-from a2a.types import AgentCapabilities, AgentCard, AgentExtension, AgentInterface, AgentSkill
+from collections.abc import Iterator
 
-from tau_bridge.a2a.extensions import TIMESTAMP_URI, TRACEABILITY_URI
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentExtension,
+    AgentInterface,
+    AgentSkill,
+    HTTPAuthSecurityScheme,
+    SecurityRequirement,
+    SecurityScheme,
+    StringList,
+)
+
+from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 
 PROTOCOL_VERSIONS = ("1.0", "0.3")
-EXAMPLES = (
-    "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
-    "Evaluate the bundled oracle and null agents on all retail tasks",
-    (
-        '{"participants": {"agent": "http://localhost:9010"}, '
-        '"config": {"domain": "airline", "num_tasks": 5}}'
+INPUT_MODES = ("text/plain", "application/json", "text/markdown")
+OUTPUT_MODES = ("text/plain", "application/json")
+BEARER = "bearer"
+
+EVALUATE = AgentSkill(
+    id="evaluate-agents",
+    name="Evaluate agents",
+    description=(
+        "Plays τ²-bench tasks against A2A agents, and reports their scores with pass^k, latency, "
+        "and what could not be measured."
     ),
+    tags=["evaluation", "tau2-bench", "green-agent"],
+    examples=[
+        "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
+        "Evaluate the bundled oracle and null agents on all retail tasks",
+    ],
+)
+TEAMS = AgentSkill(
+    id="evaluate-teams",
+    name="Evaluate how a team works together",
+    description=(
+        "Gives a team of agents an exercise, or a benchmark task, and judges its coordination: "
+        "hand-offs, repeated work, lost information, and who held the others up."
+    ),
+    tags=["coordination", "multi-agent", "traceability"],
+    examples=[
+        "Evaluate the team at http://localhost:9010 on all coordination exercises",
+        "Evaluate team:star5 on two coordination exercises",
+    ],
+)
+ASSESSMENT = AgentSkill(
+    id="agentbeats-assessment",
+    name="AgentBeats assessment",
+    description=(
+        "Takes an assessment request of the AgentBeats platform as JSON, and answers with one row "
+        "for its leaderboard."
+    ),
+    tags=["agentbeats", "leaderboard"],
+    examples=[
+        (
+            '{"participants": {"agent": "http://localhost:9010"}, '
+            '"config": {"domain": "airline", "num_tasks": 5}}'
+        ),
+    ],
+    input_modes=["text/plain", "application/json"],
+)
+FOLLOW_UPS = AgentSkill(
+    id="follow-ups",
+    name="Answer follow-ups",
+    description="Answers questions about the evaluations of the same context, and repeats failures.",
+    tags=["conversation"],
+    examples=["status?", "show the failures", "run the failed ones again"],
 )
 
 
-def build_card(url: str, *, version: str) -> AgentCard:
-    """The card of a green agent that callers reach at `url`."""
-    return AgentCard(
+def build_card(
+    url: str, *, version: str, grpc_url: str | None = None, needs_token: bool = False
+) -> AgentCard:
+    """The card of a green agent that callers reach at `url`.
+
+    Args:
+        url: An http or https address. A path in it is kept: that of a proxy, for instance.
+        version: The program's.
+        grpc_url: `host:port` of the gRPC interface, where there is one.
+        needs_token: Whether callers need a bearer token.
+    """
+    card = AgentCard(
         name="Greenroom",
         description=(
             "A green agent (assessor): plays τ²-bench tasks against A2A agents and reports "
@@ -27,25 +93,36 @@ def build_card(url: str, *, version: str) -> AgentCard:
         ),
         version=version,
         capabilities=AgentCapabilities(
-            streaming=True,
-            extensions=[
-                AgentExtension(uri=TRACEABILITY_URI, description="Traces of every interaction"),
-                AgentExtension(uri=TIMESTAMP_URI, description="Timestamps on messages"),
-            ],
+            streaming=True, push_notifications=True, extensions=_extensions()
         ),
-        default_input_modes=["text/plain", "application/json"],
-        default_output_modes=["text/plain", "application/json"],
-        supported_interfaces=[
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=protocol)
-            for protocol in PROTOCOL_VERSIONS
-        ],
-        skills=[
-            AgentSkill(
-                id="evaluate-agents",
-                name="Evaluate agents",
-                description="Evaluates A2A agents on τ²-bench tasks, from a sentence or JSON.",
-                tags=["evaluation", "tau2-bench", "green-agent"],
-                examples=list(EXAMPLES),
-            )
-        ],
+        default_input_modes=list(INPUT_MODES),
+        default_output_modes=list(OUTPUT_MODES),
+        supported_interfaces=list(_interfaces(url, grpc_url)),
+        skills=[EVALUATE, TEAMS, ASSESSMENT, FOLLOW_UPS],
     )
+    if needs_token:
+        card.security_schemes[BEARER].CopyFrom(
+            SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
+        )
+        card.security_requirements.append(SecurityRequirement(schemes={BEARER: StringList()}))
+    return card
+
+
+def _interfaces(url: str, grpc_url: str | None) -> Iterator[AgentInterface]:
+    """Both versions of every binding, JSON-RPC first: the first is the preferred one."""
+    # Clients append to the address of HTTP+JSON as it stands, so that has no slash at its end.
+    bindings = [("JSONRPC", url), ("HTTP+JSON", url.rstrip("/"))]
+    if grpc_url is not None:
+        bindings.append(("GRPC", grpc_url))
+    for protocol in PROTOCOL_VERSIONS:
+        for binding, address in bindings:
+            yield AgentInterface(url=address, protocol_binding=binding, protocol_version=protocol)
+
+
+def _extensions() -> list[AgentExtension]:
+    timestamps = "Timestamps on messages and artifacts"
+    return [
+        AgentExtension(uri=TRACEABILITY_URI, description="Traces of every interaction"),
+        AgentExtension(uri=TIMESTAMP_URI, description=timestamps),
+        AgentExtension(uri=TIMESTAMP_SAMPLE_URI, description=timestamps),
+    ]

@@ -226,6 +226,7 @@ class _Run:
                 self._teams(bundled) as teams,
             ):
                 urls = self._urls(bundled)
+                self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
                 self._tally.warn(teams.warnings)
                 vigil = Vigil(self._probe(bundled, urls))
@@ -254,6 +255,13 @@ class _Run:
             p.address: bundled.url(p.builtin) if p.builtin is not None else p.address
             for p in self._plan.members or self._plan.participants
         }
+
+    @staticmethod
+    def _allow_bundled(messenger: Messenger, urls: Mapping[str, str]) -> None:
+        """Bundled agents are on this machine, which a public service calls for nobody else."""
+        for address, url in urls.items():
+            if address.startswith(BUILTIN_PREFIX):
+                messenger.allow(url)
 
     def _teams(self, bundled: BundledAgents) -> Teams:
         return Teams(
@@ -342,6 +350,7 @@ class _Run:
     def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
         async def probe(address: str) -> str | None:
             messenger = self._deps.new_messenger()  # one that does not remember the card
+            self._allow_bundled(messenger, urls)
             try:
                 await messenger.card(urls[address])
             except AgentError as error:

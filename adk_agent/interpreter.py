@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from adk_agent import state
+from adk_agent.artifacts import offer_report
 from adk_agent.content import model_says, text_of
 from adk_agent.digest import ReportDigest, template_prose, unsupported_numbers
+from adk_agent.harmless import harmless
 from adk_agent.offline import OfflineModel
 
 logger = logging.getLogger(__name__)
@@ -86,7 +89,9 @@ class _Interpreter:
         if state.digest(callback_context.state) is not None:
             return None
         found = state.problem(callback_context.state)
-        return model_says(found.message if found is not None else "There is no report to explain.")
+        return model_says(
+            harmless(found.message) if found is not None else "There is no report to explain."
+        )
 
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
@@ -97,11 +102,10 @@ class _Interpreter:
         prose = text_of(llm_response.content)
         invented = unsupported_numbers(prose, digest)
         if prose.strip() and not invented:
-            return None
+            return _said(llm_response, prose)
         cause = f"numbers that are not in the report ({', '.join(invented)})" if invented else ""
         callback_context.state[state.AUTHOR] = "rules"
-        prose = _by_template(digest, cause or "an empty answer")
-        return llm_response.model_copy(update={"content": model_says(prose)})
+        return _said(llm_response, _by_template(digest, cause or "an empty answer"))
 
     def on_model_error(
         self,
@@ -114,15 +118,22 @@ class _Interpreter:
             return None
         callback_context.state[state.AUTHOR] = "rules"
         prose = _by_template(digest, f"an error ({type(error).__name__})")
-        return LlmResponse(content=model_says(prose))
+        return _said(LlmResponse(), prose)
 
-    def after_agent(self, callback_context: CallbackContext) -> None:
+    async def after_agent(self, callback_context: CallbackContext) -> None:
         run_id = callback_context.state.get(state.RUN_ID)
         prose = callback_context.state.get(state.INTERPRETATION)
         made = state.digest(callback_context.state) is not None
         if made and isinstance(run_id, str) and isinstance(prose, str):
             author = callback_context.state.get(state.AUTHOR) or self._deps.author
-            self._deps.save(run_id, prose, author)
+            # Reading a long report takes time that other evaluations need on the event loop.
+            path = await asyncio.to_thread(self._deps.save, run_id, prose, author)
+            await offer_report(callback_context, path.parent)
+
+
+def _said(response: LlmResponse, prose: str) -> LlmResponse:
+    """The response with this prose; it may quote what agents said, and is shown as markdown."""
+    return response.model_copy(update={"content": model_says(harmless(prose))})
 
 
 def _by_template(digest: ReportDigest, cause: str) -> str:

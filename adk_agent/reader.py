@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -39,6 +40,7 @@ from adk_agent.reading.orders import (
     refuse_unsupported,
 )
 from adk_agent.reading.refusal import EXAMPLE, Refusal, RefusalCode
+from adk_agent.reading.registered import record_with_addresses, with_addresses
 from adk_agent.reading.tasks import read_tasks, refuse_choices
 from adk_agent.reading.teamwork import with_coordination
 from adk_agent.reading.tokens import ID_MARK, take_literal_ids
@@ -46,6 +48,7 @@ from adk_agent.reading.words import BUNDLED_AGENTS, DOMAINS
 
 __all__ = ["BUNDLED_AGENTS", "DOMAINS", "Refusal", "RefusalCode", "read_request"]
 
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 MAX_LENGTH = 8_000
 """Characters of a sentence; JSON may be longer."""
 
@@ -70,18 +73,22 @@ _EVALUATES = re.compile(
 _HOST_LIKE = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b|\blocalhost\b|\bport\s+[0-9]+")
 
 
-def read_request(text: str) -> EvaluationRequest:
+def read_request(text: str, registered: Mapping[str, str] = _NOBODY) -> EvaluationRequest:
     """The evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
 
     JSON is the whole text, a fenced block of it, or an object with `participants` inside it;
     what stands around it is not read, which is a warning.
+
+    Args:
+        text: The request.
+        registered: Addresses by the names that may stand for them.
 
     Raises:
         Refusal: with the code of what is wrong and a message that says what to write instead.
     """
     found = find_json(text)
     if found is not None:
-        return _read_record(found.record, found.around)
+        return _read_record(record_with_addresses(found.record, registered), found.around)
     if not text.strip():
         raise not_an_evaluation("it is empty")
     if len(text) > MAX_LENGTH:
@@ -90,7 +97,7 @@ def read_request(text: str) -> EvaluationRequest:
             f"the request has {len(text)} characters; a sentence may have {MAX_LENGTH}",
         )
     try:
-        return _read_sentence(_plain(text))
+        return _read_sentence(_plain(with_addresses(text, registered)))
     except ValidationError as exc:
         raise Refusal("bad-number", f"the request cannot be used: {exc}") from exc
 

@@ -8,13 +8,17 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter
 
-from adk_agent.plan import EvaluationPlan
+from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation, Scope
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_hat_k
 
 SCHEMA_VERSION = "1"
+FLOOR = f"{BUILTIN_PREFIX}null"
+"""The agent that does nothing: what it passes, an agent passes without any doing of its own."""
+CEILING = f"{BUILTIN_PREFIX}oracle"
+"""The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
 
 
 class _Row(BaseModel):
@@ -204,11 +208,12 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
 
     `score` counts passed trials and `max_score` scored ones, and `pass_rate` is their share in
     percent: a trial without a score is not the agent's miss. `max_score_all` and `pass_rate_all`
-    count every trial. `task_rewards` holds the mean reward of each task. What has no value
-    because nothing was scored is None.
+    count every trial. `task_rewards` holds the mean reward of each task. `floor` and `ceiling` are
+    the pass rates of the null agent and of the oracle, where they played the same tasks. What has
+    no value because nothing was scored, or nobody played it, is None.
     """
     participant = report.plan.participants[0].address
-    rows = [row for row in report.summary if row.participant == participant]
+    rows = _rows_of(report, participant)
     trials = [trial for trial in report.trials if trial.participant == participant]
     task_rewards: dict[str, list[float]] = {}
     several = len(report.plan.tasks) > 1
@@ -223,7 +228,7 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
         "domain": ",".join(row.domain for row in rows),
         "score": passed,
         "max_score": scored,
-        "pass_rate": round(100 * passed / scored, 4) if scored else None,
+        "pass_rate": _pass_rate(rows),
         "task_rewards": {
             key: round(sum(rewards) / len(rewards), 6) if rewards else None
             for key, rewards in task_rewards.items()
@@ -234,7 +239,19 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
         "unscored": sum(row.unscored for row in rows),
         "failed": sum(row.failed for row in rows),
         "participant": participant,
+        "floor": _pass_rate(_rows_of(report, FLOOR)),
+        "ceiling": _pass_rate(_rows_of(report, CEILING)),
     }
+
+
+def _rows_of(report: EvaluationReport, participant: str) -> list[SummaryRow]:
+    return [row for row in report.summary if row.participant == participant]
+
+
+def _pass_rate(rows: Sequence[SummaryRow]) -> float | None:
+    """Percent of the scored trials that passed."""
+    scored = sum(row.scored for row in rows)
+    return round(100 * sum(row.passed for row in rows) / scored, 4) if scored else None
 
 
 SICKLY_SHARE = 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from typing import Any
 
 from google.adk.agents import BaseAgent
@@ -15,22 +15,31 @@ from pydantic import PrivateAttr
 from adk_agent import state
 from adk_agent.content import model_says
 from adk_agent.digest import digest_of
-from adk_agent.errors import GreenroomError, exit_code_of
-from adk_agent.evaluation import EvaluationDeps, evaluate
+from adk_agent.errors import GreenroomError, RequestError, exit_code_of
+from adk_agent.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.markdown import score_table
 from adk_agent.plan import EvaluationPlan
 from adk_agent.planning import describe
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
+from adk_agent.self_reference import itself_among
 from tau_bridge.errors import BridgeError
 
 NAME = "EvaluationRunner"
 PROGRESS = "progress"
 """Key of an event's custom metadata that holds a `Progress`."""
+RESUMED = "resumed_run_id"
+"""Key of the session state: the run to go on with. The plan beside it is that run's."""
+OWN_ADDRESSES = "own_addresses"
+"""Key of the session state: where this service itself is reached, a list of addresses."""
 
 
 class EvaluationRunner(BaseAgent):
-    """Reads the plan from the session state; leaves the run's id and digest there."""
+    """Reads the plan from the session state; leaves the run's id and digest there.
+
+    A plan with this service among its participants is refused: it would assess itself, and every
+    task of that would ask for the next.
+    """
 
     _deps: EvaluationDeps = PrivateAttr()
 
@@ -44,19 +53,22 @@ class EvaluationRunner(BaseAgent):
         plan = state.plan(ctx.session.state)
         if plan is None:
             return
+        itself = itself_among(plan, ctx.session.state.get(OWN_ADDRESSES) or ())
+        if itself is not None:
+            yield self._problem(ctx, RequestError(itself))
+            return
         queue: asyncio.Queue[Progress | None] = asyncio.Queue()
-        run_id = self._deps.new_run_id()
-        request = str(ctx.session.state.get(state.REQUEST) or "")
+        resumed = ctx.session.state.get(RESUMED)
+        run_id = str(resumed) if resumed else self._deps.new_run_id()
         yield self._event(ctx, describe(plan), state_delta={state.RUN_ID: run_id})
-        task = asyncio.create_task(self._evaluate(plan, request, run_id, queue))
+        work = self._work(plan, ctx.session.state, run_id, queue)
+        task = asyncio.create_task(_closing_queue(work, queue))
         try:
             while (progress := await queue.get()) is not None:
                 yield self._progress_event(ctx, progress)
             report = await task
         except (GreenroomError, BridgeError) as error:
-            found = state.Problem(message=str(error), exit_code=exit_code_of(error))
-            delta = {state.PROBLEM: found.model_dump_json()}
-            yield self._event(ctx, str(error), state_delta=delta)
+            yield self._problem(ctx, error)
             return
         finally:
             if not task.done():
@@ -66,19 +78,24 @@ class EvaluationRunner(BaseAgent):
         digest = digest_of(report).model_dump_json()
         yield self._event(ctx, _closing(report), state_delta={state.DIGEST: digest})
 
-    async def _evaluate(
+    def _work(
         self,
         plan: EvaluationPlan,
-        request: str,
+        values: Mapping[str, Any],
         run_id: str,
         queue: asyncio.Queue[Progress | None],
-    ) -> EvaluationReport:
-        try:
-            return await evaluate(
-                plan, self._deps, request=request, run_id=run_id, on_progress=queue.put_nowait
-            )
-        finally:
-            queue.put_nowait(None)
+    ) -> Coroutine[Any, Any, EvaluationReport]:
+        """A new run, or the rest of the one that the session state names."""
+        if values.get(RESUMED):
+            return resume(run_id, self._deps, on_progress=queue.put_nowait)
+        request = str(values.get(state.REQUEST) or "")
+        return evaluate(
+            plan, self._deps, request=request, run_id=run_id, on_progress=queue.put_nowait
+        )
+
+    def _problem(self, ctx: InvocationContext, error: Exception) -> Event:
+        found = state.Problem(message=str(error), exit_code=exit_code_of(error))
+        return self._event(ctx, str(error), state_delta={state.PROBLEM: found.model_dump_json()})
 
     def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
         # Partial: shown as it comes, kept in no history.
@@ -99,6 +116,15 @@ class EvaluationRunner(BaseAgent):
             content=model_says(text),
             actions=EventActions(state_delta=state_delta),
         )
+
+
+async def _closing_queue(
+    work: Coroutine[Any, Any, EvaluationReport], queue: asyncio.Queue[Progress | None]
+) -> EvaluationReport:
+    try:
+        return await work
+    finally:
+        queue.put_nowait(None)
 
 
 def _counter(progress: Progress) -> str:

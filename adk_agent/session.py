@@ -1,22 +1,24 @@
-"""run_request: one request through the workflow in this process."""
+"""run_request, run_plan, resume_run: one evaluation through the workflow in this process."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_agent import state
-from adk_agent.plan import Overrides
+from adk_agent.plan import EvaluationPlan, Overrides
 from adk_agent.progress import Progress
-from adk_agent.runner import PROGRESS
+from adk_agent.runner import OWN_ADDRESSES, PROGRESS, RESUMED
 
 if TYPE_CHECKING:
-    from google.adk.agents import BaseAgent
+    from google.adk.agents import SequentialAgent
+    from google.adk.agents.base_agent import BaseAgent
     from google.adk.events import Event
 
 APP_NAME = "greenroom"
+Tell = Callable[[Progress], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,19 +35,68 @@ async def run_request(
     text: str,
     *,
     overrides: Overrides,
-    on_progress: Callable[[Progress], Awaitable[None]],
+    on_progress: Tell,
     session_id: str | None = None,
+    own_addresses: Collection[str] = (),
 ) -> WorkflowResult:
-    """Run the workflow over one request, in a session of its own."""
+    """Run the workflow over one request, in a session of its own.
+
+    Args:
+        root_agent: The workflow, used for this alone.
+        text: What was asked for.
+        overrides: The flags that came with it.
+        on_progress: Is told how it goes.
+        session_id: Of the session; one is made up where none is given.
+        own_addresses: Where this service is reached; a participant there is refused.
+    """
+    values = {
+        state.OVERRIDES: overrides.model_dump_json(),
+        OWN_ADDRESSES: sorted(own_addresses),
+    }
+    return await _run(root_agent, text, values, on_progress, session_id)
+
+
+async def run_plan(
+    root_agent: SequentialAgent,
+    plan: EvaluationPlan,
+    *,
+    request: str,
+    on_progress: Tell,
+    session_id: str | None = None,
+    resumed_run_id: str | None = None,
+) -> WorkflowResult:
+    """Play a plan that stands already, and have it interpreted: the workflow without its selector.
+
+    Args:
+        root_agent: The workflow, used for this alone.
+        plan: What is played; of a run that is resumed, that run's.
+        request: What was asked for, in words.
+        on_progress: Is told how it goes.
+        session_id: Of the session; one is made up where none is given.
+        resumed_run_id: The run to go on with; None for a new one.
+    """
+    values = {
+        state.PLAN: plan.model_dump_json(),
+        state.REQUEST: request,
+        RESUMED: resumed_run_id,
+    }
+    root_agent.sub_agents = root_agent.sub_agents[1:]
+    return await _run(root_agent, request, values, on_progress, session_id)
+
+
+async def _run(
+    root_agent: BaseAgent,
+    text: str,
+    values: Mapping[str, Any],
+    on_progress: Tell,
+    session_id: str | None,
+) -> WorkflowResult:
     from google.adk.runners import InMemoryRunner
     from google.genai import types
 
     runner = InMemoryRunner(agent=root_agent, app_name=APP_NAME)
     session = await runner.session_service.create_session(
-        app_name=APP_NAME,
-        user_id=APP_NAME,
-        session_id=session_id,
-        state={state.OVERRIDES: overrides.model_dump_json()},
+        app_name=APP_NAME, user_id=APP_NAME, session_id=session_id, state=dict(values)
     )
     message = types.Content(role="user", parts=[types.Part(text=text)])
     events = runner.run_async(user_id=APP_NAME, session_id=session.id, new_message=message)

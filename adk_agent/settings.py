@@ -40,6 +40,10 @@ class Settings(BaseSettings):
     results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
+    auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")
+    """Bearer token that callers of the A2A service need; several with commas between."""
+    allowed_hosts: str = Field("", validation_alias="GREENROOM_ALLOWED_HOSTS")
+    """What a public service may call besides public addresses: host, host:port or network."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
@@ -58,6 +62,16 @@ class Settings(BaseSettings):
             first = error.errors(include_input=False, include_url=False)[0]
             name = ".".join(str(part) for part in first["loc"])
             raise RequestError(f"setting {name}: {first['msg']}") from error
+
+    @property
+    def allowed_host_list(self) -> tuple[str, ...]:
+        """The entries of GREENROOM_ALLOWED_HOSTS."""
+        return tuple(entry.strip() for entry in self.allowed_hosts.split(",") if entry.strip())
+
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Every secret among the settings."""
+        every = (self.llm_api_key, self.google_api_key, self.auth_token)
+        return tuple(secret for secret in every if secret is not None)
 
     @property
     def google_configured(self) -> bool:

@@ -29,6 +29,8 @@ T = TypeVar("T")
 RunState = Literal["running", "complete", "incomplete", "interrupted", "canceled", "failed"]
 """`incomplete` and `interrupted` as in a report; `failed`: it ended before anything was played."""
 
+WRITE_INTERVAL_S = 0.25
+"""While trials are played, how long what is new of them may wait for its place on disk."""
 CANCEL_POLL_S = 0.25
 """How often a run looks whether another process wants it to stop."""
 _STATUS, _CANCEL = "status.json", "cancel"
@@ -64,6 +66,7 @@ class RunTracker:
         self._directory = directory
         self._status = status
         self._clock = clock
+        self._write_after_s = 0.0
         self._write()
 
     @property
@@ -72,8 +75,12 @@ class RunTracker:
         return self._status
 
     def saw(self, progress: Progress) -> None:
-        """Take note of progress."""
-        self._change(progress=progress)
+        """Take note of progress; on disk it is at most `WRITE_INTERVAL_S` behind, or at a stage."""
+        before = self._status.progress
+        changed_stage = before is None or before.stage != progress.stage
+        self._status = self._status.model_copy(update={"progress": progress})
+        if changed_stage or self._clock.monotonic_s() >= self._write_after_s:
+            self._change()
 
     def end(self, state: RunState, problem: str | None = None) -> None:
         """Say how the run ended."""
@@ -112,6 +119,7 @@ class RunTracker:
         self._write()
 
     def _write(self) -> None:
+        self._write_after_s = self._clock.monotonic_s() + WRITE_INTERVAL_S
         write_whole(self._directory / _STATUS, self._status.model_dump_json(indent=2) + "\n")
 
 

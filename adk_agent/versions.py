@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib import metadata
 
 _NAMED_VERSIONS = (
@@ -18,6 +19,11 @@ _NAMED_VERSIONS = (
 
 def versions() -> dict[str, str]:
     """The versions that a result depends on, by distribution name."""
+    return dict(_installed())
+
+
+@cache
+def _installed() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for name in _NAMED_VERSIONS:
         try:

@@ -9,6 +9,7 @@ from google.adk.agents import SequentialAgent
 
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.interpreter import InterpreterDeps, build_interpreter
+from adk_agent.lookup import LookupTools
 from adk_agent.runner import EvaluationRunner
 from adk_agent.selector import SelectorDeps, build_selector
 
@@ -33,8 +34,16 @@ def build_root_agent(deps: WorkflowDeps) -> SequentialAgent:
             name=NAME,
             description="Evaluates A2A agents on τ²-bench tasks and explains the scores.",
             sub_agents=[
-                build_selector(deps.selector),
+                build_selector(deps.selector, _lookup(deps)),
                 EvaluationRunner(deps.evaluation),
                 build_interpreter(deps.interpreter),
             ],
         )
+
+
+def _lookup(deps: WorkflowDeps) -> LookupTools:
+    return LookupTools(
+        catalogue=deps.selector.catalogue,
+        results_dir=deps.evaluation.results_dir,
+        new_messenger=deps.evaluation.new_messenger,
+    )

@@ -9,6 +9,7 @@ BridgeError
 ├── HarnessError                our own code or the task's data broke (never the agent's score)
 ├── UserModelError              our simulated user's model failed
 └── AgentError                  a call to a participant did not give a reply
+    ├── AgentForbiddenError     the network policy does not let it be called
     ├── AgentUnreachableError   no connection, DNS, TLS, refused
     ├── AgentTimeoutError       no reply within the time allowed
     ├── AgentProtocolError      not A2A, an invalid card, or a JSON-RPC error (with its code)
@@ -90,6 +91,10 @@ class AgentError(BridgeError):
     def __init__(self, url: str, message: str) -> None:
         self.url = url
         super().__init__(message)
+
+
+class AgentForbiddenError(AgentError):
+    """The participant's address may not be called; nothing was sent to it."""
 
 
 class AgentUnreachableError(AgentError):

@@ -1,4 +1,4 @@
-"""requirements.lock and pyproject.toml in step, without the network."""
+"""Both locks and pyproject.toml in step, without the network."""
 
 import re
 import tomllib
@@ -11,14 +11,18 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCKS = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("requirements.lock", "requirements-runtime.lock")
+}
+DEVELOPMENT, RUNTIME = LOCKS.values()
 PIN = re.compile(r"^(?P<requirement>[A-Za-z0-9][^\\#\n]*?)\s*\\$", re.MULTILINE)
 
 
-def pinned_versions() -> dict[str, set[Version]]:
+def pinned_versions(lock: str = DEVELOPMENT) -> dict[str, set[Version]]:
     """The versions of each package; several where Python versions differ."""
     found: dict[str, set[Version]] = {}
-    for match in PIN.finditer(LOCK):
+    for match in PIN.finditer(lock):
         requirement = Requirement(match["requirement"])
         [pin] = requirement.specifier
         assert pin.operator == "=="
@@ -26,12 +30,17 @@ def pinned_versions() -> dict[str, set[Version]]:
     return found
 
 
-def direct_dependencies() -> list[str]:
-    """Everything that pyproject.toml names: required, extras and groups."""
+def runtime_dependencies() -> list[str]:
+    """What pyproject.toml names for those who run it: required, and extras."""
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"].values()
+    return [*project["dependencies"], *(name for names in extras for name in names)]
+
+
+def direct_dependencies() -> list[str]:
+    """Everything that pyproject.toml names: required, extras and groups."""
     groups = PYPROJECT["dependency-groups"].values()
-    return [*project["dependencies"], *(name for names in (*extras, *groups) for name in names)]
+    return [*runtime_dependencies(), *(name for names in groups for name in names)]
 
 
 @pytest.mark.parametrize("dependency", direct_dependencies())
@@ -43,17 +52,47 @@ def test_a_direct_dependency_is_pinned_within_its_specifier(dependency):
     assert wrong == [], f"{dependency} is pinned as {wrong}: run `make lock`"
 
 
-def test_every_pin_has_hashes():
-    blocks = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)
-    bare = [block.splitlines()[0] for block in blocks if block.strip() and "sha256:" not in block]
+@pytest.mark.parametrize("dependency", runtime_dependencies())
+def test_what_is_needed_to_run_is_in_the_lock_of_the_image(dependency):
+    name = canonicalize_name(Requirement(dependency).name)
+    assert name in pinned_versions(RUNTIME), f"{dependency} is not there: run `make lock`"
+
+
+def blocks(lock: str) -> dict[str, str]:
+    """Each pin with the hashes below it, without the comments on who needs it."""
+    found = {}
+    for block in re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE):
+        if block.strip():
+            lines = [line for line in block.splitlines() if not line.lstrip().startswith("#")]
+            found[lines[0].rstrip("\\ ")] = "\n".join(lines[1:])
+    return found
+
+
+def test_the_lock_of_the_image_is_a_part_of_the_other_one():
+    assert blocks(RUNTIME).items() <= blocks(DEVELOPMENT).items(), "run `make lock`"
+
+
+def test_the_lock_of_the_image_has_nothing_that_only_developers_need():
+    needed = {canonicalize_name(Requirement(name).name) for name in runtime_dependencies()}
+    groups = PYPROJECT["dependency-groups"].values()
+    tools = {canonicalize_name(Requirement(name).name) for names in groups for name in names}
+    shared = {"packaging"}  # libraries need it, too
+    assert (tools - needed - shared) & pinned_versions(RUNTIME).keys() == set()
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes(lock):
+    bare = [pin for pin, hashes in blocks(LOCKS[lock]).items() if "sha256:" not in hashes]
     assert bare == []
 
 
-def test_the_lock_names_no_address_and_no_index():
-    lines = LOCK.splitlines()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_address_and_no_index(lock):
+    lines = LOCKS[lock].splitlines()
     assert [line for line in lines if "://" in line or " @ " in line] == []
     assert [line for line in lines if line.startswith("-")] == []
 
 
-def test_the_lock_does_not_name_the_project_itself():
-    assert "greenroom" not in pinned_versions()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_does_not_name_the_project_itself(lock):
+    assert "greenroom" not in pinned_versions(LOCKS[lock])

@@ -70,6 +70,10 @@ class Display:
 
     async def show(self, progress: Progress) -> None:
         """Show where the run stands."""
+        self.see(progress)
+
+    def see(self, progress: Progress) -> None:
+        """The same, for callers that cannot wait."""
         if progress.stage != "preparing" and self._results_dir is not None:
             self.folder = self._results_dir / progress.run_id
         if self._quiet:

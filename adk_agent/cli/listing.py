@@ -7,16 +7,23 @@ import inspect
 import json
 import subprocess
 import sys
+import textwrap
+from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
-from adk_agent.errors import GreenroomError, RequestError
+from adk_agent.cli.tracked import results_dir_of
+from adk_agent.errors import GreenroomError, RequestError, StorageError
 from adk_agent.evaluators import graph_metrics, trace_evaluators
+from adk_agent.printable import printable
 from adk_agent.settings import Settings
+from adk_agent.tracking import read_status, run_ids
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
 from tau_bridge import coordination
 from tau_bridge.tau2.data import DataSource, open_source
+
+_REQUEST_WIDTH = 80
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -120,6 +127,25 @@ def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
+def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
+    results_dir = results_dir_of(parsed)
+    return [_run_row(results_dir, run_id) for run_id in run_ids(results_dir)]
+
+
+def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
+    try:
+        status = read_status(results_dir, run_id)
+    except StorageError as error:  # of another version, or gone since: the others are listed
+        return {"run": run_id, "state": "unreadable", "trials": "", "request": str(error)}
+    progress = status.progress
+    return {
+        "run": run_id,
+        "state": status.state,
+        "trials": f"{progress.done}/{progress.total}" if progress is not None else "",
+        "request": printable(textwrap.shorten(status.request, _REQUEST_WIDTH, placeholder=" ...")),
+    }
+
+
 def _first_sentence(thing: object) -> str:
     lines = (inspect.getdoc(type(thing)) or "").split("\n\n")[0].split()
     return " ".join(lines)
@@ -149,5 +175,6 @@ _LISTS = {
     "teams": _teams,
     "evaluators": _evaluators,
     "metrics": _metrics,
+    "runs": _runs,
 }
 """What can be listed. The names are those of `adk_agent.cli.main.LISTED`."""

@@ -20,7 +20,7 @@ exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be use
 DEFAULT_TIMEOUT_S = 300.0
 PLUGIN_THREAD = "plugin"
 """The name of the threads in `evals.isolation`, which is not imported for it."""
-LISTED = ["domains", "tasks", "exercises", "agents", "teams", "evaluators", "metrics"]
+LISTED = ["domains", "tasks", "exercises", "agents", "teams", "evaluators", "metrics", "runs"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,6 +61,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_run(commands)
+    _add_status(commands)
+    _add_results(commands)
+    _add_cancel(commands)
+    _add_resume(commands)
     _add_list(commands)
     _add_score(commands)
     _add_regrade(commands)
@@ -118,39 +122,102 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     run.add_argument(
         "--limit", type=_positive, metavar="N", help="at most this many tasks of each domain"
     )
-    run.add_argument("--results-dir", metavar="DIR", help="where runs are kept (default results)")
     run.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the plan and the explicit command; contact nobody",
+    )
+    _add_playing(run)
+
+
+def _add_playing(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command that plays trials."""
+    _add_results_dir(parser)
+    parser.add_argument(
         "--timeout",
         type=_seconds,
         default=DEFAULT_TIMEOUT_S,
         metavar="S",
         help="seconds that an agent may take over one reply (default 300)",
     )
-    run.add_argument(
+    parser.add_argument(
         "--token",
         metavar="TOKEN",
         help="bearer token for the agents of the request; @FILE reads it from a file",
     )
-    run.add_argument("--offline", action="store_true", help="use no language model")
-    run.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print the plan and the explicit command; contact nobody",
-    )
-    run.add_argument(
+    parser.add_argument("--offline", action="store_true", help="use no language model")
+    parser.add_argument(
         "--json", action="store_true", help="the report on stdout, everything else on stderr"
     )
-    run.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def _add_results_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--results-dir", metavar="DIR", help="where runs are kept (default results)"
+    )
+
+
+def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    status = commands.add_parser(
+        "status",
+        help="how far a run is",
+        description="Tell how far a run is, whichever process plays it. With --follow the exit "
+        "code is that of the run.",
+    )
+    status.set_defaults(module="status")
+    status.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    status.add_argument("--follow", action="store_true", help="go on telling until it ends")
+    _add_results_dir(status)
+    status.add_argument("--json", action="store_true", help="as JSON, a line for each change")
+
+
+def _add_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    results = commands.add_parser(
+        "results",
+        help="what a run has found",
+        description="Show what a run has found, also while it goes on. Exit code 3 where it is "
+        "not complete.",
+    )
+    results.set_defaults(module="results")
+    results.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    _add_results_dir(results)
+    results.add_argument("--json", action="store_true", help="the whole report as JSON")
+
+
+def _add_cancel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cancel = commands.add_parser(
+        "cancel",
+        help="stop a run, whichever process plays it",
+        description="Stop a run, whichever process plays it. What was finished is kept.",
+    )
+    cancel.set_defaults(module="cancel")
+    cancel.add_argument("run", help="the run's id")
+    _add_results_dir(cancel)
+
+
+def _add_resume(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    resume = commands.add_parser(
+        "resume",
+        help="play what is missing of a run",
+        description="Go on with a run that was interrupted: play the trials that are missing or "
+        "failed, and report all of it.",
+    )
+    resume.set_defaults(module="resume")
+    resume.add_argument("run", help="the run's id")
+    _add_playing(resume)
 
 
 def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing = commands.add_parser(
-        "list", help="list domains, tasks, exercises, bundled agents, teams, evaluators or metrics"
+        "list",
+        help="list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
     )
     listing.set_defaults(module="listing")
     listing.add_argument("what", choices=LISTED)
     listing.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
     listing.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
+    _add_results_dir(listing)
     listing.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -200,6 +267,18 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=_port, default=None, help="default: $PORT, else 8000")
     parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
+    parser.add_argument(
+        "--task-store",
+        default="memory",
+        metavar="STORE",
+        help="where tasks are kept: memory (default) or sqlite:PATH",
+    )
+    parser.add_argument(
+        "--grpc-port",
+        type=_port,
+        metavar="PORT",
+        help="serve gRPC too, on this port (needs the extra grpc)",
+    )
 
 
 def _add_agent(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
 from adk_agent.cli.main import DEFAULT_TIMEOUT_S
+from adk_agent.cli.tracked import resume_command
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationPlan, Overrides
 from adk_agent.printable import printable
@@ -48,9 +49,10 @@ def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan
     from adk_agent.catalogue import SourceCatalogue
     from adk_agent.planning import resolve
     from adk_agent.reader import read_request
+    from adk_agent.registry import AgentRegistry
     from tau_bridge.tau2.data import open_source
 
-    request = read_request(text)
+    request = read_request(text, AgentRegistry(settings.results_dir).addresses())
     return resolve(request, SourceCatalogue(open_source(settings.tau2_data_dir)), overrides)
 
 
@@ -95,11 +97,18 @@ def _evaluate(
     try:
         return asyncio.run(_run(text, overrides, settings, parsed, display))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        kept = f"; what was finished is kept in {display.folder}" if display.folder else ""
-        print(f"greenroom: interrupted{kept}", file=sys.stderr)
+        print(f"greenroom: interrupted{_kept(display, parsed)}", file=sys.stderr)
         return INTERRUPTED
     finally:
         display.close()
+
+
+def _kept(display: Display, parsed: argparse.Namespace) -> str:
+    """Where the trials of a run are that did not come to its end, and how to go on with it."""
+    if display.folder is None:
+        return ""
+    command = resume_command(display.folder.name, parsed)
+    return f"; what was finished is kept in {display.folder}; go on with: {command}"
 
 
 async def _run(
@@ -128,7 +137,8 @@ async def _run(
     )
     display.close()
     if result.problem is not None:
-        print(printable(f"greenroom: {result.problem.message}"), file=sys.stderr)
+        kept = _kept(display, parsed)
+        print(printable(f"greenroom: {result.problem.message}{kept}"), file=sys.stderr)
         return result.problem.exit_code
     if result.run_id is None:
         raise RequestError("the workflow ended without a run; this is a fault of greenroom")
@@ -145,6 +155,17 @@ def _tokens(
     """The token for each address of the request, and for no other."""
     if token is None:
         return {}
+    token = read_token(token)
+    plan = _plan(text, overrides, settings)
+    return {p.address: token for p in plan.participants if p.builtin is None}
+
+
+def read_token(token: str) -> str:
+    """The bearer token of the flag `--token`: its value, or what is in the file behind an `@`.
+
+    Raises:
+        RequestError: There is no such file, or it cannot be a token.
+    """
     if token.startswith("@"):
         path = Path(token[1:])
         try:
@@ -155,5 +176,4 @@ def _tokens(
             raise RequestError(f"--token: {str(path)!r} is not a text file") from error
     if not token.isascii() or not token.isprintable() or not token or " " in token:
         raise RequestError("--token: a bearer token has one or more printable characters, no space")
-    plan = _plan(text, overrides, settings)
-    return {p.address: token for p in plan.participants if p.builtin is None}
+    return token

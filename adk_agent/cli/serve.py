@@ -3,31 +3,111 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import socket
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from adk_agent.cli.edge import OK
-from adk_agent.errors import PreflightError
+from adk_agent.errors import RequestError
+from adk_agent.service.listening import bound_socket, is_loopback
 from adk_agent.settings import Settings
+
+if TYPE_CHECKING:
+    from adk_agent.server import GrpcAddress, ServiceOptions
+    from tau_bridge.a2a.policy import NetworkPolicy
+
+logger = logging.getLogger(__name__)
+
+ANYBODY = (
+    "the service listens on %s, and anybody who reaches it may use it: set GREENROOM_AUTH_TOKEN to "
+    "a token that callers need"
+)
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Serve the green agent until interrupted."""
+    """Serve the green agent until it is stopped."""
     settings = Settings.load()
     port = settings.port if parsed.port is None else parsed.port
-    _make_sure_that_free(parsed.host, port)
-    from adk_agent.assembly import Assembly
-    from adk_agent.server import serve
+    card_url = checked_card_url(parsed.card_url)
+    listener = bound_socket(parsed.host, port)  # before anything that takes its time
+    with listener:
+        from adk_agent.assembly import Assembly
+        from adk_agent.server import serve
 
-    serve(Assembly(settings=settings), host=parsed.host, port=port, card_url=parsed.card_url)
+        url = card_url or address_of(listener)
+        options = _options(settings, parsed, url)
+        if not options.callers and not is_loopback(parsed.host):
+            logger.warning(ANYBODY, parsed.host)
+        assembly = Assembly(settings=settings, network=network_policy(settings, parsed.host))
+        serve(assembly, listener, card_url=url, options=options)
     return OK
 
 
-def _make_sure_that_free(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            msg = f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
-            raise PreflightError(msg) from error
+def checked_card_url(url: str | None) -> str | None:
+    """The same, if a card can name it.
+
+    Raises:
+        RequestError: It is no http or https address with a host.
+    """
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
+        usable = usable and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise RequestError(f"--card-url {url!r} is not an http:// or https:// address with a host")
+    return url
+
+
+def address_of(listener: socket.socket) -> str:
+    """The address at which this machine reaches a socket."""
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a comparison
+    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
+
+
+def network_policy(settings: Settings, host: str) -> NetworkPolicy:
+    """Which addresses a service that listens on this host may call.
+
+    Whoever reaches a public service could otherwise have it look around in its own network.
+
+    Raises:
+        RequestError: GREENROOM_ALLOWED_HOSTS has an entry that is none.
+    """
+    from tau_bridge.a2a.policy import NetworkPolicy
+
+    allowed = settings.allowed_host_list
+    try:
+        if is_loopback(host):
+            return NetworkPolicy.open(allowed=allowed)
+        return NetworkPolicy.public(allowed=allowed)
+    except ValueError as error:
+        raise RequestError(f"GREENROOM_ALLOWED_HOSTS: {error}") from error
+
+
+def _options(settings: Settings, parsed: argparse.Namespace, url: str) -> ServiceOptions:
+    from adk_agent.server import ServiceOptions
+    from adk_agent.service.callers import Callers
+    from adk_agent.service.stores import TaskStoreChoice
+
+    return ServiceOptions(
+        tasks=TaskStoreChoice.parse(parsed.task_store),
+        callers=Callers.of(settings.auth_token),
+        grpc=None if parsed.grpc_port is None else _grpc_address(parsed, url),
+    )
+
+
+def _grpc_address(parsed: argparse.Namespace, url: str) -> GrpcAddress:
+    from adk_agent.server import GrpcAddress
+    from adk_agent.service.grpc_server import make_sure_that_installed
+
+    make_sure_that_installed()
+    with bound_socket(parsed.host, parsed.grpc_port, flag="--grpc-port") as probe:
+        port = probe.getsockname()[1]
+    host = urlsplit(url).hostname or parsed.host
+    shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return GrpcAddress(host=parsed.host, port=port, shown=shown)

@@ -9,12 +9,16 @@ from a2a.types import AgentCard, AgentInterface
 from a2a.utils.constants import TransportProtocol
 
 from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint
+from tau_bridge.a2a.policy import NetworkPolicy
+from tau_bridge.errors import AgentForbiddenError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BINDINGS = (TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value)
 """The transports that the messenger speaks, the preferred one first."""
+
+_DEFAULT_POLICY = NetworkPolicy.open()
 
 
 class CardError(ValueError):
@@ -47,10 +51,17 @@ class AgentCardInfo:
     protocol_version: str
 
 
-def usable_card(card: AgentCard, address: AgentAddress, *, has_token: bool) -> AgentCard:
+def usable_card(
+    card: AgentCard,
+    address: AgentAddress,
+    *,
+    has_token: bool,
+    policy: NetworkPolicy = _DEFAULT_POLICY,
+) -> AgentCard:
     """A copy of `card` with only the interface that will be called, at its safe address.
 
-    JSON-RPC is preferred to HTTP+JSON, and within a transport protocol 1.0 to others.
+    JSON-RPC is preferred to HTTP+JSON, and within a transport protocol 1.0 to others. An address
+    that `policy` does not allow is as good as none.
 
     Raises:
         CardError: There is none, or the card has no name.
@@ -68,7 +79,8 @@ def usable_card(card: AgentCard, address: AgentAddress, *, has_token: bool) -> A
         else:
             try:
                 target = endpoint(address, interface.url, has_token=has_token)
-            except AddressError as exc:
+                policy.check_url(target)
+            except (AddressError, AgentForbiddenError) as exc:
                 refusals.append(str(exc))
                 continue
             candidate = AgentInterface()

@@ -16,7 +16,9 @@ from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, Str
 from tau_bridge.a2a.cards import BINDINGS, AgentCardInfo, CardError, describe, usable_card
 from tau_bridge.a2a.extensions import activation_headers
 from tau_bridge.a2a.faults import Redactor, agent_error
-from tau_bridge.a2a.guard import Exchange, GuardedTransport, exchange
+from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
+from tau_bridge.a2a.patience import Patience
+from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.errors import AgentError, AgentProtocolError, AgentTimeoutError
 
 if TYPE_CHECKING:
@@ -42,14 +44,28 @@ class Connection:
         token: str | None,
         limits: MessengerLimits,
         ssl_context: ssl.SSLContext,
+        policy: NetworkPolicy,
+        resolver: Resolver = system_resolver,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.url = address.url
         self.redact = Redactor(token)
         self._address = address
         self._has_token = token is not None
         self._limits = limits
+        self._policy = policy
         self._http = httpx.AsyncClient(
-            transport=GuardedTransport(ssl_context=ssl_context, keepalive_s=limits.keepalive_s),
+            transport=GuardedTransport(
+                ssl_context=ssl_context,
+                keepalive_s=limits.keepalive_s,
+                gate=Gate(policy, resolver=resolver),
+                patience=Patience(
+                    max_retries=limits.max_retries,
+                    max_wait_s=limits.max_retry_wait_s,
+                    usual_wait_s=limits.retry_wait_s,
+                ),
+                sleep=sleep,
+            ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
             headers={
@@ -138,7 +154,9 @@ class Connection:
             with exchange(current), self._mapped("fetching the card of"):
                 async with asyncio.timeout(self._limits.card_timeout_s):
                     card = await A2ACardResolver(self._http, self.url).get_agent_card()
-            usable = usable_card(card, self._address, has_token=self._has_token)
+            usable = usable_card(
+                card, self._address, has_token=self._has_token, policy=self._policy
+            )
         except TimeoutError as exc:
             msg = (
                 f"the agent at {self.url!r} did not send its card within"

@@ -5,16 +5,20 @@ than the requests themselves from some hundreds at once. `GuardedTransport` give
 flight a lane of its own (a pool of one connection), takes the lane that was used last, and so needs
 the same time however many there are. It also
 
+- connects only to addresses that its `Gate` allows, while the Host header and the name in the
+  server's certificate stay those of the URL;
 - refuses compressed answers and counts body bytes, so that memory stays bounded;
 - repeats a request once, unchanged, when a *kept* connection broke before an answer began: the
-  server closed it while the request was on its way. A new connection is never tried again.
+  server closed it while the request was on its way. A new connection is never tried again;
+- repeats a request, unchanged, that the server turned away (see `tau_bridge.a2a.patience`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,12 +27,20 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from tau_bridge.a2a.patience import Patience
+from tau_bridge.a2a.pinning import allowed_addresses, pinned, place
+from tau_bridge.a2a.policy import Gate, NetworkPolicy
 from tau_bridge.errors import AgentProtocolError, AgentReplyTooLargeError
 
 if TYPE_CHECKING:
     import ssl
 
+Sleep = Callable[[float], Awaitable[None]]
+
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+_NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
+_DETOUR_S = 2.0
+"""How long a connection may take to one of a host's addresses while there are others."""
 
 
 @cache
@@ -106,11 +118,30 @@ class _KeptConnectionBrokenError(Exception):
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport for the calls of one agent. See the head of this module."""
+    """An httpx transport for the calls of one agent. See the head of this module.
 
-    def __init__(self, *, ssl_context: ssl.SSLContext, keepalive_s: float) -> None:
+    Args:
+        ssl_context: TLS settings.
+        keepalive_s: How long an idle connection is kept.
+        gate: Which addresses may be called; everything a command line's user may, by default.
+        patience: How long an agent that turns requests away is waited for.
+        sleep: Waits.
+    """
+
+    def __init__(
+        self,
+        *,
+        ssl_context: ssl.SSLContext,
+        keepalive_s: float,
+        gate: Gate | None = None,
+        patience: Patience | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
         self._ssl_context = ssl_context
         self._keepalive_s = keepalive_s
+        self._gate = gate or Gate(NetworkPolicy.open())
+        self._patience = patience or Patience()
+        self._sleep = sleep
         self._idle: deque[_Lane] = deque()
         self._busy: set[_Lane] = set()
         self._spoiled: list[_Lane] = []
@@ -119,11 +150,42 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         """Send a request; the answer's stream is bounded by the current `Exchange`.
 
         Raises:
+            AgentForbiddenError: The host may not be called.
             AgentProtocolError: The answer is compressed.
             AgentReplyTooLargeError: More bytes were announced, or came, than are allowed.
             httpx.TransportError: No answer.
         """
         current = _EXCHANGE.get()
+        retries, waited_s = 0, 0.0
+        while True:
+            response = await self._reached(request, current)
+            wait_s = self._patience.wait_s(
+                response.status_code, response.headers, retries=retries, waited_s=waited_s
+            )
+            if wait_s is None:
+                return response
+            await response.aclose()
+            retries, waited_s = retries + 1, waited_s + wait_s
+            current.retries += 1
+            await self._sleep(wait_s)
+
+    async def _reached(self, request: httpx.Request, current: Exchange) -> httpx.Response:
+        """The answer from the first of the host's addresses that takes a connection."""
+        addresses = await allowed_addresses(self._gate, request, url=current.url)
+        if len(addresses) == 1:
+            return await self._sent(pinned(request, addresses[0]), current)
+        for address in addresses[:-1]:
+            try:
+                response = await self._sent(pinned(request, address, within_s=_DETOUR_S), current)
+            except _NOT_CONNECTED:
+                continue
+            self._gate.prefer(*place(request), address)
+            return response
+        response = await self._sent(pinned(request, addresses[-1]), current)
+        self._gate.prefer(*place(request), addresses[-1])
+        return response
+
+    async def _sent(self, request: httpx.Request, current: Exchange) -> httpx.Response:
         await self._close_unusable()
         lane = self._idle.pop() if self._idle else self._new_lane()
         self._busy.add(lane)
@@ -143,9 +205,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         if not isinstance(response.stream, httpx.AsyncByteStream):
             msg = "httpx gave an answer without an asynchronous stream"
             raise TypeError(msg)
-        stream = _BoundedStream(response.stream, current, partial(self._release, lane))
+        stream = BoundedStream(response.stream, current, partial(self._release, lane))
         try:
-            _check_head(response, current)
+            check_head(response, current)
         except BaseException:
             await stream.aclose()
             raise
@@ -187,7 +249,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             await self._spoiled.pop().aclose()
 
 
-class _BoundedStream(httpx.AsyncByteStream):
+class BoundedStream(httpx.AsyncByteStream):
     """A body that may not be longer than its exchange allows.
 
     Calls `released` once, when closed, and tells it whether the body was read to its end.
@@ -197,7 +259,7 @@ class _BoundedStream(httpx.AsyncByteStream):
         self,
         stream: httpx.AsyncByteStream,
         current: Exchange,
-        released: Callable[..., None],
+        released: Callable[..., None] = lambda **_: None,
     ) -> None:
         self._stream = stream
         self._exchange = current
@@ -216,6 +278,7 @@ class _BoundedStream(httpx.AsyncByteStream):
         self._ended = True
 
     async def aclose(self) -> None:
+        """Close the stream, and tell so."""
         released, self._released = self._released, None
         if released is None:
             return
@@ -227,7 +290,13 @@ class _BoundedStream(httpx.AsyncByteStream):
             released(clean=clean)
 
 
-def _check_head(response: httpx.Response, current: Exchange) -> None:
+def check_head(response: httpx.Response, current: Exchange) -> None:
+    """Look at what the head of an answer announces.
+
+    Raises:
+        AgentProtocolError: A compressed body.
+        AgentReplyTooLargeError: A body that is too long.
+    """
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         msg = (

@@ -22,6 +22,8 @@ class MessengerLimits:
     max_reply_bytes: int = 2 * 1024 * 1024
     """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes.
     More than `max_reply_chars`, because a task may repeat its history, and JSON may escape."""
+    max_events: int = 10_000
+    """Events of one answer, those of looks at its task included."""
     max_reply_chars: int = 256 * 1024
     """Characters of text and data (as JSON) in one reply. All of them enter the conversation."""
     max_conversation_chars: int = 4 * 1024 * 1024
@@ -34,6 +36,12 @@ class MessengerLimits:
     """Body bytes of an agent card."""
     keepalive_s: float = 4.0
     """How long an idle connection is kept. Below the 5 s after which common servers close one."""
+    max_retries: int = 3
+    """How often a message is sent again that the agent turned away with HTTP 429 or 503."""
+    max_retry_wait_s: float = 30.0
+    """How long is waited for that in all, for one message. A longer Retry-After ends the turn."""
+    retry_wait_s: float = 1.0
+    """The wait before such a repeat where the answer has no Retry-After."""
     settle_s: float = 0.25
     """How long a stream may take to end after its task did, so that its connection lives on."""
     poll_interval_s: float = 0.5

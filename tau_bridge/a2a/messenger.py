@@ -27,8 +27,9 @@ from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
-from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
+from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.policy import NetworkPolicy, Resolver, system_resolver
 from tau_bridge.a2a.replies import INPUT_REQUIRED, Reply, ReplyFold, UnreadablePartError
 from tau_bridge.a2a.traceability import find_response_traces
 from tau_bridge.errors import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from tau_bridge.recorder import TraceRecorder
 
 _DEFAULT_LIMITS = MessengerLimits()
+_DEFAULT_POLICY = NetworkPolicy.open()
 
 
 class Messenger:
@@ -56,6 +58,9 @@ class Messenger:
         tokens: Bearer tokens by agent address.
         caller: Who the recorded steps say made the calls.
         ssl_context: TLS settings; those of all messengers by default.
+        policy: Which addresses may be called; by default what a command line's user may name.
+        resolver: Looks up the names of hosts.
+        sleep: Waits for agents that are busy.
 
     Raises:
         ValueError: A token or its address cannot be one.
@@ -68,14 +73,20 @@ class Messenger:
         tokens: Mapping[str, str] | None = None,
         caller: str = ASSESSOR,
         ssl_context: ssl.SSLContext | None = None,
+        policy: NetworkPolicy = _DEFAULT_POLICY,
+        resolver: Resolver = system_resolver,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.limits = limits
+        self.policy = policy
         self.caller = caller
         self._tokens = {
             AgentAddress.parse(url).url: _checked_token(url, token)
             for url, token in (tokens or {}).items()
         }
         self._ssl_context = ssl_context
+        self._resolver = resolver
+        self._sleep = sleep
         self._connections: dict[AgentAddress, Connection] = {}
         self._closed = False
 
@@ -116,6 +127,16 @@ class Messenger:
             metadata=metadata,
         )
 
+    def allow(self, url: str) -> None:
+        """Let the agent at `url` be called whatever the policy says: the assessor started it.
+
+        Counts for agents that were not called before.
+
+        Raises:
+            AgentForbiddenError: `url` is not an http or https address.
+        """
+        self.policy = self.policy.allowing(url)
+
     async def aclose(self) -> None:
         """Close every client. May be called again."""
         self._closed = True
@@ -143,6 +164,9 @@ class Messenger:
                 token=self._tokens.get(address.url),
                 limits=self.limits,
                 ssl_context=self._ssl_context or default_ssl_context(),
+                policy=self.policy,
+                resolver=self._resolver,
+                sleep=self._sleep,
             )
         return connection
 
@@ -332,7 +356,9 @@ class Conversation:
         attributes: dict[str, str],
     ) -> None:
         """Read until the turn is over; look after the task where the agent stopped telling."""
+        seen = 0
         async for event in events:
+            seen = self._another(seen)
             fold.add(event)
             if fold.is_over:
                 return
@@ -347,12 +373,22 @@ class Conversation:
         while not fold.is_over:
             if polls:
                 await asyncio.sleep(self._limits.poll_interval_s)
-            polls += 1
+            polls, seen = polls + 1, self._another(seen)
             attributes["polls"] = str(polls)
             fold.add(StreamResponse(task=await self._connection.task(fold.task_id)))
             held, limit = fold.held_bytes(), self._limits.max_reply_bytes
             if held > limit:
                 raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")
+
+    def _another(self, seen: int) -> int:
+        """The number of events, with the one that came now.
+
+        Raises:
+            AgentReplyTooLargeError: There are too many.
+        """
+        if seen >= self._limits.max_events:
+            raise self._too_large(f"sent more than {self._limits.max_events} events in one answer")
+        return seen + 1
 
     def _adopt(self, fold: ReplyFold, attributes: dict[str, str]) -> None:
         """Take over what the turn says about context and task, and note it down."""

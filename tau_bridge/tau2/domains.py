@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tau_bridge.errors import UnknownDomainError
@@ -80,9 +80,10 @@ def _schemas(side: Side) -> tuple[ToolSchema, ...]:
 
 
 def load_domain(source: DataSource, name: str) -> Domain:
-    """A domain over the databases of a data source; takes up to some seconds.
+    """A domain over the databases of a data source; takes up to some seconds the first time.
 
-    For all but mock this imports inspect-evals, whichever the source.
+    For all but mock this imports inspect-evals, whichever the source. The same source gives the
+    same domain again: a service with many evaluations at once has its tools described once.
 
     Raises:
         UnknownDomainError: The source has no such domain.
@@ -90,6 +91,11 @@ def load_domain(source: DataSource, name: str) -> Domain:
     """
     if name not in source.domains():
         raise UnknownDomainError(name, source.domains())
+    return _domain(source, name)
+
+
+@lru_cache(maxsize=16)
+def _domain(source: DataSource, name: str) -> Domain:
     return Domain(source, name, _blueprint(source, name))
 
 

@@ -9,7 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_agent.agentbeats import find_json, read_agentbeats
+from adk_agent.catalogue import SourceCatalogue
+from adk_agent.conversation.artifacts import report_data
 from adk_agent.errors import RequestError
+from adk_agent.evaluation import evaluate
+from adk_agent.planning import resolve
 from adk_agent.reader import Refusal, read_request
 
 ADDRESS = "http://127.0.0.1:8080/agent/"
@@ -112,6 +116,7 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() ->
         ({"solo": "yes"}, "bad-config", "true or false"),
         ({"num_shards": 21}, "bad-number", "1 to 20"),
         ({"evaluation_type": "best"}, "bad-config", "'action'"),
+        ({"references": "yes"}, "bad-config", "true or false"),
         ({"entry": 5}, "bad-config", "answers for the team"),
         ({"entry": ""}, "bad-config", "answers for the team"),
         ({"entry": ["lead"]}, "bad-config", "answers for the team"),
@@ -139,6 +144,88 @@ def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(
 )
 def test_participants_that_cannot_be_used_are_refused(participants: Any, code: str) -> None:
     assert refused({"participants": participants, "config": {"domain": "airline"}}).code == code
+
+
+def test_references_are_played_beside_the_agent_which_stays_the_first() -> None:
+    got = read_agentbeats(record(references=True))
+    assert [(each.role, each.address) for each in got.participants] == [
+        ("agent", ADDRESS),
+        ("floor", "builtin:null"),
+        ("ceiling", "builtin:oracle"),
+    ]
+    assert len(read_agentbeats(record(references=False)).participants) == 1
+
+
+def test_an_agent_that_is_a_reference_itself_is_played_once() -> None:
+    got = read_agentbeats(
+        {
+            "participants": {"agent": "builtin:null"},
+            "config": {"domain": "airline", "references": True},
+        }
+    )
+    assert [each.address for each in got.participants] == ["builtin:null", "builtin:oracle"]
+
+
+@pytest.mark.parametrize("config", [{"entry": "agent"}, {"domain": "coordination"}])
+def test_teams_have_no_references_and_a_warning_says_so(config: dict[str, Any]) -> None:
+    got = read_agentbeats(record(references=True, **config))
+    assert len(got.participants) == 1
+    assert "config.references was ignored" in got.warnings[0]
+
+
+async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(make_deps, source) -> None:
+    asked = {
+        "participants": {"agent": "builtin:echo"},
+        "config": {"domain": "airline", "task_ids": ["1", "2"], "references": True},
+    }
+    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    row = report_data(await evaluate(plan, make_deps(), request=""))
+    assert (row["participant"], row["max_score_all"]) == ("builtin:echo", 2)
+    # Nothing is to be done in task 1, and something in task 2.
+    assert (row["floor"], row["ceiling"]) == (50.0, 100.0)
+
+
+async def test_without_references_floor_and_ceiling_are_not_known(make_deps, make_plan) -> None:
+    row = report_data(await evaluate(make_plan("builtin:echo"), make_deps(), request=""))
+    assert (row["floor"], row["ceiling"]) == (None, None)
+
+
+async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, source) -> None:
+    asked = {
+        "participants": {"agent": "builtin:null"},
+        "config": {"domain": "mock", "task_ids": ["create_task_1"], "tasks": 3},
+    }
+    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    row = report_data(await evaluate(plan, make_deps(), request=""))
+    assert row["warnings"][0].startswith("unknown key 'tasks' in config was ignored")
+
+
+@given(
+    shards=st.integers(1, 20),
+    tasks=st.integers(1, 114),
+    more=st.none() | st.integers(1, 50),
+)
+@settings(max_examples=60)
+def test_shards_are_disjoint_and_hold_every_task_together(
+    source, shards: int, tasks: int, more: int | None
+) -> None:
+    config: dict[str, Any] = {"domain": "retail", "num_tasks": tasks}
+    if more is not None:
+        config = {"domain": ["retail", "airline"], "num_tasks": {"retail": tasks, "airline": more}}
+    catalogue = SourceCatalogue(source)
+    whole = planned(catalogue, config)
+    parts = [
+        planned(catalogue, {**config, "shard_index": index, "num_shards": shards})
+        for index in range(min(shards, len(whole)))
+    ]
+    assert sorted(task for part in parts for task in part) == sorted(whole)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def planned(catalogue: SourceCatalogue, config: dict[str, Any]) -> list[tuple[str, str]]:
+    """The tasks that a config means, each with its domain."""
+    plan = resolve(read_agentbeats(record(**config)), catalogue)
+    return [(each.domain, task_id) for each in plan.tasks for task_id in each.task_ids]
 
 
 def test_null_means_not_said() -> None:

@@ -59,8 +59,8 @@ def events(response):
 @pytest.mark.requirement("a2a:card-extensions")
 def test_the_card_names_both_protocols_the_extensions_and_the_given_address(green):
     card = httpx.get(f"{green}/.well-known/agent-card.json").json()
-    versions = [interface["protocolVersion"] for interface in card["supportedInterfaces"]]
-    assert versions == ["1.0", "0.3"]
+    versions = {interface["protocolVersion"] for interface in card["supportedInterfaces"]}
+    assert versions == {"1.0", "0.3"}
     assert card["url"] == "http://0.0.0.0:9009/"
     uris = [extension["uri"] for extension in card["capabilities"]["extensions"]]
     assert any("traceability" in uri for uri in uris)
@@ -89,9 +89,21 @@ async def test_a_sentence_is_understood(ask):
     assert reply.data[0]["max_score"] == 2
 
 
-async def test_a_greeting_is_rejected_with_a_sentence_on_what_to_send(ask):
+@pytest.mark.parametrize("text", ["Hello", "help", " "])
+async def test_a_greeting_is_answered_with_what_to_send_and_no_row(ask, text):
+    reply = await ask(text)
+    assert "Send a sentence such as" in reply.text
+    assert reply.data == ()
+
+
+async def test_what_cannot_be_understood_is_rejected_with_what_to_send(ask):
     with pytest.raises(AgentRejectedError, match="Send a sentence such as"):
-        await ask("Hello")
+        await ask("Book me a flight to Boston")
+
+
+async def test_a_service_does_not_assess_itself(ask):
+    with pytest.raises(AgentRejectedError, match="is this service itself"):
+        await ask("Evaluate http://localhost:9009 on one mock task")
 
 
 async def test_an_agent_that_is_not_there_makes_the_task_fail(ask):

@@ -43,11 +43,12 @@ def saved():
 
 
 @pytest.fixture
-def build(make_deps, source, saved):
+def build(make_deps, source, saved, tmp_path):
     def make(selector=None, interpreter=None):
         def save(run_id, prose, author):
             saved[run_id] = prose
             saved["author"] = author
+            return tmp_path / "results" / run_id / "report.md"
 
         return build_root_agent(
             WorkflowDeps(

@@ -51,7 +51,7 @@ def recorder() -> TraceRecorder:
 
 @pytest.fixture
 async def messenger() -> AsyncIterator[Messenger]:
-    made = Messenger()
+    made = Messenger(limits=MessengerLimits(retry_wait_s=0.001))
     yield made
     await made.aclose()
 

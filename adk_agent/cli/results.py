@@ -1,0 +1,31 @@
+"""`greenroom results`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from adk_agent.cli.display import Display
+from adk_agent.cli.edge import INCOMPLETE, OK
+from adk_agent.cli.tracked import results_dir_of, run_of
+from adk_agent.results import results_so_far
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Show what a run has found.
+
+    Returns:
+        0 for a complete run, 3 for any other.
+    """
+    results_dir = results_dir_of(parsed)
+    run_id = run_of(parsed, results_dir)
+    status, report = results_so_far(results_dir, run_id)
+    if not status.has_ended:
+        print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
+    if parsed.json:
+        sys.stdout.write(report.to_json())
+    else:
+        display = Display(quiet=True, to_stderr=False)
+        display.folder = results_dir / run_id
+        display.result(report)
+    return OK if report.status == "complete" else INCOMPLETE

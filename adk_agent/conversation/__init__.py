@@ -1,0 +1,1 @@
+"""What is said about evaluations, beside the requests for new ones."""

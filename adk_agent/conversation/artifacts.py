@@ -1,0 +1,49 @@
+"""The artifact of an evaluation: its prose as text, and its report as one data part."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from a2a.helpers import new_data_part, new_text_part
+from a2a.types import Part
+
+from adk_agent.digest import digest_of, template_prose
+from adk_agent.errors import StorageError
+from adk_agent.report import EvaluationReport, leaderboard_row
+from adk_agent.runs import load_report
+
+logger = logging.getLogger(__name__)
+
+NAME = "evaluation"
+
+
+def report_parts(report: EvaluationReport, prose: str | None = None) -> list[Part]:
+    """The parts of a report's artifact; without prose, what a template makes of it."""
+    text = prose or template_prose(digest_of(report))
+    return [new_text_part(text), new_data_part(report_data(report))]
+
+
+def report_data(report: EvaluationReport) -> dict[str, Any]:
+    """The data part: the leaderboard row's keys at the top level, the report's beside them."""
+    lean = report.model_dump(
+        mode="json", exclude={"evaluations": True, "trials": {"__all__": {"components"}}}
+    )
+    return {**leaderboard_row(report), **lean}
+
+
+def parts_of_run(results_dir: Path, run_id: str) -> list[Part] | None:
+    """The artifact's parts by the report on disk; None where there is none, or nothing was played."""
+    try:
+        report = load_report(results_dir, run_id)
+    except StorageError as error:
+        logger.debug("run %s has no report: %s", run_id, error)
+        return None
+    return report_parts(report) if report.trials else None
+
+
+def mostly_broke(report: EvaluationReport) -> bool:
+    """Whether more than half of the trials failed by faults that are not the agent's own."""
+    broken = sum(trial.status == "failed" for trial in report.trials)
+    return 2 * broken > len(report.trials)

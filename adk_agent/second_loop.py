@@ -1,0 +1,78 @@
+"""SecondLoop: an event loop in a thread of its own, for work that must not hold up the first.
+
+An evaluation computes for some milliseconds at a time: scoring, graphs, JSON. Fifty of them in the
+loop that serves requests would make everybody wait for all fifty; here the first loop gets its turn
+from the interpreter every few milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class SecondLoop:
+    """Runs coroutines in its own thread. Whoever makes it closes it, from the loop that used it."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of `work`, which is called, and awaited, in the other loop.
+
+        When this is cancelled the work is, and has ended when the cancellation goes on.
+        """
+        here = asyncio.get_running_loop()
+        ended: asyncio.Future[asyncio.Task[T]] = here.create_future()
+        begun: list[asyncio.Task[T]] = []
+
+        def settle(task: asyncio.Task[T]) -> None:
+            if not ended.done():
+                ended.set_result(task)
+
+        def begin() -> None:
+            task = self._loop.create_task(_awaited(work))
+            task.add_done_callback(lambda done: here.call_soon_threadsafe(settle, done))
+            begun.append(task)
+
+        def stop() -> None:
+            begun[0].cancel()
+
+        self._loop.call_soon_threadsafe(begin)
+        try:
+            task = await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            self._loop.call_soon_threadsafe(stop)
+            await asyncio.wait({ended})
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                ended.result().result()  # what it came to is of no interest any more
+            raise
+        return task.result()
+
+    async def aclose(self) -> None:
+        """End the thread. What still runs in it is cancelled."""
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).add_done_callback(
+            lambda _: self._loop.call_soon_threadsafe(self._loop.stop)
+        )
+        await asyncio.to_thread(self._thread.join)
+        self._loop.close()
+
+
+async def _awaited(work: Callable[[], Awaitable[T]]) -> T:
+    return await work()
+
+
+async def _cancel_all() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+    await asyncio.get_running_loop().shutdown_default_executor()

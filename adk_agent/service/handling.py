@@ -1,0 +1,140 @@
+"""SafeHandler: answers the protocol's own errors as they are, and every other one by a sentence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable
+from typing import TypeVar
+
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.types import (
+    AgentCard,
+    CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
+    GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse,
+    ListTasksRequest,
+    ListTasksResponse,
+    Message,
+    SendMessageRequest,
+    SubscribeToTaskRequest,
+    Task,
+    TaskPushNotificationConfig,
+)
+from a2a.utils.errors import A2AError, InternalError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+INTERNAL_ERROR = "the assessor broke; its log says why"
+
+
+class SafeHandler(RequestHandler):
+    """Keeps the texts of unexpected exceptions from the wire.
+
+    a2a-sdk puts the text of whatever is raised into the answer, and such a text may hold anything.
+
+    Args:
+        inner: Handles the requests.
+    """
+
+    def __init__(self, inner: RequestHandler) -> None:
+        self._inner = inner
+
+    async def on_message_send(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> Task | Message:
+        """The task, or the message, that a message leads to."""
+        return await _safely(self._inner.on_message_send(params, context))
+
+    async def on_message_send_stream(
+        self, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event]:
+        """The events that a message leads to."""
+        async for event in _safe_events(self._inner.on_message_send_stream(params, context)):
+            yield event
+
+    async def on_subscribe_to_task(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event]:
+        """The events of a task that goes on."""
+        async for event in _safe_events(self._inner.on_subscribe_to_task(params, context)):
+            yield event
+
+    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
+        """A task of the caller."""
+        return await _safely(self._inner.on_get_task(params, context))
+
+    async def on_list_tasks(
+        self, params: ListTasksRequest, context: ServerCallContext
+    ) -> ListTasksResponse:
+        """The tasks of the caller."""
+        return await _safely(self._inner.on_list_tasks(params, context))
+
+    async def on_cancel_task(
+        self, params: CancelTaskRequest, context: ServerCallContext
+    ) -> Task | None:
+        """The task, which is canceled."""
+        return await _safely(self._inner.on_cancel_task(params, context))
+
+    async def on_create_task_push_notification_config(
+        self, params: TaskPushNotificationConfig, context: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        """The configuration as it is kept."""
+        return await _safely(self._inner.on_create_task_push_notification_config(params, context))
+
+    async def on_get_task_push_notification_config(
+        self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        """One configuration of a task."""
+        return await _safely(self._inner.on_get_task_push_notification_config(params, context))
+
+    async def on_list_task_push_notification_configs(
+        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+    ) -> ListTaskPushNotificationConfigsResponse:
+        """All configurations of a task."""
+        return await _safely(self._inner.on_list_task_push_notification_configs(params, context))
+
+    async def on_delete_task_push_notification_config(
+        self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> None:
+        """Forget a configuration."""
+        await _safely(self._inner.on_delete_task_push_notification_config(params, context))
+
+    async def on_get_extended_agent_card(
+        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
+    ) -> AgentCard:
+        """The card for callers with a token."""
+        return await _safely(self._inner.on_get_extended_agent_card(params, context))
+
+
+async def _safely(answer: Awaitable[T]) -> T:
+    try:
+        return await answer
+    except A2AError:
+        raise
+    except Exception as error:  # noqa: BLE001 - logged, and answered by a sentence
+        raise _hidden(error) from None
+
+
+async def _safe_events(events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
+    try:
+        async for event in events:
+            yield event
+    except A2AError:
+        raise
+    except Exception as error:  # noqa: BLE001 - logged, and answered by a sentence
+        raise _hidden(error) from None
+    finally:
+        await events.aclose()
+
+
+def _hidden(error: Exception) -> InternalError:
+    logger.error("a request broke", exc_info=error)
+    return InternalError(message=INTERNAL_ERROR)

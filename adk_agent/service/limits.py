@@ -1,0 +1,172 @@
+"""RequestLimits: how much a client may send, and how long it may take over that."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+JSON_RPC_PATH = "/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestLimits:
+    """Bounds on every request. All are above 0.
+
+    Args:
+        body_bytes: Size of a request's body.
+        header_bytes: Size of the request line and all headers.
+        header_timeout_s: From the first byte of a request, or from the connection where none
+            comes, until the headers are complete.
+        body_timeout_s: From then until the body is complete.
+        connections: Open connections; whoever comes later is answered 503.
+    """
+
+    body_bytes: int = 1024 * 1024
+    header_bytes: int = 64 * 1024
+    header_timeout_s: float = 10.0
+    body_timeout_s: float = 30.0
+    connections: int = 1000
+
+
+class BodyLimit:
+    """Reads a request's body within the limits before the app sees the request.
+
+    Args:
+        app: What gets the request.
+        limits: The bounds.
+    """
+
+    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
+        self._app = app
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 413 or 408, or pass the request on with its whole body."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await self._body(Headers(scope=scope), receive)
+        except _RefusedError as refused:
+            await refused.answer(scope, receive, send)
+            return
+        if body is None:
+            return  # the client is gone, and nobody waits for an answer
+        if not _is_utf8(body) and scope["path"] != JSON_RPC_PATH:  # that has a code for it
+            await _RefusedError(400, "the body is not UTF-8").answer(scope, receive, send)
+            return
+        await self._app(scope, _replay(body, receive), send)
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
+        announced = headers.get("content-length", "0")
+        if announced.isdecimal() and int(announced) > self._limits.body_bytes:
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._limits.body_timeout_s):
+                return await self._read(receive)
+        except TimeoutError:
+            seconds = self._limits.body_timeout_s
+            raise _RefusedError(408, f"the body did not arrive within {seconds:g} s") from None
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        chunks = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            chunks += message.get("body", b"")
+            if len(chunks) > self._limits.body_bytes:
+                raise self._too_large()
+            if not message.get("more_body", False):
+                return bytes(chunks)
+
+    def _too_large(self) -> _RefusedError:
+        return _RefusedError(413, f"the body is larger than {self._limits.body_bytes} bytes")
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        error = {"code": status, "message": message}
+        # What is left of the body is not read, so the connection cannot be used again.
+        self.answer = JSONResponse(
+            {"error": error}, status_code=status, headers={"Connection": "close"}
+        )
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replaying() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replaying
+
+
+class TimedProtocol(H11Protocol):
+    """uvicorn's HTTP protocol with a time limit on headers, which uvicorn itself has not."""
+
+    header_timeout_s: ClassVar[float]
+    _header_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the headers of the first request."""
+        super().connection_made(transport)
+        self._start()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; what does not complete a request's headers does not gain it time."""
+        super().data_received(data)
+        if self._is_answering() or self.transport.is_closing():
+            self._stop()
+        else:
+            self._start()  # the first bytes of another request on a kept connection
+
+    def handle_events(self) -> None:
+        """Notice requests that were waiting in the buffer, too."""
+        super().handle_events()
+        if self._is_answering():
+            self._stop()
+
+    def _is_answering(self) -> bool:
+        cycle: Any = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _start(self) -> None:
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(self.header_timeout_s, self._expire)
+
+    def _stop(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _expire(self) -> None:
+        self._header_timer = None
+        if not self._is_answering():
+            self.transport.close()
+
+
+def protocol_with(limits: RequestLimits) -> type[TimedProtocol]:
+    """The protocol class for uvicorn that keeps these limits."""
+    fields = {"header_timeout_s": limits.header_timeout_s}
+    return type("LimitedProtocol", (TimedProtocol,), fields)

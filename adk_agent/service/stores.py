@@ -1,0 +1,205 @@
+"""TaskStores: where tasks are kept, in memory or in an SQLite file."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import sqlite3
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from a2a.server.context import ServerCallContext
+from a2a.server.owner_resolver import resolve_user_scope
+from a2a.server.tasks import InMemoryTaskStore, TaskStore
+from a2a.types import Task, TaskState
+
+from adk_agent.errors import RequestError, StorageError
+from adk_agent.service.callers import Caller
+
+if TYPE_CHECKING:
+    from a2a.server.tasks import DatabaseTaskStore
+
+TERMINAL_STATES = frozenset(
+    {
+        TaskState.TASK_STATE_COMPLETED,
+        TaskState.TASK_STATE_CANCELED,
+        TaskState.TASK_STATE_FAILED,
+        TaskState.TASK_STATE_REJECTED,
+    }
+)
+KEPT_IN_MEMORY = 500
+"""Finished tasks that a store in memory keeps."""
+_COLUMNS = frozenset({"id", "context_id", "owner", "last_updated", "status", "protocol_version"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskStoreChoice:
+    """`memory`, or `sqlite` with the path of its file."""
+
+    kind: Literal["memory", "sqlite"]
+    path: Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> TaskStoreChoice:
+        """The choice in `memory` or `sqlite:PATH`.
+
+        Raises:
+            RequestError: It is neither.
+        """
+        kind, colon, path = text.partition(":")
+        if text == "memory":
+            return cls(kind="memory")
+        if kind == "sqlite" and colon and path.strip():
+            return cls(kind="sqlite", path=Path(path))
+        raise RequestError(f"{text!r} is no task store: write memory, or sqlite:PATH")
+
+    @classmethod
+    def argument(cls, text: str) -> TaskStoreChoice:
+        """The same for argparse."""
+        try:
+            return cls.parse(text)
+        except RequestError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+
+MEMORY = TaskStoreChoice(kind="memory")
+
+
+def _nobody(task_id: str) -> None:
+    """Tell nobody."""
+
+
+def new_task_store(
+    choice: TaskStoreChoice, *, on_drop: Callable[[str], None] = _nobody
+) -> TaskStore:
+    """The store that was chosen; nothing is opened yet.
+
+    Args:
+        choice: Which one.
+        on_drop: Called with the id of every task that a store in memory lets go.
+
+    Raises:
+        StorageError: The file of an SQLite store cannot be used. The message says why.
+    """
+    if choice.path is None:
+        return BoundedTaskStore(KEPT_IN_MEMORY, on_drop)
+    _make_sure_that_usable(choice.path)
+    from a2a.server.tasks import DatabaseTaskStore
+
+    return DatabaseTaskStore(_engine(choice.path))
+
+
+@asynccontextmanager
+async def opened(store: TaskStore, choice: TaskStoreChoice) -> AsyncIterator[None]:
+    """Hold what the store needs while the block lasts.
+
+    Raises:
+        StorageError: Another service uses the same file.
+    """
+    if choice.path is None:
+        yield
+        return
+    database: DatabaseTaskStore = store  # type: ignore[assignment]  # chosen by the same path
+    with _locked(choice.path):
+        try:
+            await database.initialize()
+            yield
+        finally:
+            await database.engine.dispose()
+
+
+def context_of(owner: str) -> ServerCallContext:
+    """A context in which the tasks of this owner are seen; empty: those of unnamed callers."""
+    return ServerCallContext(user=Caller(owner)) if owner else ServerCallContext()
+
+
+class BoundedTaskStore(InMemoryTaskStore):
+    """Tasks in memory. Of the finished ones only the latest are kept.
+
+    Args:
+        kept: How many.
+        on_drop: Called with the id of every task that is dropped.
+    """
+
+    def __init__(self, kept: int, on_drop: Callable[[str], None] = _nobody) -> None:
+        super().__init__()
+        self._kept = kept
+        self._on_drop = on_drop
+        self._finished: OrderedDict[tuple[str, str], ServerCallContext] = OrderedDict()
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        """Keep a task, and drop the oldest finished one where they become too many."""
+        await super().save(task, context)
+        if task.status.state not in TERMINAL_STATES:
+            return
+        owner = resolve_user_scope(context)
+        self._finished[owner, task.id] = context_of(owner)
+        self._finished.move_to_end((owner, task.id))
+        while len(self._finished) > self._kept:
+            (_, oldest), of_owner = self._finished.popitem(last=False)
+            await self.delete(oldest, of_owner)
+            self._on_drop(oldest)
+
+
+def _engine(path: Path) -> Any:
+    from sqlalchemy import URL, event
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    # One connection: SQLite has one writer, and waiting in line here beats "database is locked".
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)), pool_size=1, max_overflow=0
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def _tune(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        # A crash of this process loses nothing; a power cut may lose the last moments.
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.close()
+
+    return engine
+
+
+def _make_sure_that_usable(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute(
+                "BEGIN IMMEDIATE"
+            )  # tells of a read-only file, and of another format
+            columns = {row[1] for row in connection.execute("PRAGMA table_info(tasks)")}
+            connection.rollback()
+    except (OSError, sqlite3.Error) as error:
+        raise StorageError(f"cannot keep tasks in {str(path)!r}: {error}") from error
+    if columns and not columns >= _COLUMNS:
+        raise StorageError(
+            f"cannot keep tasks in {str(path)!r}: its table `tasks` is not one of this version; "
+            "choose another file"
+        )
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the file's lock; the system lets go of it whatever becomes of the process."""
+    lock = path.with_name(f"{path.name}.lock")
+    try:
+        holder = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StorageError(f"cannot lock {str(path)!r}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StorageError(
+                f"another service keeps its tasks in {str(path)!r}; choose another file"
+            ) from None
+        yield
+    finally:
+        os.close(holder)

@@ -1,0 +1,104 @@
+"""sweep: ends the tasks that a service left running when it was killed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from a2a.helpers import new_text_message
+from a2a.server.tasks import TaskStore
+from a2a.types import Artifact, Part, Task, TaskState, TaskStatus
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from adk_agent.service.stores import TERMINAL_STATES, context_of
+
+if TYPE_CHECKING:
+    from a2a.server.tasks import DatabaseTaskStore
+
+logger = logging.getLogger(__name__)
+
+ArtifactOf = Callable[[str], Awaitable[list[Part] | None]]
+"""The parts that tell of a run's finished trials, by its id; None where there is nothing to tell."""
+
+ARTIFACT_NAME = "evaluation"
+SWEPT = "The service ended while this evaluation ran."
+WITH_TRIALS = " The trials that were finished are attached."
+
+
+async def nothing(run_id: str) -> list[Part] | None:  # noqa: ARG001 - ArtifactOf
+    """No artifact, whatever the run."""
+    return None
+
+
+async def sweep(store: TaskStore, artifact_of: ArtifactOf, now: Callable[[], datetime]) -> int:
+    """Make every task FAILED that has not ended; returns how many there were.
+
+    Args:
+        store: A store in memory starts empty, so only one on disk has any.
+        artifact_of: Makes the artifact of what was finished.
+        now: The time of the failure.
+    """
+    if not hasattr(store, "engine"):
+        return 0
+    left = await _left_running(store)  # type: ignore[arg-type]  # only a database has an engine
+    for owner, task_id in left:
+        context = context_of(owner)
+        task = await store.get(task_id, context)
+        if task is not None:
+            parts = await finished_part(run_id_of(task), artifact_of)
+            await store.save(failed_task(task, SWEPT, parts, now()), context)
+    if left:
+        logger.warning("%d tasks that a stopped service left running are failed now", len(left))
+    return len(left)
+
+
+async def _left_running(store: DatabaseTaskStore) -> list[tuple[str, str]]:
+    from sqlalchemy import select
+
+    model: Any = store.task_model
+    terminal = [TaskState.Name(state) for state in TERMINAL_STATES]
+    statement = select(model.owner, model.id).where(
+        model.status["state"].as_string().not_in(terminal)
+    )
+    async with store.async_session_maker() as session:
+        rows = (await session.execute(statement)).all()
+    return sorted((owner, task_id) for owner, task_id in rows)
+
+
+def failed_task(task: Task, reason: str, parts: list[Part], now: datetime) -> Task:
+    """The same task, failed: with the reason, and what was finished as its artifact."""
+    if parts:
+        name = f"{task.id}-{ARTIFACT_NAME}"
+        task.artifacts.append(Artifact(artifact_id=name, name=ARTIFACT_NAME, parts=parts))
+    text = reason + (WITH_TRIALS if parts else "")
+    message = new_text_message(text, context_id=task.context_id, task_id=task.id)
+    time = Timestamp()
+    time.FromDatetime(now)
+    if task.status.HasField("message"):
+        task.history.append(task.status.message)
+    task.status.CopyFrom(
+        TaskStatus(state=TaskState.TASK_STATE_FAILED, message=message, timestamp=time)
+    )
+    return task
+
+
+async def finished_part(run_id: str | None, artifact_of: ArtifactOf) -> list[Part]:
+    """What a run's artifact holds; nothing where there is no run, or it cannot be read."""
+    if run_id is None:
+        return []
+    try:
+        return await artifact_of(run_id) or []
+    except Exception:
+        # One unreadable run must not keep the service from starting, nor other tasks from ending.
+        logger.exception("what was finished of run %s cannot be read", run_id)
+        return []
+
+
+def run_id_of(task: Task) -> str | None:
+    """The run that a task's metadata names."""
+    progress = MessageToDict(task.metadata).get("progress")
+    run_id = progress.get("run_id") if isinstance(progress, dict) else None
+    return run_id if isinstance(run_id, str) else None

@@ -1,0 +1,199 @@
+"""EvaluationTools: the green agent as five functions, for agents and for Python.
+
+    async with EvaluationTools(Assembly(settings=Settings.load())) as tools:
+        agent = LlmAgent(..., tools=list(tools.functions))
+
+Each function takes and returns what JSON can hold. Runs are tracked on disk: another process finds
+them by their ids, and the `greenroom` command does too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any
+
+from adk_agent.assembly import Assembly
+from adk_agent.catalogue import SourceCatalogue
+from adk_agent.errors import GreenroomError, RequestError
+from adk_agent.evaluation import EvaluationDeps, evaluate
+from adk_agent.lookup import LookupTools, answered, as_text
+from adk_agent.plan import EvaluationPlan
+from adk_agent.planning import resolve
+from adk_agent.progress import Progress
+from adk_agent.reader import read_request
+from adk_agent.results import explain_by_rules, results_row
+from adk_agent.tracking import read_status
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.errors import BridgeError
+from tau_bridge.tau2.data import DataSource
+
+logger = logging.getLogger(__name__)
+
+MAX_RUNNING = 16
+"""Evaluations that one `EvaluationTools` plays at a time."""
+
+
+class EvaluationTools(LookupTools):
+    """The five tools. Owns the evaluations that it started; whoever makes it closes it.
+
+    Args:
+        assembly: What evaluations are made of.
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._results_dir = assembly.settings.results_dir
+        self._opened: DataSource | None = None
+        super().__init__(
+            catalogue=lambda: SourceCatalogue(self._source()),
+            results_dir=self._results_dir,
+            new_messenger=self._messenger,
+        )
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> EvaluationTools:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    @property
+    def functions(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
+        """The five tools, for an agent's `tools`."""
+        return (
+            *super().functions,
+            self.run_evaluation,
+            self.get_evaluation_status,
+            self.get_evaluation_results,
+        )
+
+    async def run_evaluation(self, request: str) -> dict[str, Any]:
+        """Start an evaluation in the background and return its id at once.
+
+        Args:
+            request: What to evaluate, in one English sentence that names an agent (an address, a
+                registered name or builtin:null), a number of tasks and a domain, for example
+                "Evaluate shop-bot on five airline tasks, two trials each"; or AgentBeats JSON.
+
+        Returns:
+            run_id, by which get_evaluation_status and get_evaluation_results find the evaluation,
+            and trials, how many conversations it has; or error.
+        """
+        return await answered(self._begin(request))
+
+    async def get_evaluation_status(self, run_id: str) -> dict[str, Any]:
+        """Tell how far an evaluation is.
+
+        Args:
+            run_id: What run_evaluation returned.
+
+        Returns:
+            state (running, complete, incomplete, interrupted, canceled or failed), progress (done
+            and total trials, passed, seconds_left ...), problem (why it ended so, or null); or
+            error.
+        """
+        return await answered(asyncio.to_thread(self._status, run_id))
+
+    async def get_evaluation_results(self, run_id: str) -> dict[str, Any]:
+        """Tell what an evaluation has found, so far or at its end.
+
+        Args:
+            run_id: What run_evaluation returned.
+
+        Returns:
+            state; final (false while it goes on); digest, the figures; prose, the figures in
+            words; files, where the full report is; or error.
+        """
+        return await answered(asyncio.to_thread(self._results, run_id))
+
+    async def start(self, request: str) -> tuple[str, EvaluationPlan]:
+        """Start an evaluation in the background; returns its id, which is on disk, and its plan.
+
+        A request is read by rules, whatever model is configured: whoever calls this can word it so.
+
+        Raises:
+            RequestError: The request cannot be used, or too many evaluations are going on.
+            StorageError: The run directory cannot be written.
+        """
+        text = as_text("request", request)
+        plan, deps = await asyncio.to_thread(self._prepare, text)
+        if len(self._running) >= MAX_RUNNING:
+            raise RequestError(
+                f"{MAX_RUNNING} evaluations are going on here already: wait until one has ended, "
+                "or cancel one with: greenroom cancel RUN"
+            )
+        run_id = deps.new_run_id()
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._play(plan, deps, text, run_id, begun))
+        self._running[run_id] = task
+        task.add_done_callback(lambda _: self._running.pop(run_id, None))
+        await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
+        if not begun.done():
+            task.result()  # raises why
+        return run_id, plan
+
+    async def finished(self, run_id: str) -> None:
+        """Wait until an evaluation that was started here has ended, however it did."""
+        task = self._running.get(run_id)
+        if task is not None:
+            await asyncio.wait({task})
+
+    async def aclose(self) -> None:
+        """Stop what goes on; what was finished is kept. May be called again."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _begin(self, request: str) -> dict[str, Any]:
+        run_id, plan = await self.start(request)
+        return {"run_id": run_id, "trials": plan.total_trials, "warnings": list(plan.warnings)}
+
+    async def _play(
+        self,
+        plan: EvaluationPlan,
+        deps: EvaluationDeps,
+        request: str,
+        run_id: str,
+        begun: asyncio.Future[None],
+    ) -> None:
+        def saw(progress: Progress) -> None:  # noqa: ARG001 - that it comes at all says enough
+            if not begun.done():
+                begun.set_result(None)
+
+        try:
+            report = await evaluate(plan, deps, request=request, run_id=run_id, on_progress=saw)
+            await asyncio.to_thread(explain_by_rules, self._results_dir, report)
+        except (GreenroomError, BridgeError) as error:
+            if not begun.done():
+                raise
+            logger.info("run %s ended: %s", run_id, error)  # its status says it too
+
+    def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
+        source = self._source()
+        read = read_request(request, self.registered())
+        plan = resolve(read, SourceCatalogue(source))
+        return plan, self._assembly.evaluation_deps(source)
+
+    def _status(self, run_id: str) -> dict[str, Any]:
+        return read_status(self._results_dir, as_text("run_id", run_id)).model_dump(mode="json")
+
+    def _results(self, run_id: str) -> dict[str, Any]:
+        return results_row(self._results_dir, as_text("run_id", run_id))
+
+    def _messenger(self) -> Messenger:
+        return self._assembly.evaluation_deps(self._source()).new_messenger()
+
+    def _source(self) -> DataSource:
+        if self._opened is None:
+            self._opened = self._assembly.open_source()
+        return self._opened

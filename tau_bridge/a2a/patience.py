@@ -1,0 +1,64 @@
+"""Patience: when a request that was turned away is sent again, and after how long. Pure.
+
+429 (too many requests) and 503 (unavailable) say that the server did not take the request up, so
+the same request, with the same message id in it, may be sent again. No other answer says that: a
+gateway's 502 and 504 leave open what the agent behind it has begun.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+_TURNED_AWAY = frozenset({429, 503})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How often, and how long in all, an agent that is busy is waited for."""
+
+    max_retries: int = 3
+    max_wait_s: float = 30.0
+    usual_wait_s: float = 1.0
+    """The wait where the agent names none."""
+
+    def wait_s(
+        self, status: int, headers: Mapping[str, str], *, retries: int, waited_s: float
+    ) -> float | None:
+        """How many seconds to wait before the request is sent again; None where it is not.
+
+        Args:
+            status: Of the answer.
+            headers: Of the answer; names in any case, as httpx has them.
+            retries: How often the request was sent again already.
+            waited_s: How long was waited for that.
+        """
+        if status not in _TURNED_AWAY or retries >= self.max_retries:
+            return None
+        asked = _asked_s(headers)
+        wait_s = self.usual_wait_s if asked is None else asked
+        return wait_s if wait_s + waited_s <= self.max_wait_s else None
+
+
+def _asked_s(headers: Mapping[str, str]) -> float | None:
+    """The seconds in Retry-After; where it is a date, those after the answer's own Date."""
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text[:10])
+    until, now = _date(text), _date(headers.get("date", ""))
+    if until is None or now is None:
+        return None
+    return max(0.0, (until - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return None if date.tzinfo is None else date

@@ -1,0 +1,69 @@
+"""Pinning: a request goes to an address that was checked, and still names its host.
+
+Certificates are verified against the name in the URL, because that is the name given to TLS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import httpx
+
+from tau_bridge.a2a.policy import DEFAULT_PORTS
+
+if TYPE_CHECKING:
+    from tau_bridge.a2a.policy import Gate
+
+
+def place(request: httpx.Request) -> tuple[str, int]:
+    """The host, in ASCII, and the port that a request goes to."""
+    url = request.url
+    return url.raw_host.decode("ascii"), url.port or DEFAULT_PORTS.get(url.scheme, 0)
+
+
+async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> tuple[str, ...]:
+    """The addresses to which a request may go, at least one.
+
+    Args:
+        gate: Knows them, or looks them up, within the time that the request has for connecting.
+        request: The request.
+        url: What errors name.
+
+    Raises:
+        AgentForbiddenError: The host may not be called.
+        httpx.TransportError: Its name cannot be looked up, or not in time.
+    """
+    limit_s = request.extensions.get("timeout", {}).get("connect")
+    host, port = place(request)
+    try:
+        async with asyncio.timeout(limit_s):
+            return await gate.addresses(host, port, url=url)
+    except TimeoutError as exc:
+        msg = f"the name {host!r} was not found within {limit_s:g} s"
+        raise httpx.ConnectTimeout(msg, request=request) from exc
+    except OSError as exc:
+        raise httpx.ConnectError(str(exc) or type(exc).__name__, request=request) from exc
+
+
+def pinned(request: httpx.Request, address: str, *, within_s: float | None = None) -> httpx.Request:
+    """`request`, to be sent to this address. What it says of its host stays as it was.
+
+    Args:
+        request: The request; its body can be read again.
+        address: Where to connect.
+        within_s: For the connection, where the request itself does not allow less.
+    """
+    host, _ = place(request)
+    extensions = {**request.extensions, "sni_hostname": host.removesuffix(".")}
+    if within_s is not None:
+        timeout = dict(extensions.get("timeout", {}))
+        timeout["connect"] = min(within_s, timeout.get("connect") or within_s)
+        extensions["timeout"] = timeout
+    return httpx.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions=extensions,
+    )

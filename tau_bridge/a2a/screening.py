@@ -1,0 +1,143 @@
+"""Calls to addresses that somebody else named, outside of conversations: push notifications.
+
+client = guarded_client(NetworkPolicy.public())
+await client.post(url, json=...)
+await client.aclose()
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import httpx
+
+from tau_bridge.a2a.guard import (
+    BoundedStream,
+    Exchange,
+    check_head,
+    default_ssl_context,
+)
+from tau_bridge.a2a.pinning import allowed_addresses, pinned
+from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
+from tau_bridge.errors import AgentForbiddenError
+
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = ["NetworkPolicy", "Resolver", "guarded_client", "is_allowed", "system_resolver"]
+
+
+async def is_allowed(
+    policy: NetworkPolicy, url: str, *, resolver: Resolver = system_resolver
+) -> bool:
+    """Whether `url` may be called now: all addresses that its host leads to are allowed.
+
+    False too where the name cannot be looked up. A name may lead elsewhere later, so this is for
+    telling somebody early; `guarded_client` checks again when it calls.
+    """
+    try:
+        policy.check_url(url)
+        parsed = httpx.URL(url)
+        port = parsed.port or (443 if parsed.scheme == "https" else 80)
+        await policy.resolve(parsed.raw_host.decode("ascii"), port, resolver=resolver)
+    except (AgentForbiddenError, OSError):
+        return False
+    return True
+
+
+def guarded_client(
+    policy: NetworkPolicy,
+    *,
+    timeout_s: float = 5.0,
+    max_answer_bytes: int = 64 * 1024,
+    resolver: Resolver = system_resolver,
+    ssl_context: ssl.SSLContext | None = None,
+) -> httpx.AsyncClient:
+    """A client for single calls to addresses that others gave. Whoever makes it closes it.
+
+    Each request is screened, goes to an address that was checked for this very request, follows
+    no redirect and uses no proxy of the environment; its answer is read whole, bounded.
+
+    Its calls raise `AgentForbiddenError` for an address that is not allowed,
+    `AgentReplyTooLargeError` and `AgentProtocolError` for an answer that is too long or
+    compressed, and the errors of httpx.
+
+    Args:
+        policy: Which addresses may be called.
+        timeout_s: For a whole call, from looking up the name to the end of the answer.
+        max_answer_bytes: Of the answer's body.
+        resolver: Looks up names.
+        ssl_context: TLS settings; those of all messengers by default.
+    """
+    transport = _ScreenedTransport(
+        policy,
+        timeout_s=timeout_s,
+        max_answer_bytes=max_answer_bytes,
+        resolver=resolver,
+        ssl_context=ssl_context or default_ssl_context(),
+    )
+    return httpx.AsyncClient(
+        transport=transport,
+        timeout=timeout_s,
+        headers={"Accept-Encoding": "identity"},
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+class _ScreenedTransport(httpx.AsyncBaseTransport):
+    def __init__(
+        self,
+        policy: NetworkPolicy,
+        *,
+        timeout_s: float,
+        max_answer_bytes: int,
+        resolver: Resolver,
+        ssl_context: ssl.SSLContext,
+    ) -> None:
+        self._policy = policy
+        self._timeout_s = timeout_s
+        self._max_answer_bytes = max_answer_bytes
+        self._resolver = resolver
+        # Connections are kept by address, and two names may share one: a kept connection would
+        # carry a request for one name over what was verified for the other.
+        self._transport = httpx.AsyncHTTPTransport(
+            verify=ssl_context, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url)
+        self._policy.check_url(url)
+        current = Exchange(url=url, max_bytes=self._max_answer_bytes)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._answer(request, current)
+        except TimeoutError as exc:
+            msg = f"{url!r} did not answer within {self._timeout_s:g} s"
+            raise httpx.ReadTimeout(msg, request=request) from exc
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+    async def _answer(self, request: httpx.Request, current: Exchange) -> httpx.Response:
+        gate = Gate(self._policy, resolver=self._resolver)
+        *others, last = await allowed_addresses(gate, request, url=current.url)
+        for address in others:
+            try:
+                return await self._read(pinned(request, address, within_s=1.0), current)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue
+        return await self._read(pinned(request, last), current)
+
+    async def _read(self, request: httpx.Request, current: Exchange) -> httpx.Response:
+        response = await self._transport.handle_async_request(request)
+        try:
+            check_head(response, current)
+            if not isinstance(response.stream, httpx.AsyncByteStream):
+                raise TypeError("httpx gave an answer without an asynchronous stream")
+            stream = BoundedStream(response.stream, current)
+            body = b"".join([chunk async for chunk in stream])
+        finally:
+            await response.aclose()
+        return httpx.Response(response.status_code, headers=response.headers, content=body)

@@ -1,0 +1,67 @@
+"""The card: what it names, and where it is found."""
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from adk_agent.card import ASSESSMENT, EVALUATE, TEAMS
+from adk_agent.cli.main import main
+from adk_agent.service.callers import CARD_PATHS, Callers
+from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
+
+
+def test_the_card_is_at_both_addresses(client):
+    cards = [client.http.get(path) for path in CARD_PATHS]
+    assert [card.status_code for card in cards] == [200, 200]
+    assert cards[0].json() == cards[1].json()
+    assert cards[0].headers["cache-control"] == "public, max-age=60"
+    again = client.http.get(CARD_PATHS[0], headers={"If-None-Match": cards[0].headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_the_card_names_both_bindings_for_both_versions(client):
+    card = client.http.get(CARD_PATHS[0]).json()
+    offered = [
+        (each["protocolBinding"], each["protocolVersion"], each["url"])
+        for each in card["supportedInterfaces"]
+    ]
+    assert offered == [
+        ("JSONRPC", "1.0", "http://127.0.0.1:1/"),
+        ("HTTP+JSON", "1.0", "http://127.0.0.1:1"),
+        ("JSONRPC", "0.3", "http://127.0.0.1:1/"),
+        ("HTTP+JSON", "0.3", "http://127.0.0.1:1"),
+    ]
+    assert (card["url"], card["preferredTransport"]) == ("http://127.0.0.1:1/", "JSONRPC")
+
+
+def test_the_path_of_a_proxy_is_kept(serve_edge):
+    address = serve_edge("https://agents.example/green/")
+    card = httpx.get(address + CARD_PATHS[0]).json()
+    assert {each["url"] for each in card["supportedInterfaces"]} == {
+        "https://agents.example/green/",
+        "https://agents.example/green",
+    }
+
+
+@pytest.mark.requirement("a2a:card-extensions")
+def test_the_card_names_the_extensions_in_every_spelling_and_push_notifications(client):
+    capabilities = client.http.get(CARD_PATHS[0]).json()["capabilities"]
+    uris = {extension["uri"] for extension in capabilities["extensions"]}
+    assert uris == {TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_SAMPLE_URI}
+    assert capabilities["streaming"] is True
+    assert capabilities["pushNotifications"] is True
+
+
+def test_the_card_names_a_security_scheme_where_a_token_is_needed(client, serve_edge):
+    assert "securitySchemes" not in client.http.get(CARD_PATHS[0]).json()
+    address = serve_edge(callers=Callers.of(SecretStr("one")))
+    card = httpx.get(address + CARD_PATHS[0]).json()
+    assert list(card["securitySchemes"]) == ["bearer"]
+    assert card["securitySchemes"]["bearer"]["type"] == "http"  # what 0.3 reads
+    assert card["securityRequirements"] == [{"schemes": {"bearer": {}}}]
+
+
+@pytest.mark.parametrize("skill", [EVALUATE, TEAMS, ASSESSMENT], ids=lambda skill: skill.id)
+def test_the_examples_of_the_skills_are_understood(skill, capsys):
+    for example in skill.examples:
+        assert main(["run", example, "--dry-run", "--offline"]) == 0, capsys.readouterr().err
