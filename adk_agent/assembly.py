@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.domains import load_domain
 
 if TYPE_CHECKING:
     from google.adk.agents import SequentialAgent
@@ -66,6 +67,17 @@ class Assembly:
             DataFolderError: there is none, or TAU2_DATA_DIR does not name a data folder.
         """
         return self.source or open_source(self.settings.tau2_data_dir)
+
+    def prepared(self) -> Assembly:
+        """The same with everything read that takes seconds the first time.
+
+        Raises:
+            DataFolderError: the task data is not there.
+        """
+        source = self.open_source()
+        for domain in source.domains():
+            load_domain(source, domain)
+        return replace(self, source=source)
 
     def evaluation_deps(self, source: DataSource | None = None) -> EvaluationDeps:
         """What `evaluate` needs."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from a2a.compat.v0_3.conversions import to_compat_agent_card
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
@@ -15,6 +17,7 @@ from a2a.types import (
     SecurityScheme,
     StringList,
 )
+from google.protobuf.json_format import MessageToDict
 
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 
@@ -106,6 +109,31 @@ def build_card(
         )
         card.security_requirements.append(SecurityRequirement(schemes={BEARER: StringList()}))
     return card
+
+
+def card_json(card: AgentCard) -> dict[str, Any]:
+    """The card as JSON for clients of both protocol versions.
+
+    The same as a2a-sdk's `agent_card_to_dict`, whose module takes a second to import.
+    """
+    found: dict[str, Any] = MessageToDict(card)
+    _fill_in(found, to_compat_agent_card(card).model_dump(exclude_none=True))
+    if not found.get("supportsAuthenticatedExtendedCard"):
+        found.pop("supportsAuthenticatedExtendedCard", None)
+    return found
+
+
+def _fill_in(known: dict[str, Any], further: dict[str, Any]) -> None:
+    """Add what `known` lacks, in its objects and in those of its lists too."""
+    for key, value in further.items():
+        present = known.setdefault(key, value)
+        if isinstance(value, list):
+            pairs = list(zip(present, value, strict=False))
+        else:
+            pairs = [(present, value)]
+        for one, other in pairs:
+            if isinstance(other, dict) and one is not other:
+                _fill_in(one, other)
 
 
 def _interfaces(url: str, grpc_url: str | None) -> Iterator[AgentInterface]:

@@ -10,6 +10,7 @@ from typing import Any
 from google.adk.agents import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
+from google.genai import types
 from pydantic import PrivateAttr
 
 from adk_agent import state
@@ -17,6 +18,7 @@ from adk_agent.content import model_says
 from adk_agent.digest import digest_of
 from adk_agent.errors import GreenroomError, RequestError, exit_code_of
 from adk_agent.evaluation import EvaluationDeps, evaluate, resume
+from adk_agent.harmless import harmless
 from adk_agent.markdown import score_table
 from adk_agent.plan import EvaluationPlan
 from adk_agent.planning import describe
@@ -104,7 +106,7 @@ class EvaluationRunner(BaseAgent):
             author=self.name,
             branch=ctx.branch,
             partial=True,
-            content=model_says(f"{_counter(progress)}{progress.message}\n"),
+            content=_in_markdown(f"{_counter(progress)}{progress.message}\n"),
             custom_metadata={PROGRESS: progress.model_dump(mode="json")},
         )
 
@@ -113,9 +115,14 @@ class EvaluationRunner(BaseAgent):
             invocation_id=ctx.invocation_id,
             author=self.name,
             branch=ctx.branch,
-            content=model_says(text),
+            content=_in_markdown(text),
             actions=EventActions(state_delta=state_delta),
         )
+
+
+def _in_markdown(text: str) -> types.Content:
+    """Lines for a reader that renders markdown; whatever an agent wrote in them is only shown."""
+    return model_says(harmless(text).replace("\n", "  \n"))
 
 
 async def _closing_queue(

@@ -11,25 +11,46 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Self, TypeVar
 
 T = TypeVar("T")
 
 
 class SecondLoop:
-    """Runs coroutines in its own thread. Whoever makes it closes it, from the loop that used it."""
+    """Runs coroutines in its own thread, between entering and leaving it as a context."""
 
     def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start the thread."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
         self._thread.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the thread. What still runs in it is cancelled."""
+        loop, self._loop = self._opened, None
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_cancel_all(), loop))
+        loop.call_soon_threadsafe(loop.stop)
+        await asyncio.to_thread(self._thread.join)
+        loop.close()
+
+    @property
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            msg = f"the event loop {self._name!r} is not running"
+            raise RuntimeError(msg)
+        return self._loop
 
     async def run(self, work: Callable[[], Awaitable[T]]) -> T:
         """The result of `work`, which is called, and awaited, in the other loop.
 
         When this is cancelled the work is, and has ended when the cancellation goes on.
         """
-        here = asyncio.get_running_loop()
+        here, there = asyncio.get_running_loop(), self._opened
         ended: asyncio.Future[asyncio.Task[T]] = here.create_future()
         begun: list[asyncio.Task[T]] = []
 
@@ -38,31 +59,23 @@ class SecondLoop:
                 ended.set_result(task)
 
         def begin() -> None:
-            task = self._loop.create_task(_awaited(work))
+            task = there.create_task(_awaited(work))
             task.add_done_callback(lambda done: here.call_soon_threadsafe(settle, done))
             begun.append(task)
 
         def stop() -> None:
             begun[0].cancel()
 
-        self._loop.call_soon_threadsafe(begin)
+        there.call_soon_threadsafe(begin)
         try:
             task = await asyncio.shield(ended)
         except asyncio.CancelledError:
-            self._loop.call_soon_threadsafe(stop)
+            there.call_soon_threadsafe(stop)
             await asyncio.wait({ended})
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 ended.result().result()  # what it came to is of no interest any more
             raise
         return task.result()
-
-    async def aclose(self) -> None:
-        """End the thread. What still runs in it is cancelled."""
-        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).add_done_callback(
-            lambda _: self._loop.call_soon_threadsafe(self._loop.stop)
-        )
-        await asyncio.to_thread(self._thread.join)
-        self._loop.close()
 
 
 async def _awaited(work: Callable[[], Awaitable[T]]) -> T:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import signal
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-import uvicorn
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_rest_routes
@@ -23,74 +19,28 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from adk_agent.assembly import Assembly
-from adk_agent.card import build_card
-from adk_agent.executor import build_executor, interrupted_artifact
-from adk_agent.service.callers import CARD_PATHS, BearerAuthentication, Callers
+from adk_agent.executor import build_executor, build_request_contexts, interrupted_artifact
+from adk_agent.second_loop import SecondLoop
+from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
+from adk_agent.service.card import service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
+from adk_agent.service.front_door import CARD_CACHING, Service
 from adk_agent.service.grpc_server import grpc_interface
 from adk_agent.service.handling import SafeHandler
 from adk_agent.service.jsonrpc import jsonrpc_route
-from adk_agent.service.limits import BodyLimit, RequestLimits, protocol_with
+from adk_agent.service.limits import BodyLimit
+from adk_agent.service.options import GrpcAddress, ServiceOptions
 from adk_agent.service.push import PushConfigs, PushSender
-from adk_agent.service.redaction import redact_logs
 from adk_agent.service.stopping import StoppableExecutor
-from adk_agent.service.stores import MEMORY, TaskStoreChoice, new_task_store, opened
+from adk_agent.service.stores import new_task_store, opened
 from adk_agent.service.sweep import ArtifactOf, sweep
-from adk_agent.versions import versions
+from adk_agent.whole_numbers import WholeNumbers
 from tau_bridge.a2a.screening import guarded_client, is_allowed
-from tau_bridge.tau2.domains import load_domain
-
-logger = logging.getLogger("uvicorn.error")
-"""The server's own log, which is shown from INFO on."""
 
 STOP_TIMEOUT_S = 6.0
 """How long running evaluations may take to end when the service stops."""
 STREAM_GRACE_S = 7.0
-CLOSE_TIMEOUT_S = 1
-"""How long connections may then take to close."""
-
-CARD_CACHING = "public, max-age=60"
-
 MakeExecutor = Callable[[TaskStore], AgentExecutor]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GrpcAddress:
-    """Where the gRPC interface listens, and the `host:port` that the card names for it."""
-
-    host: str
-    port: int
-    shown: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServiceOptions:
-    """What is chosen for the edge of the service.
-
-    Args:
-        tasks: Where tasks are kept.
-        callers: Who may call.
-        limits: Bounds on requests.
-        grpc: Where gRPC is served; None: not at all.
-        activated: Extensions that the service activates when a client asks for them.
-    """
-
-    tasks: TaskStoreChoice = MEMORY
-    callers: Callers = field(default_factory=Callers)
-    limits: RequestLimits = field(default_factory=RequestLimits)
-    grpc: GrpcAddress | None = None
-    activated: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Service:
-    """An application, and the way to end what it does before its connections are closed.
-
-    `stop` cancels what runs; the tasks say so in the store when it returns.
-    """
-
-    app: Starlette
-    stop: Callable[[], Awaitable[None]]
 
 
 def build_service(
@@ -98,6 +48,7 @@ def build_service(
     *,
     card_url: str,
     options: ServiceOptions | None = None,
+    own_addresses: Collection[str] = (),
     make_executor: MakeExecutor | None = None,
     artifact_of: ArtifactOf | None = None,
 ) -> Service:
@@ -107,6 +58,7 @@ def build_service(
         assembly: What it is made of.
         card_url: The address that the card names.
         options: What is chosen for its edge.
+        own_addresses: Where it is reached beside `card_url`; it does not assess itself.
         make_executor: What works on messages, where that is not the evaluation.
         artifact_of: What tells of a run that was interrupted, where that is not the evaluation.
 
@@ -118,7 +70,9 @@ def build_service(
     if make_executor is None:
         # A service without data had better not start; what is read is shared by all requests.
         assembly = replace(assembly, source=assembly.open_source())
-    parts = _Parts.of(assembly, card_url, options, make_executor, artifact_of)
+    parts = _Parts.of(
+        assembly, card_url, options, {card_url, *own_addresses}, make_executor, artifact_of
+    )
 
     async def stop() -> None:
         await parts.executor.stop(STOP_TIMEOUT_S)
@@ -129,6 +83,7 @@ def build_service(
             Middleware(ExtensionEcho, supported=options.activated),
             Middleware(BearerAuthentication, callers=options.callers),
             Middleware(BodyLimit, limits=options.limits),
+            Middleware(WholeNumbers),
         ],
         lifespan=lambda _: parts.running(),
     )
@@ -149,6 +104,7 @@ class _Parts:
     options: ServiceOptions
     card: AgentCard
     store: TaskStore
+    evaluations: SecondLoop
     executor: StoppableExecutor
     sender: PushSender
     inner: DefaultRequestHandler
@@ -161,18 +117,22 @@ class _Parts:
         assembly: Assembly,
         card_url: str,
         options: ServiceOptions,
+        own_addresses: Collection[str],
         make_executor: MakeExecutor | None,
         artifact_of: ArtifactOf | None,
     ) -> _Parts:
         configs = PushConfigs()
         store = new_task_store(options.tasks, on_drop=configs.forget)
+        evaluations = SecondLoop("evaluations")
         finished = artifact_of or partial(interrupted_artifact, assembly)
-        make = make_executor or partial(build_executor, assembly, own_addresses=(card_url,))
+        make = make_executor or partial(
+            build_executor, assembly, own_addresses=own_addresses, second_loop=evaluations
+        )
         now = assembly.runtime.clock.now
         executor = StoppableExecutor(make(store), store=store, artifact_of=finished, now=now)
         allowed = partial(is_allowed, assembly.network)
         sender = PushSender(configs, guarded_client(assembly.network), allowed)
-        card = _card(card_url, options)
+        card = service_card(card_url, options)
         inner = DefaultRequestHandler(
             agent_executor=executor,
             task_store=store,
@@ -180,12 +140,14 @@ class _Parts:
             push_config_store=configs,
             push_sender=sender,
             push_url_validator=allowed,
+            request_context_builder=None if make_executor else build_request_contexts(store),
             validate_input_modes=True,
         )
         return cls(
             options=options,
             card=card,
             store=store,
+            evaluations=evaluations,
             executor=executor,
             sender=sender,
             inner=inner,
@@ -211,6 +173,7 @@ class _Parts:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(opened(self.store, self.options.tasks))
             stack.push_async_callback(self.sender.aclose)
+            await stack.enter_async_context(self.evaluations)
             await sweep(self.store, self.artifact_of, self.now)
             stack.push_async_callback(self.inner.aclose)
             if self.options.grpc is not None:
@@ -225,83 +188,3 @@ class _Parts:
             callers=self.options.callers,
             limits=self.options.limits,
         )
-
-
-def _card(card_url: str, options: ServiceOptions) -> AgentCard:
-    return build_card(
-        card_url,
-        version=versions()["greenroom"],
-        grpc_url=options.grpc.shown if options.grpc else None,
-        needs_token=bool(options.callers),
-    )
-
-
-class StoppingServer(uvicorn.Server):
-    """Ends what runs before it closes connections, so that everybody hears how it ended."""
-
-    def __init__(self, config: uvicorn.Config, stop: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(config)
-        self._stop = stop
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, end the work, and close what is open."""
-        for server in self.servers:
-            server.close()
-        await self._stop()
-        await super().shutdown(sockets)
-
-
-def serve(
-    assembly: Assembly,
-    listener: socket.socket,
-    *,
-    card_url: str,
-    options: ServiceOptions | None = None,
-) -> None:
-    """Serve until SIGTERM, or until interrupted.
-
-    Args:
-        assembly: What the service is made of.
-        listener: A bound socket.
-        card_url: The address that the card names.
-        options: What is chosen for the edge.
-
-    Raises:
-        KeyboardInterrupt: it was interrupted.
-        GreenroomError: the service cannot start.
-    """
-    options = options or ServiceOptions()
-    source = assembly.open_source()
-    for domain in source.domains():
-        load_domain(source, domain)  # what takes seconds the first time, before anyone waits
-    service = build_service(replace(assembly, source=source), card_url=card_url, options=options)
-    config = server_config(service.app, options.limits)
-    redact_logs([*options.callers.tokens, *assembly.secrets()])
-    logger.info("Greenroom listens on %s; its card names %s", _shown(listener), card_url)
-    # uvicorn raises the signal that ended it once more: SIGTERM is how a service is meant to end.
-    previous = signal.signal(signal.SIGTERM, lambda *_: None)
-    try:
-        StoppingServer(config, service.stop).run(sockets=[listener])
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def server_config(app: Starlette, limits: RequestLimits) -> uvicorn.Config:
-    """How uvicorn serves the application within the limits."""
-    return uvicorn.Config(
-        app,
-        http=protocol_with(limits),
-        ws="none",
-        lifespan="on",
-        log_level="info",
-        access_log=False,  # addresses and queries may hold what nobody else should read
-        server_header=False,
-        limit_concurrency=limits.connections,
-        h11_max_incomplete_event_size=limits.header_bytes,
-        timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
-    )
-
-
-def _shown(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -10,11 +10,15 @@ from urllib.parse import urlsplit
 
 from adk_agent.cli.edge import OK
 from adk_agent.errors import RequestError
+from adk_agent.service.callers import Callers
+from adk_agent.service.card import service_card
 from adk_agent.service.listening import bound_socket, is_loopback
+from adk_agent.service.options import GrpcAddress, ServiceOptions, TaskStoreChoice
+from adk_agent.serving import serve
 from adk_agent.settings import Settings
 
 if TYPE_CHECKING:
-    from adk_agent.server import GrpcAddress, ServiceOptions
+    from adk_agent.service.front_door import Service
     from tau_bridge.a2a.policy import NetworkPolicy
 
 logger = logging.getLogger(__name__)
@@ -32,15 +36,28 @@ def execute(parsed: argparse.Namespace) -> int:
     card_url = checked_card_url(parsed.card_url)
     listener = bound_socket(parsed.host, port)  # before anything that takes its time
     with listener:
-        from adk_agent.assembly import Assembly
-        from adk_agent.server import serve
-
-        url = card_url or address_of(listener)
+        here = address_of(listener)
+        url = card_url or here
         options = _options(settings, parsed, url)
         if not options.callers and not is_loopback(parsed.host):
             logger.warning(ANYBODY, parsed.host)
-        assembly = Assembly(settings=settings, network=network_policy(settings, parsed.host))
-        serve(assembly, listener, card_url=url, options=options)
+        network = network_policy(settings, parsed.host)
+
+        def load() -> Service:
+            """Import what takes seconds, and read what everybody needs, while the card is served."""
+            from adk_agent.assembly import Assembly
+            from adk_agent.server import build_service
+
+            assembly = Assembly(settings=settings, network=network).prepared()
+            return build_service(assembly, card_url=url, options=options, own_addresses=[here])
+
+        serve(
+            load,
+            listener,
+            card=service_card(url, options),
+            limits=options.limits,
+            secrets=(*options.callers.tokens, *settings.secrets()),
+        )
     return OK
 
 
@@ -90,10 +107,6 @@ def network_policy(settings: Settings, host: str) -> NetworkPolicy:
 
 
 def _options(settings: Settings, parsed: argparse.Namespace, url: str) -> ServiceOptions:
-    from adk_agent.server import ServiceOptions
-    from adk_agent.service.callers import Callers
-    from adk_agent.service.stores import TaskStoreChoice
-
     return ServiceOptions(
         tasks=TaskStoreChoice.parse(parsed.task_store),
         callers=Callers.of(settings.auth_token),
@@ -102,7 +115,6 @@ def _options(settings: Settings, parsed: argparse.Namespace, url: str) -> Servic
 
 
 def _grpc_address(parsed: argparse.Namespace, url: str) -> GrpcAddress:
-    from adk_agent.server import GrpcAddress
     from adk_agent.service.grpc_server import make_sure_that_installed
 
     make_sure_that_installed()

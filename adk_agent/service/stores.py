@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import os
@@ -10,17 +9,17 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
 from a2a.types import Task, TaskState
 
-from adk_agent.errors import RequestError, StorageError
+from adk_agent.errors import StorageError
 from adk_agent.service.callers import Caller
+from adk_agent.service.options import TaskStoreChoice
 
 if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
@@ -36,39 +35,6 @@ TERMINAL_STATES = frozenset(
 KEPT_IN_MEMORY = 500
 """Finished tasks that a store in memory keeps."""
 _COLUMNS = frozenset({"id", "context_id", "owner", "last_updated", "status", "protocol_version"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskStoreChoice:
-    """`memory`, or `sqlite` with the path of its file."""
-
-    kind: Literal["memory", "sqlite"]
-    path: Path | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> TaskStoreChoice:
-        """The choice in `memory` or `sqlite:PATH`.
-
-        Raises:
-            RequestError: It is neither.
-        """
-        kind, colon, path = text.partition(":")
-        if text == "memory":
-            return cls(kind="memory")
-        if kind == "sqlite" and colon and path.strip():
-            return cls(kind="sqlite", path=Path(path))
-        raise RequestError(f"{text!r} is no task store: write memory, or sqlite:PATH")
-
-    @classmethod
-    def argument(cls, text: str) -> TaskStoreChoice:
-        """The same for argparse."""
-        try:
-            return cls.parse(text)
-        except RequestError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-
-MEMORY = TaskStoreChoice(kind="memory")
 
 
 def _nobody(task_id: str) -> None:

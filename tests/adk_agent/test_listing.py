@@ -23,7 +23,9 @@ def listed(capsys):
     return run
 
 
-@pytest.mark.parametrize("what", [what for what in LISTED if what not in ("agents", "tasks", "runs")])
+@pytest.mark.parametrize(
+    "what", [what for what in LISTED if what not in ("agents", "tasks", "runs")]
+)
 def test_every_list_has_a_line_for_each_row_and_no_row_twice(listed, what):
     rows, lines = listed(what)
     assert rows

@@ -21,15 +21,11 @@ from starlette.applications import Starlette
 
 from adk_agent.assembly import Assembly
 from adk_agent.card import build_card
-from adk_agent.server import (
-    GrpcAddress,
-    ServiceOptions,
-    StoppingServer,
-    build_service,
-    server_config,
-)
+from adk_agent.server import build_service
 from adk_agent.service.listening import bound_socket
+from adk_agent.service.options import GrpcAddress, ServiceOptions
 from adk_agent.service.sweep import nothing
+from adk_agent.serving import StoppingServer, server_config
 from adk_agent.settings import Settings
 from tests.compatibility.executor import ByMessageId
 

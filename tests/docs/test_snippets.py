@@ -6,6 +6,7 @@ A page is one session in a folder of its own, read from top to bottom:
   together. A line `...` stands for any number of lines.
 - ```python: a script that must end with exit code 0.
 - ```json: must be JSON.
+- ```http: a request that is sent to a server of the page; `tests/docs/conftest.py` says how.
 
 A comment right above a block says what else is meant:
 
@@ -13,6 +14,10 @@ A comment right above a block says what else is meant:
 - `<!-- exit code: N -->`: the commands end with N.
 - `<!-- keeps running on PORT -->`: the command is a server; what follows talks to it.
 - `<!-- from: FILE at KEY.KEY -->`: the JSON is a part of that file of the last run.
+- `<!-- answer -->`, `<!-- answer: 404 -->`: the JSON is a part of the last request's answer.
+- `<!-- answer in time -->`: the same, with other numbers; the request is sent until it is so.
+- `<!-- events -->`, `<!-- events in time -->`: the JSON is the list of the events of a stream,
+  where "..." stands for any others.
 - `<!-- not run: REASON -->`.
 
 Compared is what is the same every time: run ids, times, durations, versions and folders are not.
@@ -37,9 +42,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LANGUAGES = ("console", "python", "json", "text")
+LANGUAGES = ("console", "python", "json", "text", "http")
 PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
 """What a command that is run may begin with: what every machine with this project has."""
+OPTIONAL = ("curl",)
+"""What one may begin with as well; it is run where that is installed."""
 PORTS = ("9009", "9010", "9011")
 MOST_SECONDS = 150
 
@@ -49,7 +56,8 @@ FENCE = re.compile(
 )
 MARKERS = re.compile(
     r"file: (?P<file>[\w./-]+)|exit code: (?P<code>\d+)|keeps running on (?P<port>\d+)|"
-    r"from: (?P<source>[\w.]+)(?: at (?P<keys>[\w.^]+))?|not run: (?P<reason>.+)"
+    r"from: (?P<source>[\w.]+)(?: at (?P<keys>[\w.^]+))?|not run: (?P<reason>.+)|"
+    r"(?P<reply>answer|events)(?:: (?P<status>\d+))?(?P<loosely> in time)?"
 )
 VOLATILE = (
     (r"\d{8}-\d{6}-[0-9a-f]{6}", "RUN"),
@@ -159,9 +167,10 @@ class RunCache:
 class Session:
     """Plays one page."""
 
-    def __init__(self, folder, cache):
+    def __init__(self, folder, cache, exchange):
         self.folder = folder
         self._cache = cache
+        self._exchange = exchange
         self._ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
         self._servers = []
 
@@ -177,12 +186,26 @@ class Session:
             script = self.folder / f"snippet_{block.line}.py"
             script.write_text(self._moved(block.body))
             self._assert_ends_with(self._run(f"python {script.name}"), 0, where)
+        elif block.language == "http":
+            self._exchange.ask(self._moved(block.body))
         elif block.language == "json":
-            value = json.loads(block.body)
-            if "source" in block.marker:
-                assert_part_of(value, self._part(block.marker), where)
+            self._play_json(json.loads(block.body), block.marker, where)
+
+    def _play_json(self, value, marker, where):
+        loosely = "loosely" in marker
+        if "source" in marker:
+            assert_part_of(value, self._part(marker), where)
+        elif marker.get("reply") == "events":
+            self._exchange.streamed(value, where, loosely=loosely, moved_back=self._moved_back)
+        elif marker.get("reply") == "answer":
+            status = int(marker.get("status", 200))
+            self._exchange.answered(
+                value, where, status=status, loosely=loosely, moved_back=self._moved_back
+            )
 
     def _play_command(self, command, shown, marker, where):
+        if command.split()[0] in OPTIONAL and shutil.which(command.split()[0]) is None:
+            return
         if "port" in marker:
             self._serve(self._moved(command), int(self._ports[marker["port"]]), where)
             return
@@ -316,9 +339,9 @@ def cache():
 
 
 @pytest.fixture
-def session(tmp_path, cache):
+def session(tmp_path, cache, exchange):
     # What runs leave behind stays until the end of the session: the cache copies it.
-    opened = Session(tmp_path, cache)
+    opened = Session(tmp_path, cache, exchange)
     yield opened
     opened.close()
 
@@ -338,7 +361,7 @@ def test_every_block_is_of_a_kind_that_is_checked(page):
         if block.language == "console" and "reason" not in block.marker:
             assert block.body.startswith("$ "), where
             for command, _ in commands_of(block.body):
-                assert command.split()[0] in PROGRAMS, f"{where}: {command}"
+                assert command.split()[0] in PROGRAMS + OPTIONAL, f"{where}: {command}"
     text = page.read_text(encoding="utf-8")
     assert text.count("```") == 2 * len(list(blocks_of(page))), f"{name_of(page)}: odd fences"
 
@@ -354,7 +377,9 @@ def test_every_block_that_is_not_run_says_why(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_marker_stands_apart_from_its_block(page):
     text = page.read_text(encoding="utf-8")
-    comments = re.findall(r"^<!-- (?:file|exit|keeps|from|not run).*-->$", text, re.MULTILINE)
+    comments = re.findall(
+        r"^<!-- (?:file|exit|keeps|from|not run|answer|events).*-->$", text, re.MULTILINE
+    )
     assert len(comments) == sum(bool(block.marker) for block in blocks_of(page))
 
 
@@ -378,3 +403,27 @@ def test_the_comparison_of_json_notices_a_difference():
     for wrong in ({"a": 0.0}, {"d": 1}, {"b": []}, {"b": [{"c": 0}]}):
         with pytest.raises(AssertionError):
             assert_part_of(wrong, actual, "wrong")
+
+
+def test_an_answer_is_compared_by_its_keys_and_values(make_matcher):
+    actual = {"id": 1.0, "text": "done at 2026-01-02T03:04:05Z", "list": [1, 2], "more": None}
+    make_matcher({}).match({"id": 1, "text": "done at 2020-01-02T03:04:05Z"}, actual)
+    make_matcher({}).match({"list": [1, "..."], "text": "done ..."}, actual)
+    for wrong in ({"id": 2}, {"none": 1}, {"list": [1]}, {"list": [2, "..."]}, {"text": "done"}):
+        with pytest.raises(AssertionError):
+            make_matcher({}).match(wrong, actual)
+
+
+def test_an_answer_in_time_may_have_other_numbers_and_no_other_words(make_matcher):
+    make_matcher({}, loosely=True).match({"n": 1, "text": "3 of 9"}, {"n": 5, "text": "4 of 9"})
+    with pytest.raises(AssertionError):
+        make_matcher({}, loosely=True).match({"text": "3 of 9"}, {"text": "4 off 9"})
+
+
+def test_an_id_of_a_page_stands_for_one_id_of_the_service(make_matcher):
+    shown, first, other = (f"{digit * 8}-1111-1111-1111-111111111111" for digit in "abc")
+    known = {}
+    make_matcher(known).match([shown, f"task {shown}"], [first, f"task {first}"])
+    assert known == {shown: first}
+    with pytest.raises(AssertionError):
+        make_matcher(known).match(shown, other)

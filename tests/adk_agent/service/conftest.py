@@ -20,7 +20,9 @@ from a2a.server.tasks import TaskUpdater
 from a2a.types import TaskState
 
 from adk_agent.assembly import Assembly
-from adk_agent.server import ServiceOptions, StoppingServer, build_service, server_config
+from adk_agent.server import build_service
+from adk_agent.service.options import ServiceOptions
+from adk_agent.serving import StoppingServer, server_config
 from adk_agent.settings import Settings
 from tau_bridge.testing.serving import listening_socket
 

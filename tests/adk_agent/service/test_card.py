@@ -2,9 +2,10 @@
 
 import httpx
 import pytest
+from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from pydantic import SecretStr
 
-from adk_agent.card import ASSESSMENT, EVALUATE, TEAMS
+from adk_agent.card import ASSESSMENT, EVALUATE, TEAMS, build_card, card_json
 from adk_agent.cli.main import main
 from adk_agent.service.callers import CARD_PATHS, Callers
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
@@ -65,3 +66,12 @@ def test_the_card_names_a_security_scheme_where_a_token_is_needed(client, serve_
 def test_the_examples_of_the_skills_are_understood(skill, capsys):
     for example in skill.examples:
         assert main(["run", example, "--dry-run", "--offline"]) == 0, capsys.readouterr().err
+
+
+def test_the_card_before_everything_is_loaded_is_the_one_that_comes_after():
+    """While the service loads, its card is made without a2a-sdk's own function for it."""
+    for token in (True, False):
+        card = build_card(
+            "https://a.example/x/", version="1", grpc_url="a.example:5", needs_token=token
+        )
+        assert card_json(card) == agent_card_to_dict(card)

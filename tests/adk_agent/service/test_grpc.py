@@ -13,10 +13,10 @@ from a2a.types import (
 )
 from pydantic import SecretStr
 
-from adk_agent.server import GrpcAddress
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.listening import bound_socket
+from adk_agent.service.options import GrpcAddress
 
 grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
 

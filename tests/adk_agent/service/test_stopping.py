@@ -9,8 +9,9 @@ from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 
 from adk_agent.card import build_card
+from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stopping import StoppableExecutor
-from adk_agent.service.stores import BoundedTaskStore, TaskStoreChoice, context_of
+from adk_agent.service.stores import BoundedTaskStore, context_of
 from adk_agent.testing import manual_runtime
 
 

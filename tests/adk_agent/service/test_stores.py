@@ -8,9 +8,9 @@ from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, Task, TaskState, TaskStatus
 
 from adk_agent.errors import RequestError, StorageError
+from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stores import (
     BoundedTaskStore,
-    TaskStoreChoice,
     context_of,
     new_task_store,
     opened,
