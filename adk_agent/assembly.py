@@ -47,6 +47,8 @@ class Assembly:
         runtime: Clock and identifiers.
         source: Task data; opened from the settings where none is given.
         network: Which addresses may be called.
+        may_register: Whether requests may register agents. Their names count for everybody, so not
+            where callers do not know each other.
     """
 
     settings: Settings
@@ -55,6 +57,7 @@ class Assembly:
     runtime: Runtime = field(default_factory=Runtime.system)
     source: DataSource | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
+    may_register: bool = True
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """What must not be seen in a log."""
@@ -112,6 +115,7 @@ class Assembly:
                 selector=SelectorDeps(
                     catalogue=lambda: SourceCatalogue(source),
                     model=agent_model(self.settings, offline_selector_model()),
+                    may_register=self.may_register,
                 ),
                 evaluation=self.evaluation_deps(source),
                 interpreter=InterpreterDeps(

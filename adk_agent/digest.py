@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from adk_agent.harmless import harmless
 from adk_agent.report import EvaluationReport, SummaryRow, failed_reasons
 from adk_agent.team_summary import TeamRow
 
@@ -65,7 +67,7 @@ class ReportDigest(BaseModel):
 
 
 def digest_of(report: EvaluationReport) -> ReportDigest:
-    """The digest of a report."""
+    """The digest of a report. What agents wrote is harmless in it, for people and models read it."""
     lost = [trial for trial in report.trials if trial.status == "scored" and not trial.passed]
     components = Counter(
         name
@@ -75,7 +77,7 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
     )
     ends = Counter(trial.termination for trial in report.trials)
     reasons = list(failed_reasons(report.trials).items())[:MOST_NOTABLE]
-    return ReportDigest(
+    digest = ReportDigest(
         run_id=report.run_id,
         status=report.status,
         rows=tuple(_digest_row(row) for row in report.summary),
@@ -85,6 +87,16 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         missing_scores=dict(reasons),
         warnings=report.warnings,
     )
+    return ReportDigest.model_validate(_harmless(digest.model_dump()))
+
+
+def _harmless(value: Any) -> Any:
+    """The same with every text in it harmless, keys too."""
+    if isinstance(value, dict):
+        return {_harmless(key): _harmless(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_harmless(item) for item in value)
+    return harmless(value) if isinstance(value, str) else value
 
 
 def _digest_team(team: TeamRow) -> DigestTeam:

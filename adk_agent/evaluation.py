@@ -95,12 +95,7 @@ async def resume(
     """
     manifest = load_manifest(deps.results_dir, run_id)
     _refuse_a_mixture(manifest, deps)
-    finished = [
-        record
-        for record in await asyncio.to_thread(load_trials, deps.results_dir, run_id)
-        if record.row.status != "failed"
-    ]
-    return await _tracked(manifest, deps, on_progress, finished)
+    return await _tracked(manifest, deps, on_progress, goes_on=True)
 
 
 async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
@@ -111,9 +106,9 @@ async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
         StorageError: there is no such run, or its directory cannot be read or written.
     """
     manifest = load_manifest(deps.results_dir, run_id)
-    finished = await asyncio.to_thread(load_trials, deps.results_dir, run_id)
     clock = deps.runtime.clock
     with tracked_run(deps.results_dir, run_id, request=manifest.request, clock=clock) as tracker:
+        finished = await asyncio.to_thread(load_trials, deps.results_dir, run_id)
         report = await _Run(manifest, deps, silent, finished).report_so_far()
         tracker.end("interrupted", "its process ended before it did")
     return report
@@ -123,9 +118,10 @@ async def _tracked(
     manifest: RunManifest,
     deps: EvaluationDeps,
     on_progress: OnProgress,
-    finished: Sequence[TrialRecord] | None = None,
+    *,
+    goes_on: bool = False,
 ) -> EvaluationReport:
-    """Play, with the run's status on disk all the while."""
+    """Play, with the run's status on disk all the while; or play the rest, where it `goes_on`."""
     with tracked_run(
         deps.results_dir, manifest.run_id, request=manifest.request, clock=deps.runtime.clock
     ) as tracker:
@@ -134,10 +130,17 @@ async def _tracked(
             tracker.saw(progress)
             on_progress(progress)
 
+        finished = await _finished(manifest, deps) if goes_on else None
         run = _Run(manifest, deps, tell, finished)
         report = await tracker.until_canceled(run.execute())
         tracker.end(report.status)
     return report
+
+
+async def _finished(manifest: RunManifest, deps: EvaluationDeps) -> list[TrialRecord]:
+    """The trials that need not be played again. Read under the run's lock: nobody adds to them."""
+    records = await asyncio.to_thread(load_trials, deps.results_dir, manifest.run_id)
+    return [record for record in records if record.row.status != "failed"]
 
 
 def _refuse_a_mixture(manifest: RunManifest, deps: EvaluationDeps) -> None:

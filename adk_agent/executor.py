@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BROKE = "The assessor broke; see its log"
+MAX_RUNNING = 256
+"""Evaluations at once; whoever asks for more is told to come back."""
 CANCEL_TIMEOUT_S = 10.0
 """How long a canceled evaluation may take to write its report, before the task ends without it."""
 
@@ -216,6 +218,10 @@ class EvaluationExecutor(AgentExecutor):
         return work
 
     async def _play(self, updater: TaskUpdater, work: Work) -> None:
+        if len(self._running) >= MAX_RUNNING:
+            said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
+            await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
+            return
         await updater.start_work()
         teller = ProgressTeller(updater)
         running = _Running(work=asyncio.create_task(self._played(work, teller.hear)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from adk_agent.plan import EvaluationPlan
 from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.networks import Host, kind_of
 
 _THIS_MACHINE = "this machine"
 _PORTS = {"http": 80, "https": 443}
@@ -42,12 +42,10 @@ def _place(address: str) -> tuple[str, int, str] | None:
 
 
 def _host(name: str) -> str:
-    name = name.rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
-        return _THIS_MACHINE
     try:
-        ip = ipaddress.ip_address(name)
+        host = Host.parse(name)
     except ValueError:
         return name
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    return _THIS_MACHINE if ip.is_loopback or ip.is_unspecified else str(ip)
+    if host.is_this_machine or (host.address is not None and kind_of(host.address) == "loopback"):
+        return _THIS_MACHINE
+    return host.name

@@ -29,13 +29,12 @@ T = TypeVar("T")
 RunState = Literal["running", "complete", "incomplete", "interrupted", "canceled", "failed"]
 """`incomplete` and `interrupted` as in a report; `failed`: it ended before anything was played."""
 
-WRITE_INTERVAL_S = 0.25
-"""While trials are played, how long what is new of them may wait for its place on disk."""
-CANCEL_POLL_S = 0.25
-"""How often a run looks whether another process wants it to stop."""
+LOOK_INTERVAL_S = 0.25
+"""How often a run writes what is new of it, and looks whether another process wants it to stop."""
 _STATUS, _CANCEL = "status.json", "cancel"
-_LOCK_ATTEMPTS = 20
-_LOCK_WAIT_S = 0.01
+_LOCK_ATTEMPTS = 4
+_LOCK_WAIT_S = 0.005
+_MAX_ID_CHARS = 200
 
 
 class RunStatus(BaseModel):
@@ -66,7 +65,7 @@ class RunTracker:
         self._directory = directory
         self._status = status
         self._clock = clock
-        self._write_after_s = 0.0
+        self._is_behind = False
         self._write()
 
     @property
@@ -75,11 +74,11 @@ class RunTracker:
         return self._status
 
     def saw(self, progress: Progress) -> None:
-        """Take note of progress; on disk it is at most `WRITE_INTERVAL_S` behind, or at a stage."""
+        """Take note of progress. A new stage is on disk at once, all else at the next look."""
         before = self._status.progress
-        changed_stage = before is None or before.stage != progress.stage
         self._status = self._status.model_copy(update={"progress": progress})
-        if changed_stage or self._clock.monotonic_s() >= self._write_after_s:
+        self._is_behind = True
+        if before is None or before.stage != progress.stage:
             self._change()
 
     def end(self, state: RunState, problem: str | None = None) -> None:
@@ -110,8 +109,10 @@ class RunTracker:
         )
 
     async def _canceled(self) -> None:
-        while not (self._directory / _CANCEL).exists():  # noqa: ASYNC110 - another process writes
-            await asyncio.sleep(CANCEL_POLL_S)
+        while not (self._directory / _CANCEL).exists():
+            if self._is_behind:
+                self._change()
+            await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _change(self, **fields: object) -> None:
         fields["updated_at"] = self._clock.now()
@@ -119,7 +120,7 @@ class RunTracker:
         self._write()
 
     def _write(self) -> None:
-        self._write_after_s = self._clock.monotonic_s() + WRITE_INTERVAL_S
+        self._is_behind = False
         write_whole(self._directory / _STATUS, self._status.model_dump_json(indent=2) + "\n")
 
 
@@ -136,8 +137,9 @@ def tracked_run(
     directory = results_dir / run_id
     with storage(directory):
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / _CANCEL).unlink(missing_ok=True)
     with _locked(directory, run_id):
+        with storage(directory):
+            (directory / _CANCEL).unlink(missing_ok=True)
         now = clock.now()
         status = RunStatus(
             run_id=run_id, state="running", request=request, started_at=now, updated_at=now
@@ -168,7 +170,9 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
     """
     directory = results_dir / checked_run_id(run_id)
     path = directory / _STATUS
-    if not path.exists():
+    with storage(path):
+        known = path.exists()
+    if not known:
         raise RequestError(
             f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
         )
@@ -215,7 +219,9 @@ def checked_run_id(run_id: str) -> str:
     Raises:
         RequestError: It is not.
     """
-    if not run_id or run_id in (".", "..") or "/" in run_id or "\\" in run_id or "\0" in run_id:
+    if not 0 < len(run_id) <= _MAX_ID_CHARS:
+        raise RequestError(f"{run_id[:_MAX_ID_CHARS]!r} is not the id of a run")
+    if run_id in (".", "..") or "/" in run_id or "\\" in run_id or "\0" in run_id:
         raise RequestError(f"{run_id!r} is not the id of a run")
     return run_id
 

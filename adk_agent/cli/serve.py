@@ -48,7 +48,8 @@ def execute(parsed: argparse.Namespace) -> int:
             from adk_agent.assembly import Assembly
             from adk_agent.server import build_service
 
-            assembly = Assembly(settings=settings, network=network).prepared()
+            alone = is_loopback(parsed.host) and not options.callers
+            assembly = Assembly(settings=settings, network=network, may_register=alone).prepared()
             return build_service(assembly, card_url=url, options=options, own_addresses=[here])
 
         serve(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from adk_agent.conversation.again import is_failure
-from adk_agent.printable import printable
+from adk_agent.harmless import harmless
 from adk_agent.progress import Progress
 from adk_agent.report import TrialRow
 from adk_agent.tracking import RunStatus
@@ -127,8 +127,8 @@ def _unmet(row: TrialRow, name: str) -> str:
 
 
 def _short(text: str) -> str:
-    """Text from outside on one line, without control characters, cut off where it is long."""
-    line = printable(" ".join(text.split()))
+    """Text from outside on one line, without control characters or markup, cut off where it is long."""
+    line = harmless(" ".join(text.split()))
     return line if len(line) <= _MOST_CHARS else f"{line[:_MOST_CHARS]} ..."
 
 

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from adk_agent.plan import COORDINATION
 
@@ -41,6 +42,7 @@ _LONG_NAME = 7
 """From this length on, two mistakes leave a name recognisable if they are mostly a matter of order."""
 
 
+@lru_cache(maxsize=4096)
 def spelling_distance(left: str, right: str) -> int:
     """How many letters must be inserted, dropped, exchanged or swapped with their neighbour."""
     width = len(right) + 1

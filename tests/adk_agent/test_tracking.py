@@ -117,7 +117,7 @@ def test_following_tells_every_change_until_the_end(results_dir, shell):
             text=True,
         )
         first = json.loads(told.stdout.readline())
-        tracker.saw(progress(2))
+        tracker.saw(progress(2).model_copy(update={"stage": "finished"}))
         second = json.loads(told.stdout.readline())
         tracker.end("complete")
     rest, _ = told.communicate(timeout=30)

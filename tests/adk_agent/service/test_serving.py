@@ -11,7 +11,7 @@ import sys
 import httpx
 import pytest
 
-from adk_agent import server
+from adk_agent.cli import serve as cli_serve
 from adk_agent.cli.main import main
 from adk_agent.cli.serve import address_of, network_policy
 from adk_agent.service.listening import bound_socket
@@ -110,11 +110,11 @@ def test_a_public_service_that_anybody_may_use_warns_once(
     host, token, warnings, monkeypatch, caplog
 ):
     served = []
-    monkeypatch.setattr(server, "serve", lambda assembly, *_, **given: served.append(given))
+    monkeypatch.setattr(cli_serve, "serve", lambda *_, **given: served.append(given))
     if token is not None:
         monkeypatch.setenv("GREENROOM_AUTH_TOKEN", token)
     assert main(["serve", "--host", host, "--port", "0"]) == 0
-    assert bool(served[0]["options"].callers) is (token is not None)
+    assert bool(served[0]["card"].security_schemes) is (token is not None)
     said = [record for record in caplog.records if "anybody who reaches it" in record.getMessage()]
     assert len(said) == warnings
 
