@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from adk_agent.errors import PreflightError
 from adk_agent.reading.addresses import TEAM_PREFIX
@@ -49,8 +49,7 @@ class BundledAgents:
         self._process: asyncio.subprocess.Process | None = None
         self._urls: dict[str, str] = {}
         self._members: dict[str, dict[str, str]] = {}
-        # A file, because a pipe that nobody reads would stop an agent that logs a lot.
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
+        self._stderr: IO[bytes] | None = None
 
     async def ending(self) -> str | None:
         """How the agents' process ended, None if it runs on for a second or there is none."""
@@ -103,18 +102,8 @@ class BundledAgents:
             PreflightError: they did not come up.
         """
         if self._names:
-            self._process = await asyncio.create_subprocess_exec(
-                *[sys.executable, "-P", "-m", "purple_agent", *self._names, *self._arguments()],
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=self._stderr,
-                start_new_session=True,  # Ctrl-C is for the assessor, which then stops them
-            )
             try:
-                async with asyncio.timeout(START_TIMEOUT_S):
-                    announced = await self._announcement(self._process)
-                    self._urls = announced["agents"]
-                    self._members = announced.get("members", {})
+                await self._start()
             except BaseException:
                 await self.aclose()
                 raise
@@ -129,6 +118,27 @@ class BundledAgents:
         """Stop the process."""
         await self.aclose()
 
+    async def _start(self) -> None:
+        named = f"the bundled agents {', '.join(self._names)} did not start"
+        # A file, because a pipe that nobody reads would stop an agent that logs a lot.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *[sys.executable, "-P", "-m", "purple_agent", *self._names, *self._arguments()],
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,  # Ctrl-C is for the assessor, which then stops them
+            )
+            async with asyncio.timeout(START_TIMEOUT_S):
+                announced = await self._announcement(self._process, self._stderr)
+        except TimeoutError as error:
+            raise PreflightError(f"{named} within {START_TIMEOUT_S:g} s") from error
+        except OSError as error:
+            raise PreflightError(f"{named}: {error}") from error
+        self._urls = announced["agents"]
+        self._members = announced.get("members", {})
+
     def _arguments(self) -> list[str]:
         gold = ["--gold", "-"] if NEEDS_GOLD in self._names else []
         teams = any(name.startswith(TEAM_PREFIX) for name in self._names)
@@ -136,7 +146,9 @@ class BundledAgents:
         beside = [*gold, *(of_teams if teams else [])]
         return ["--host", "127.0.0.1", "--port", "0", "--announce", *beside]
 
-    async def _announcement(self, process: asyncio.subprocess.Process) -> dict[str, Any]:
+    async def _announcement(
+        self, process: asyncio.subprocess.Process, stderr: IO[bytes]
+    ) -> dict[str, Any]:
         if process.stdin is None or process.stdout is None:
             msg = "the bundled agents' process has no pipes"
             raise RuntimeError(msg)
@@ -148,8 +160,8 @@ class BundledAgents:
         line = await process.stdout.readline()
         if not line:
             await process.wait()
-            self._stderr.seek(0)
-            complaint = self._stderr.read().decode(errors="replace").strip()
+            stderr.seek(0)
+            complaint = stderr.read().decode(errors="replace").strip()
             names = ", ".join(self._names)
             msg = f"the bundled agents {names} did not start: {complaint[-500:] or 'no message'}"
             raise PreflightError(msg)
@@ -159,18 +171,22 @@ class BundledAgents:
     async def aclose(self) -> None:
         """Stop the process; kill it if it does not stop in time. May be called twice."""
         process, self._process = self._process, None
-        self._stderr.close()
+        stderr, self._stderr = self._stderr, None
+        if stderr is not None:
+            stderr.close()
         if process is None or process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(STOP_TIMEOUT_S):
-                await process.communicate()
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STOP_TIMEOUT_S):
+                    await process.communicate()
+        finally:  # who is cancelled here does not wait, but leaves no process behind either
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+        await process.wait()
 
 
 def gold_script(tasks: Iterable[tuple[str, Task]]) -> dict[str, Any]:

@@ -427,7 +427,7 @@ class _Run:
             interrupted=interrupted,
         )
         store.finish(report, render_markdown(report))
-        self._say("finished", f"report in {store.directory}")
+        self._say("finished", "the report is written")
         return report
 
     def _say(

@@ -87,6 +87,7 @@ def build_service(
         ],
         lifespan=lambda _: parts.running(),
     )
+    app.router.redirect_slashes = False  # `/nothing` is not there, and neither is `/nothing/`
     return Service(app=app, stop=stop)
 
 

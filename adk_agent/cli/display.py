@@ -92,7 +92,10 @@ class Display:
             )
             return
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-        self._console.print(escape(printable(f"{counter}{progress.message}")), soft_wrap=True)
+        where = f": {self.folder}" if progress.stage == "finished" else ""
+        self._console.print(
+            escape(printable(f"{counter}{progress.message}{where}")), soft_wrap=True
+        )
 
     def close(self) -> None:
         """Stop the moving display. May be called twice."""

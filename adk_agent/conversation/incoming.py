@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from a2a.types import Message, Part
 from google.protobuf.json_format import MessageToDict
 
 from adk_agent.errors import RequestError
 from adk_agent.printable import printable
+from tau_bridge.whole_numbers import whole_numbers
 
 MAX_CHARS = 200_000
 """Of a request, JSON included."""
@@ -39,7 +39,7 @@ def request_text(message: Message | None) -> str:
             f"the message holds {len(data)} data parts, and one evaluation is asked for by one: "
             "send each in a message of its own"
         )
-    text = "\n".join([*texts, *(json.dumps(with_integers(MessageToDict(each))) for each in data)])
+    text = "\n".join([*texts, *(json.dumps(whole_numbers(MessageToDict(each))) for each in data)])
     if len(text) > MAX_CHARS:
         raise RequestError(f"the request has {len(text)} characters; at most {MAX_CHARS} are read")
     return text
@@ -58,14 +58,3 @@ def refuse_files(parts: Sequence[Part]) -> None:
                 f"the message holds a file ({kind}), which is not read here: send the request as "
                 "text (text/plain) or as JSON (application/json)"
             )
-
-
-def with_integers(value: Any) -> Any:
-    """The same JSON with whole numbers as integers, which protobuf turns into floats."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [with_integers(each) for each in value]
-    if isinstance(value, dict):
-        return {key: with_integers(each) for key, each in value.items()}
-    return value

@@ -72,7 +72,7 @@ _MERE_COURTESY = "hello"
 _THING = r"(?:evaluation|run|task|assessment|test|benchmark|job|process)s?"
 _RUN = (
     r"(?:it|this|that|them|everything|"
-    rf"(?:(?:the|this|that|my|our|your) )?(?:(?:last|latest|previous|current|running|earlier|recent|interrupted|stopped|canceled) )?{_THING})"
+    rf"(?:all )?(?:(?:the|this|that|my|our|your) )?(?:(?:last|latest|previous|current|running|earlier|recent|interrupted|stopped|canceled) )?{_THING})"
 )
 _OF = rf"(?: (?:of|for|on|with|from|in) {_RUN})?"
 _SHOW = r"(?:(?:show|list|give|send|print|display|get|fetch|see|view|open)(?: me| us)? )?"

@@ -26,7 +26,9 @@ from a2a.types import (
     Task,
     TaskPushNotificationConfig,
 )
-from a2a.utils.errors import A2AError, InternalError
+from a2a.utils.errors import A2AError, InternalError, InvalidParamsError
+from google.protobuf.json_format import Error as NoJsonError
+from google.protobuf.json_format import MessageToDict
 
 logger = logging.getLogger(__name__)
 
@@ -36,9 +38,10 @@ INTERNAL_ERROR = "the assessor broke; its log says why"
 
 
 class SafeHandler(RequestHandler):
-    """Keeps the texts of unexpected exceptions from the wire.
+    """Keeps the texts of unexpected exceptions from the wire, and what cannot be told from the store.
 
     a2a-sdk puts the text of whatever is raised into the answer, and such a text may hold anything.
+    And it keeps messages that cannot be written as JSON: each list of tasks with one of them fails.
 
     Args:
         inner: Handles the requests.
@@ -50,13 +53,23 @@ class SafeHandler(RequestHandler):
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Task | Message:
-        """The task, or the message, that a message leads to."""
+        """The task, or the message, that a message leads to.
+
+        Raises:
+            InvalidParamsError: The message cannot be written as JSON.
+        """
+        _refuse_what_is_no_json(params)
         return await _safely(self._inner.on_message_send(params, context))
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """The events that a message leads to."""
+        """The events that a message leads to.
+
+        Raises:
+            InvalidParamsError: The message cannot be written as JSON.
+        """
+        _refuse_what_is_no_json(params)
         async for event in _safe_events(self._inner.on_message_send_stream(params, context)):
             yield event
 
@@ -112,6 +125,14 @@ class SafeHandler(RequestHandler):
     ) -> AgentCard:
         """The card for callers with a token."""
         return await _safely(self._inner.on_get_extended_agent_card(params, context))
+
+
+def _refuse_what_is_no_json(params: SendMessageRequest) -> None:
+    try:
+        MessageToDict(params)
+    except (NoJsonError, ValueError, RecursionError) as error:
+        message = "the message cannot be written as JSON: it holds NaN or an infinite number"
+        raise InvalidParamsError(message=message) from error
 
 
 async def _safely(answer: Awaitable[T]) -> T:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
-from a2a.server.jsonrpc_models import InvalidParamsError, JSONParseError, JSONRPCError
+from a2a.server.jsonrpc_models import (
+    InvalidParamsError,
+    InvalidRequestError,
+    JSONParseError,
+    JSONRPCError,
+)
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.server.routes.common import ServerCallContextBuilder
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
@@ -14,9 +20,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from adk_agent.service.finite_json import finite_json
 from adk_agent.service.limits import JSON_RPC_PATH
 
+logger = logging.getLogger(__name__)
+
 _MAX_ERRORS_SHOWN = 5
+_FIELDS = frozenset({"jsonrpc", "id", "method", "params"})
+_MAX_NAME_SHOWN = 60
 
 
 def jsonrpc_route(
@@ -35,11 +46,14 @@ def jsonrpc_route(
 
     async def endpoint(request: Request) -> Response:
         try:
-            body = await request.json()  # kept by the request: it is parsed once
+            body = finite_json(await request.body())  # the dispatcher reads it again
         except RecursionError:
             return _error(None, JSONParseError(message="The JSON is nested too deeply"))
         except ValueError as error:
             return _error(None, JSONParseError(message=_where(error)))
+        why = _not_a_request(body)
+        if why is not None:
+            return _error(_id_of(body), InvalidRequestError(message=f"Invalid Request: {why}"))
         problem = _unusable_params(body)
         if problem is not None:
             return _error(body.get("id"), problem)
@@ -54,20 +68,44 @@ def _where(error: ValueError) -> str:
     return f"Invalid JSON payload: {error}"
 
 
-def _unusable_params(body: Any) -> JSONRPCError | None:
-    """What is wrong with the params of a 0.3 request that is sound otherwise.
+def _not_a_request(body: Any) -> str | None:
+    """Why JSON is no JSON-RPC request; None where it is one.
+
+    a2a-sdk refuses the same, and writes a traceback into the log for each.
+    """
+    if not isinstance(body, dict):
+        return "the body has to be one object; batches are not supported"
+    unknown = sorted(body.keys() - _FIELDS)
+    if unknown:
+        return f"the field {unknown[0][:_MAX_NAME_SHOWN]!r} is unknown"
+    if body.get("jsonrpc") != "2.0":
+        return "jsonrpc has to be '2.0'"
+    if not isinstance(body.get("method"), str) or not body["method"]:
+        return "method has to be a string"
+    if not _is_id(body.get("id")):
+        return "id has to be a string, an integer or null"
+    if not isinstance(body.get("params", {}), dict | list | None):
+        return "params has to be an object"
+    return None
+
+
+def _id_of(body: Any) -> str | int | None:
+    """The id to answer with: that of the request where it has one that can be used."""
+    request_id = body.get("id") if isinstance(body, dict) else None
+    return request_id if _is_id(request_id) else None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int | None) and not isinstance(value, bool)
+
+
+def _unusable_params(body: dict[str, Any]) -> JSONRPCError | None:
+    """What is wrong with the params of a 0.3 request.
 
     a2a-sdk calls that an invalid request; the protocol has a code for it.
     """
-    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
-        return None
-    method, request_id = body.get("method"), body.get("id")
-    model = JSONRPC03Adapter.METHOD_TO_MODEL.get(method) if isinstance(method, str) else None
-    if (
-        model is None
-        or isinstance(request_id, bool)
-        or not isinstance(request_id, str | int | None)
-    ):
+    model = JSONRPC03Adapter.METHOD_TO_MODEL.get(body["method"])
+    if model is None:
         return None
     try:
         model.model_validate(body)
@@ -85,5 +123,6 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 
 def _error(request_id: str | int | None, error: JSONRPCError) -> JSONResponse:
+    logger.warning("a request was refused: %d %s", error.code, error.message)
     shown = error.model_dump(by_alias=True, exclude_none=True)
     return JSONResponse({"jsonrpc": "2.0", "id": request_id, "error": shown})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +11,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from adk_agent.service.finite_json import NotFiniteError, finite_json
 
 JSON_RPC_PATH = "/"
 
@@ -20,6 +23,8 @@ class RequestLimits:
 
     Args:
         body_bytes: Size of a request's body.
+        body_values: Objects, lists, numbers and texts in a body of JSON. Reading 70,000 of them,
+            which fit into a MiB, takes protobuf seconds in which nobody else is served.
         header_bytes: Size of the request line and all headers.
         header_timeout_s: From the first byte of a request, or from the connection where none
             comes, until the headers are complete.
@@ -28,6 +33,7 @@ class RequestLimits:
     """
 
     body_bytes: int = 1024 * 1024
+    body_values: int = 10_000
     header_bytes: int = 64 * 1024
     header_timeout_s: float = 10.0
     body_timeout_s: float = 30.0
@@ -58,8 +64,13 @@ class BodyLimit:
             return
         if body is None:
             return  # the client is gone, and nobody waits for an answer
-        if not _is_utf8(body) and scope["path"] != JSON_RPC_PATH:  # that has a code for it
-            await _RefusedError(400, "the body is not UTF-8").answer(scope, receive, send)
+        fault = None if scope["path"] == JSON_RPC_PATH else _fault(body)  # that has a code for it
+        if fault is not None:
+            await _RefusedError(400, fault).answer(scope, receive, send)
+            return
+        if _has_more_values(body, self._limits.body_values):
+            message = f"the body holds more than {self._limits.body_values} JSON values"
+            await _RefusedError(413, message).answer(scope, receive, send)
             return
         await self._app(scope, _replay(body, receive), send)
 
@@ -100,12 +111,38 @@ class _RefusedError(Exception):
         )
 
 
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
+def _has_more_values(body: bytes, limit: int) -> bool:
+    """Whether a body of JSON holds more values. What is no JSON holds none; others refuse it."""
+    # Each value but the first has a comma or an opening bracket before it. Prose has them too, so
+    # only what passes the bound this way is parsed to see.
+    if sum(body.count(mark) for mark in (b",", b"[", b"{")) < limit:
         return False
-    return True
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    found, unread = 0, [value]
+    while unread and found <= limit:
+        found += 1
+        value = unread.pop()
+        if isinstance(value, dict):
+            unread.extend(value.values())
+        elif isinstance(value, list):
+            unread.extend(value)
+    return found > limit
+
+
+def _fault(body: bytes) -> str | None:
+    """Why a body can be no request; None where it may be one, or others refuse it."""
+    try:
+        finite_json(body)
+    except UnicodeDecodeError:
+        return "the body is not UTF-8"
+    except NotFiniteError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        return None
+    return None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -21,7 +21,7 @@ from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict
 
-from adk_agent.service.stores import TERMINAL_STATES
+from adk_agent.conversation.earlier import ENDED_STATES
 
 logger = logging.getLogger(__name__)
 
@@ -172,5 +172,5 @@ def _headers(config: TaskPushNotificationConfig) -> dict[str, str]:
 
 def _ends(event: PushNotificationEvent) -> bool:
     if isinstance(event, Task | TaskStatusUpdateEvent):
-        return event.status.state in TERMINAL_STATES
+        return event.status.state in ENDED_STATES
     return False

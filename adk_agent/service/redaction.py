@@ -1,4 +1,4 @@
-"""RedactingFilter: keeps secrets out of the log."""
+"""RedactingFilter: keeps secrets out of the log, and lines that others wrote from passing for ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 
 from pydantic import SecretStr
+
+from adk_agent.printable import printable
 
 HIDDEN = "[secret]"
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[!-~]{4,}")
@@ -18,6 +20,9 @@ _formatter = logging.Formatter()
 
 class RedactingFilter(logging.Filter):
     """Replaces secrets, and whatever stands after Bearer, in messages and tracebacks.
+
+    Requests and agents choose part of what is logged: line breaks in a message are shown as escapes,
+    so that nobody writes a line of his own, and control characters everywhere.
 
     Args:
         secrets: What must not be seen.
@@ -32,7 +37,7 @@ class RedactingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean one record; it is always let through."""
-        record.msg = self._clean(record.getMessage())
+        record.msg = self._clean(_message(record)).replace("\n", "\\n")
         record.args = None
         if record.exc_info and not record.exc_text:
             record.exc_text = _formatter.formatException(record.exc_info)
@@ -43,7 +48,18 @@ class RedactingFilter(logging.Filter):
     def _clean(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        return _BEARER.sub(rf"\1 {HIDDEN}", text)
+        return printable(_BEARER.sub(rf"\1 {HIDDEN}", text))
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The message; as it was written where its arguments do not fit it.
+
+    A handler reports a record that it cannot write, and whoever logs goes on. A filter would raise.
+    """
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - arguments may be objects of any kind
+        return str(record.msg)
 
 
 def redact_logs(secrets: Iterable[SecretStr]) -> None:

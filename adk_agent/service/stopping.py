@@ -7,21 +7,15 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from a2a.helpers import new_text_message
+from a2a.helpers import new_task, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
 from a2a.types import Part, Task, TaskState
 
-from adk_agent.service.stores import TERMINAL_STATES
-from adk_agent.service.sweep import (
-    ARTIFACT_NAME,
-    WITH_TRIALS,
-    ArtifactOf,
-    failed_task,
-    finished_part,
-    run_id_of,
-)
+from adk_agent.conversation import artifacts
+from adk_agent.conversation.earlier import ENDED_STATES, run_id_of
+from adk_agent.service.sweep import WITH_TRIALS, ArtifactOf, failed_task, finished_part
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +50,10 @@ class StoppableExecutor(AgentExecutor):
         self._attach_until_s = 0.0
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Work on one message; a task that the service's stop interrupts ends as failed."""
+        """Work on one message; a task that the service's stop interrupts, or finds, is failed."""
+        if self._stopping:
+            await _refuse(context, event_queue)
+            return
         work = asyncio.create_task(self._inner.execute(context, event_queue))
         self._running[work] = context
         try:
@@ -97,11 +94,11 @@ class StoppableExecutor(AgentExecutor):
 
     async def _goes_on(self, context: RequestContext) -> bool:
         task = await self._stored(context)
-        return task is not None and task.status.state not in TERMINAL_STATES
+        return task is not None and task.status.state not in ENDED_STATES
 
     async def _give_up(self, context: RequestContext) -> None:
         task = await self._stored(context)
-        if task is not None and task.status.state not in TERMINAL_STATES:
+        if task is not None and task.status.state not in ENDED_STATES:
             failed = failed_task(task, STOPPED, [], self._now())
             await self._store.save(failed, context.call_context)
 
@@ -119,10 +116,27 @@ class StoppableExecutor(AgentExecutor):
         if asyncio.get_running_loop().time() < self._attach_until_s:
             parts = await finished_part(run_id_of(task), self._artifact_of)
         if parts:
-            await updater.add_artifact(parts, name=ARTIFACT_NAME)
+            await updater.add_artifact(parts, name=artifacts.NAME)
         text = STOPPED + (WITH_TRIALS if parts else "")
-        message = new_text_message(text, context_id=task.context_id, task_id=task.id)
-        await updater.update_status(TaskState.TASK_STATE_FAILED, message=message)
+        await _fail(updater, text)
+
+
+async def _refuse(context: RequestContext, event_queue: EventQueue) -> None:
+    """Fail a task that came after the stop; nothing would end what it begins."""
+    task, message = context.current_task, context.message
+    if task is None:
+        if message is None:
+            msg = "an A2A request without a message reached the executor"
+            raise ValueError(msg)
+        state = TaskState.TASK_STATE_SUBMITTED
+        task = new_task(message.task_id, message.context_id, state, history=[message])
+        await event_queue.enqueue_event(task)
+    await _fail(TaskUpdater(event_queue, task.id, task.context_id), STOPPED)
+
+
+async def _fail(updater: TaskUpdater, text: str) -> None:
+    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
+    await updater.update_status(TaskState.TASK_STATE_FAILED, message=message)
 
 
 async def _result_of(work: asyncio.Task[None]) -> None:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
-from a2a.types import Task, TaskState
+from a2a.types import Task
 
+from adk_agent.conversation.earlier import ENDED_STATES
 from adk_agent.errors import StorageError
 from adk_agent.service.callers import Caller
 from adk_agent.service.options import TaskStoreChoice
@@ -24,14 +25,6 @@ from adk_agent.service.options import TaskStoreChoice
 if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
 
-TERMINAL_STATES = frozenset(
-    {
-        TaskState.TASK_STATE_COMPLETED,
-        TaskState.TASK_STATE_CANCELED,
-        TaskState.TASK_STATE_FAILED,
-        TaskState.TASK_STATE_REJECTED,
-    }
-)
 KEPT_IN_MEMORY = 500
 """Finished tasks that a store in memory keeps."""
 _COLUMNS = frozenset({"id", "context_id", "owner", "last_updated", "status", "protocol_version"})
@@ -102,7 +95,7 @@ class BoundedTaskStore(InMemoryTaskStore):
     async def save(self, task: Task, context: ServerCallContext) -> None:
         """Keep a task, and drop the oldest finished one where they become too many."""
         await super().save(task, context)
-        if task.status.state not in TERMINAL_STATES:
+        if task.status.state not in ENDED_STATES:
             return
         owner = resolve_user_scope(context)
         self._finished[owner, task.id] = context_of(owner)

@@ -1,19 +1,20 @@
-"""sweep: ends the tasks that a service left running when it was killed."""
+"""sweep: ends the tasks that a killed service left running, and drops those that are old."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from a2a.helpers import new_text_message
 from a2a.server.tasks import TaskStore
 from a2a.types import Artifact, Part, Task, TaskState, TaskStatus
-from google.protobuf.json_format import MessageToDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from adk_agent.service.stores import TERMINAL_STATES, context_of
+from adk_agent.conversation import artifacts
+from adk_agent.conversation.earlier import ENDED_STATES, run_id_of
+from adk_agent.service.stores import context_of
 
 if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
@@ -23,9 +24,11 @@ logger = logging.getLogger(__name__)
 ArtifactOf = Callable[[str], Awaitable[list[Part] | None]]
 """The parts that tell of a run's finished trials, by its id; None where there is nothing to tell."""
 
-ARTIFACT_NAME = "evaluation"
+KEPT_DAYS = 90
+"""How long a finished task stays in a file. Its run directory stays as long as nobody removes it."""
 SWEPT = "The service ended while this evaluation ran."
 WITH_TRIALS = " The trials that were finished are attached."
+_ENDED = sorted(TaskState.Name(state) for state in ENDED_STATES)
 
 
 async def nothing(run_id: str) -> list[Part] | None:  # noqa: ARG001 - ArtifactOf
@@ -34,16 +37,21 @@ async def nothing(run_id: str) -> list[Part] | None:  # noqa: ARG001 - ArtifactO
 
 
 async def sweep(store: TaskStore, artifact_of: ArtifactOf, now: Callable[[], datetime]) -> int:
-    """Make every task FAILED that has not ended; returns how many there were.
+    """Make every task FAILED that has not ended, and drop those that ended `KEPT_DAYS` ago.
 
     Args:
         store: A store in memory starts empty, so only one on disk has any.
         artifact_of: Makes the artifact of what was finished.
         now: The time of the failure.
+
+    Returns:
+        How many had not ended.
     """
     if not hasattr(store, "engine"):
         return 0
-    left = await _left_running(store)  # type: ignore[arg-type]  # only a database has an engine
+    database: DatabaseTaskStore = store  # type: ignore[assignment]  # only that has an engine
+    await _drop_old(database, now() - timedelta(days=KEPT_DAYS))
+    left = await _left_running(database)
     for owner, task_id in left:
         context = context_of(owner)
         task = await store.get(task_id, context)
@@ -55,24 +63,37 @@ async def sweep(store: TaskStore, artifact_of: ArtifactOf, now: Callable[[], dat
     return len(left)
 
 
+async def _drop_old(store: DatabaseTaskStore, before: datetime) -> None:
+    from sqlalchemy import delete
+
+    model: Any = store.task_model
+    until = before.astimezone(UTC).replace(tzinfo=None)  # the column has no time zone
+    old = delete(model).where(_state_of(model).in_(_ENDED), model.last_updated < until)
+    async with store.async_session_maker.begin() as session:
+        dropped = (await session.execute(old)).rowcount
+    if dropped:
+        logger.info("%d tasks that ended more than %d days ago are dropped", dropped, KEPT_DAYS)
+
+
 async def _left_running(store: DatabaseTaskStore) -> list[tuple[str, str]]:
     from sqlalchemy import select
 
     model: Any = store.task_model
-    terminal = [TaskState.Name(state) for state in TERMINAL_STATES]
-    statement = select(model.owner, model.id).where(
-        model.status["state"].as_string().not_in(terminal)
-    )
+    statement = select(model.owner, model.id).where(_state_of(model).not_in(_ENDED))
     async with store.async_session_maker() as session:
         rows = (await session.execute(statement)).all()
     return sorted((owner, task_id) for owner, task_id in rows)
 
 
+def _state_of(model: Any) -> Any:
+    return model.status["state"].as_string()
+
+
 def failed_task(task: Task, reason: str, parts: list[Part], now: datetime) -> Task:
     """The same task, failed: with the reason, and what was finished as its artifact."""
     if parts:
-        name = f"{task.id}-{ARTIFACT_NAME}"
-        task.artifacts.append(Artifact(artifact_id=name, name=ARTIFACT_NAME, parts=parts))
+        name = f"{task.id}-{artifacts.NAME}"
+        task.artifacts.append(Artifact(artifact_id=name, name=artifacts.NAME, parts=parts))
     text = reason + (WITH_TRIALS if parts else "")
     message = new_text_message(text, context_id=task.context_id, task_id=task.id)
     time = Timestamp()
@@ -95,10 +116,3 @@ async def finished_part(run_id: str | None, artifact_of: ArtifactOf) -> list[Par
         # One unreadable run must not keep the service from starting, nor other tasks from ending.
         logger.exception("what was finished of run %s cannot be read", run_id)
         return []
-
-
-def run_id_of(task: Task) -> str | None:
-    """The run that a task's metadata names."""
-    progress = MessageToDict(task.metadata).get("progress")
-    run_id = progress.get("run_id") if isinstance(progress, dict) else None
-    return run_id if isinstance(run_id, str) else None

@@ -1,8 +1,9 @@
 """Patience: when a request that was turned away is sent again, and after how long. Pure.
 
-429 (too many requests) and 503 (unavailable) say that the server did not take the request up, so
-the same request, with the same message id in it, may be sent again. No other answer says that: a
-gateway's 502 and 504 leave open what the agent behind it has begun.
+After 429 (too many requests) and 503 (unavailable) the same request may be sent again. Most servers
+say by them that they did not take it up; where one did all the same, the same message id makes a
+repeat safe, for it tells the agent that it had this message already. A gateway's 502 and 504 say
+that the agent behind it may well have begun, so they end the call.
 """
 
 from __future__ import annotations

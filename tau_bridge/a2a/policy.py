@@ -11,8 +11,9 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 import httpx
 
@@ -33,6 +34,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ALLOWED_HOSTS_SETTING = "GREENROOM_ALLOWED_HOSTS"
 _MAX_ADDRESSES = 8
+_MAX_LOOK_UPS = 16
 
 _WORDS: dict[AddressKind, str] = {
     "private": "an address of a private network",
@@ -46,9 +48,16 @@ _WORDS: dict[AddressKind, str] = {
 
 async def system_resolver(host: str, port: int) -> tuple[str, ...]:
     """The addresses that the operating system finds, in its order, each once."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_look_ups(), look_up)
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@cache
+def _look_ups() -> ThreadPoolExecutor:
+    # A name whose server is silent holds its thread for half a minute. In threads of their own,
+    # such names keep nobody waiting but other look-ups.
+    return ThreadPoolExecutor(_MAX_LOOK_UPS, thread_name_prefix="look-up")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +65,8 @@ class NetworkPolicy:
     """Which addresses may be called. Public ones always may.
 
     Link-local, multicast and reserved addresses and the metadata services of clouds are refused
-    under every policy, unless `allowed` has the address itself.
+    under every policy, unless `allowed` has the address itself: a network that they are in is not
+    enough, for whoever allows a large one does not mean them.
 
     Args:
         loopback: Whether this machine may be called (0.0.0.0 and :: mean it too).
@@ -149,13 +159,14 @@ class NetworkPolicy:
 
     def _check_address(self, target: _Target, address: IPAddress) -> None:
         kind = kind_of(address)
-        named = kind in ("loopback", "private") and (
+        is_inside = kind in ("loopback", "private")
+        named = is_inside and (
             self._allows_name(target) or (self.loopback if kind == "loopback" else self.private)
         )
-        if kind == "public" or named or self._allows_address(address, target.port):
+        if kind == "public" or named or self._allows_address(address, target.port, is_inside):
             return
         leads = "is" if target.host.address is not None else "leads to"
-        lifts = target.place if kind in ("loopback", "private") else "that very address"
+        lifts = target.place if is_inside else "that very address"
         raise target.forbidden(f"its host {leads} {_WORDS[kind]}", lifts)
 
     def _allows_name(self, target: _Target) -> bool:
@@ -164,10 +175,11 @@ class NetworkPolicy:
             for rule in _rules(self.allowed)
         )
 
-    def _allows_address(self, address: IPAddress, port: int) -> bool:
+    def _allows_address(self, address: IPAddress, port: int, by_network: bool) -> bool:
         inner = carried(address)
         return any(
             rule.network is not None
+            and (by_network or rule.network.num_addresses == 1)
             and (address in rule.network or (inner is not None and inner in rule.network))
             and rule.port in (None, port)
             for rule in _rules(self.allowed)

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 
+from tau_bridge.whole_numbers import whole_numbers
+
 if TYPE_CHECKING:
     from a2a.types import StreamResponse, TaskArtifactUpdateEvent, TaskStatus
 
@@ -35,7 +37,6 @@ _TERMINAL = {
 _INTERRUPTED = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
 
 INPUT_REQUIRED = "input-required"
-_EXACT_INTEGERS_BELOW = 2.0**53
 
 
 class UnreadablePartError(ValueError):
@@ -283,7 +284,7 @@ def _json_value(part: Part) -> Any:
     except Exception as exc:  # protobuf has errors of its own, for depth say
         msg = f"a data part is not JSON: {exc}"
         raise UnreadablePartError(msg) from exc
-    return _whole_numbers(values[0])
+    return whole_numbers(values[0])
 
 
 def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
@@ -292,15 +293,3 @@ def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
         part = Part()
         part.data.struct_value.CopyFrom(holder.metadata)
         yield _json_value(part)
-
-
-def _whole_numbers(value: Any) -> Any:
-    """`value` with floats that are whole numbers as int, wherever a double is exact."""
-    if isinstance(value, float):
-        exact = value.is_integer() and abs(value) < _EXACT_INTEGERS_BELOW
-        return int(value) if exact else value
-    if isinstance(value, dict):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    return value

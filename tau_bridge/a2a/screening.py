@@ -29,19 +29,24 @@ __all__ = ["NetworkPolicy", "Resolver", "guarded_client", "is_allowed", "system_
 
 
 async def is_allowed(
-    policy: NetworkPolicy, url: str, *, resolver: Resolver = system_resolver
+    policy: NetworkPolicy,
+    url: str,
+    *,
+    resolver: Resolver = system_resolver,
+    timeout_s: float = 5.0,
 ) -> bool:
     """Whether `url` may be called now: all addresses that its host leads to are allowed.
 
-    False too where the name cannot be looked up. A name may lead elsewhere later, so this is for
+    False too where the name cannot be looked up, or not within `timeout_s`. A name may lead elsewhere later, so this is for
     telling somebody early; `guarded_client` checks again when it calls.
     """
     try:
         policy.check_url(url)
         parsed = httpx.URL(url)
         port = parsed.port or (443 if parsed.scheme == "https" else 80)
-        await policy.resolve(parsed.raw_host.decode("ascii"), port, resolver=resolver)
-    except (AgentForbiddenError, OSError):
+        async with asyncio.timeout(timeout_s):
+            await policy.resolve(parsed.raw_host.decode("ascii"), port, resolver=resolver)
+    except (AgentForbiddenError, OSError):  # TimeoutError is one of the latter
         return False
     return True
 

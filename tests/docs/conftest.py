@@ -113,14 +113,16 @@ class Exchange:
     def answered(self, shown, where, *, status=200, loosely=False, moved_back=str):
         """The request's answer is as shown; loosely, it is asked for again until it is so."""
         until = time.monotonic() + MOST_SECONDS
+        first = None
         while True:
             answer = self._client.request(**self._request)
             assert answer.status_code == status, f"{where}: {answer.status_code} {answer.text}"
             try:
                 self._compare(shown, json.loads(moved_back(answer.text)), loosely=loosely)
             except DifferentError as error:
+                first = first or f"{error}\n{answer.text[:3000]}"
                 if not loosely or time.monotonic() > until:
-                    raise AssertionError(f"{where}: {error}\n{answer.text[:3000]}") from error
+                    raise AssertionError(f"{where}: {error}; at first {first}") from error
                 time.sleep(POLL_S)  # polling is what is shown
             else:
                 return

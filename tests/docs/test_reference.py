@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from pydantic import AliasChoices
 
 from adk_agent import agentbeats
 from adk_agent.cli.main import build_parser
+from adk_agent.conversation.incoming import MAX_CHARS
+from adk_agent.conversation.understanding import Intent, understand
 from adk_agent.evaluators import trace_evaluators
+from adk_agent.executor import MAX_RUNNING
+from adk_agent.progress import Progress
 from adk_agent.reading.refusal import RefusalCode
 from adk_agent.report import (
     EvaluationReport,
@@ -22,8 +27,12 @@ from adk_agent.report import (
 )
 from adk_agent.runs import TrialRecord
 from adk_agent.scoring import score_entry
+from adk_agent.service.limits import RequestLimits
+from adk_agent.service.push import MAX_CONFIGS_PER_TASK
+from adk_agent.service.stores import KEPT_IN_MEMORY
 from adk_agent.settings import Settings
 from adk_agent.team_summary import FindingCount, TeamRow
+from adk_agent.tracking import RunState
 from adk_agent.visible import MAX_REPORTED_STEPS
 from evals.base import Evaluation, EvaluationContext, Tier
 from evals.graph.findings import Thresholds
@@ -293,6 +302,51 @@ def test_the_limits_on_reports_and_calls_are_right():
         "a request through the proxy": f"{proxy.max_request_bytes // 2**20} MiB",
         "an answer through the proxy": f"{proxy.max_reply_bytes // 2**20} MiB",
     }
+
+
+def test_the_limits_of_the_service_are_right():
+    limits = RequestLimits()
+    told = {name: (value, beyond) for name, value, beyond in rows_of("a2a.md", "limit")}
+    assert told == {
+        "body of a request": (f"{limits.body_bytes // 2**20} MiB", "413"),
+        "JSON values in it": (f"{limits.body_values:,}", "413"),
+        "text of a request": (f"{MAX_CHARS:,} characters", "rejected"),
+        "evaluations at once": (f"{MAX_RUNNING}", "rejected"),
+        "request line and headers": (f"{limits.header_bytes // 2**10} KiB", "400"),
+        "time until the headers are complete": (
+            f"{limits.header_timeout_s:g} s",
+            "the connection is closed",
+        ),
+        "time from then until the body is complete": (f"{limits.body_timeout_s:g} s", "408"),
+        "open connections": (f"{limits.connections}", "503"),
+        "push notification configs of a task": (f"{MAX_CONFIGS_PER_TASK}", "-32602"),
+        "finished tasks in memory": (
+            f"{KEPT_IN_MEMORY}",
+            "the oldest is forgotten; `sqlite:PATH` keeps all",
+        ),
+    }
+
+
+def test_every_follow_up_is_explained_by_words_that_mean_it():
+    rows = rows_of("a2a.md", "intent")
+    assert {row[0] for row in rows} == set(Intent)
+    for intent, examples, _ in rows:
+        for example in examples.split("`, `"):
+            assert understand(example).intent == intent, example
+
+
+def test_every_key_of_progress_is_explained():
+    assert names("a2a.md", "in `progress`") == set(Progress.model_fields)
+
+
+def test_every_error_code_is_one_of_the_protocol():
+    known = {*JSON_RPC_ERROR_CODE_MAP.values(), -32700, -32600, -32601}
+    codes = {int(row[1]) for row in rows_of("a2a.md", "what is wrong")}
+    assert codes <= known
+
+
+def test_every_state_of_a_run_is_explained():
+    assert {state for state, _ in rows_of("tools.md", "state")} == set(get_args(RunState))
 
 
 def test_every_page_is_in_the_navigation():

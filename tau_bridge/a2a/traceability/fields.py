@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from evals.trace import CallType
+from tau_bridge.whole_numbers import whole_numbers
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_NUMBER_CHARS: Final = 64
@@ -87,19 +88,6 @@ def canonical_json(value: Any) -> str | None:
         return _CANONICAL.encode(whole_numbers(value))
     except (RecursionError, ValueError, TypeError):
         return None
-
-
-def whole_numbers(value: Any) -> Any:
-    """`value` with floats that are whole numbers as int: A2A carries all numbers as doubles."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < _MAX_COUNT else value
-    if isinstance(value, Mapping):
-        return {str(key): whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [whole_numbers(item) for item in value]
-    return value
 
 
 def call_type(value: Any) -> CallType | None:

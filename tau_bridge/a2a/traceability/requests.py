@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from tau_bridge.a2a.traceability.fields import canonical_json, whole_numbers
+from tau_bridge.a2a.traceability.fields import canonical_json
+from tau_bridge.whole_numbers import whole_numbers
 
 _HOLDERS: Final = ("text", "message", "content", "input", "prompt", "query", "request")
 """The only name in an object that holds nothing but the text of a message."""

@@ -1,16 +1,20 @@
 """The gRPC interface, with a real client."""
 
+import math
+
 import httpx
 import pytest
 from a2a.types import (
     CancelTaskRequest,
     GetTaskRequest,
+    ListTasksRequest,
     Message,
     Part,
     Role,
     SendMessageRequest,
     TaskState,
 )
+from google.protobuf.struct_pb2 import Struct, Value
 from pydantic import SecretStr
 
 from adk_agent.service.callers import Callers
@@ -100,3 +104,21 @@ def test_a_huge_message_is_refused(serve_grpc):
     with grpc.insecure_channel(where) as channel, pytest.raises(grpc.RpcError) as refused:
         stub(channel).SendMessage(request("x" * 20_000))
     assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("method", ["SendMessage", "SendStreamingMessage"])
+def test_a_number_that_json_does_not_have_is_refused_and_spoils_no_list(serve_grpc, number, method):
+    _, where = serve_grpc()
+    value = Value(number_value=number)
+    in_data = Message(message_id="m", role=Role.ROLE_USER, parts=[Part(data=value)])
+    in_metadata = Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text="x")])
+    in_metadata.metadata.CopyFrom(Struct(fields={"a": value}))
+    with grpc.insecure_channel(where) as channel:
+        service = stub(channel)
+        for message in (in_data, in_metadata):
+            with pytest.raises(grpc.RpcError) as refused:
+                list(getattr(service, method)(SendMessageRequest(message=message)))
+            assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+            assert "cannot be written as JSON" in refused.value.details()
+        assert not service.ListTasks(ListTasksRequest()).tasks

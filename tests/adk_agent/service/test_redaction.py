@@ -27,3 +27,7 @@ def test_a_traceback_is_cleaned_too():
 
 def test_a_secret_of_three_letters_does_not_blank_out_the_log():
     assert cleaned("abcdef") == "abcdef"
+
+
+def test_a_message_that_does_not_fit_its_arguments_is_logged_all_the_same():
+    assert cleaned("%d of hunter2-x", "one") == "%d of [secret]"

@@ -10,7 +10,7 @@ from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 
 from adk_agent.card import build_card
 from adk_agent.service.options import TaskStoreChoice
-from adk_agent.service.stopping import StoppableExecutor
+from adk_agent.service.stopping import STOPPED, StoppableExecutor
 from adk_agent.service.stores import BoundedTaskStore, context_of
 from adk_agent.testing import manual_runtime
 
@@ -114,4 +114,19 @@ async def test_what_does_not_end_in_time_is_failed_all_the_same(edge):
     assert not stored.artifacts
     released.set()
     await stream.aclose()
+    await handler.aclose()
+
+
+async def test_what_arrives_after_the_stop_is_failed_at_once(edge):
+    store = BoundedTaskStore(10)
+    executor = StoppableExecutor(
+        edge.ByText(), store=store, artifact_of=two_trials, now=manual_runtime().clock.now
+    )
+    handler = DefaultRequestHandler(executor, store, build_card("http://x/", version="1"))
+    await executor.stop(0.05)
+    message = Message(message_id="m", role=Role.ROLE_USER, parts=[Part(text="wait")])
+    task = await handler.on_message_send(SendMessageRequest(message=message), context_of(""))
+    assert task.status.state == TaskState.TASK_STATE_FAILED
+    assert task.status.message.parts[0].text == STOPPED
+    assert [each.message_id for each in task.history] == ["m"]
     await handler.aclose()

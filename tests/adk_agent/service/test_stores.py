@@ -1,6 +1,7 @@
 """Where tasks are kept, and what becomes of them when the service is killed."""
 
 import sqlite3
+from datetime import timedelta
 
 import pytest
 from a2a.helpers import new_text_part
@@ -15,7 +16,7 @@ from adk_agent.service.stores import (
     new_task_store,
     opened,
 )
-from adk_agent.service.sweep import nothing, sweep
+from adk_agent.service.sweep import KEPT_DAYS, nothing, sweep
 from adk_agent.testing import manual_runtime
 
 NOW = manual_runtime().clock.now
@@ -119,6 +120,40 @@ async def test_what_a_killed_service_left_running_is_failed_with_what_was_finish
         await store.save(a_task("odd", TaskState.TASK_STATE_WORKING, "run-9"), mine)
         assert await sweep(store, broken, NOW) == 1
         assert (await store.get("odd", mine)).status.state == TaskState.TASK_STATE_FAILED
+
+
+async def test_what_ended_long_ago_is_dropped_from_a_file_and_what_was_left_running_is_not(choice):
+    ages = {"old": KEPT_DAYS + 1, "left": KEPT_DAYS + 1, "kept": KEPT_DAYS - 1}
+    owners = {"old": "her", "left": "", "kept": "her"}
+    store = new_task_store(choice)
+    async with opened(store, choice):
+        for task_id, days in ages.items():
+            ended = task_id != "left"
+            task = a_task(
+                task_id, TaskState.TASK_STATE_FAILED if ended else TaskState.TASK_STATE_WORKING
+            )
+            task.status.timestamp.FromDatetime(NOW() - timedelta(days=days))
+            await store.save(task, context_of(owners[task_id]))
+        assert await sweep(store, nothing, NOW) == 1
+        found = {
+            task_id: await store.get(task_id, context_of(owner))
+            for task_id, owner in owners.items()
+        }
+    assert {task_id for task_id, task in found.items() if task is not None} == {"left", "kept"}
+    assert found["left"].status.state == TaskState.TASK_STATE_FAILED
+
+
+@pytest.mark.parametrize("run_id", ["../elsewhere", "a/b", ""])
+async def test_a_task_that_names_no_run_is_failed_without_looking_for_one(choice, run_id):
+    async def never(run_id):
+        raise AssertionError(run_id)
+
+    store = new_task_store(choice)
+    async with opened(store, choice):
+        await store.save(a_task("t", TaskState.TASK_STATE_WORKING, run_id), context_of(""))
+        assert await sweep(store, never, NOW) == 1
+        task = await store.get("t", context_of(""))
+    assert (task.status.state, len(task.artifacts)) == (TaskState.TASK_STATE_FAILED, 0)
 
 
 async def test_a_store_in_memory_has_nothing_to_sweep():

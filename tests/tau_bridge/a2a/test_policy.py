@@ -165,6 +165,31 @@ def test_an_entry_that_cannot_be_one_is_named(entry: str) -> None:
         NetworkPolicy.public(allowed=[entry])
 
 
+@pytest.mark.parametrize(
+    ("network", "secret", "passes"),
+    [
+        ("100.64.0.0/10", "http://100.100.100.200/", "http://100.100.100.201/"),
+        ("fc00::/7", "http://[fd00:ec2::254]/", "http://[fd00:aaaa::254]/"),
+        ("0.0.0.0/0", "http://169.254.169.254/", "http://10.0.0.1/"),
+        ("0.0.0.0/0", "http://[::ffff:169.254.169.254]/", "http://[::ffff:10.0.0.1]/"),
+        ("::/0", "http://[fe80::1]/", "http://[::1]/"),
+        ("169.254.0.0/16", "http://169.254.0.1/", "http://8.8.8.8/"),
+        ("224.0.0.0/3", "http://224.0.0.1/", "http://8.8.8.8/"),
+    ],
+)
+def test_a_network_does_not_allow_the_secrets_that_lie_in_it(
+    network: str, secret: str, passes: str
+) -> None:
+    for policy in (NetworkPolicy.public(allowed=[network]), NetworkPolicy.open(allowed=[network])):
+        policy.check_url(passes)
+        with pytest.raises(AgentForbiddenError, match="adds that very address"):
+            policy.check_url(secret)
+
+
+def test_a_network_of_one_address_is_that_address() -> None:
+    NetworkPolicy.public(allowed=["169.254.169.254/32"]).check_url("http://169.254.169.254/")
+
+
 def test_a_url_can_be_allowed_by_whoever_made_it() -> None:
     policy = PUBLIC.allowing("http://[::1]:9000/a").allowing("https://localhost/b")
     assert policy == NetworkPolicy.public(allowed=["[::1]:9000", "localhost:443"])

@@ -1,7 +1,10 @@
 """Single calls to addresses that others gave."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -11,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.a2a.screening import guarded_client
+from tau_bridge.a2a.screening import guarded_client, is_allowed
 from tau_bridge.errors import AgentForbiddenError, AgentProtocolError, AgentReplyTooLargeError
 from tau_bridge.testing import RequestLog
 from tau_bridge.testing.raw import drips, serve_raw
@@ -95,3 +98,27 @@ async def test_a_name_that_is_never_found_runs_into_it_too() -> None:
     async with guarded_client(OPEN, timeout_s=0.1, resolver=names) as client:
         with pytest.raises(httpx.TimeoutException):
             await client.post("http://agents.example/", json={})
+
+
+async def test_an_address_of_which_nothing_is_heard_is_not_allowed() -> None:
+    async def names(host: str, port: int) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return []
+
+    assert not await is_allowed(PUBLIC, "http://silent.example/", resolver=names, timeout_s=0.01)
+
+
+async def test_names_of_which_nothing_is_heard_keep_only_look_ups_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [] if heard.wait() else None)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    urls = [f"http://silent-{number}.example/" for number in range(3)]
+    try:
+        verdicts = await asyncio.gather(*(is_allowed(OPEN, url, timeout_s=0.01) for url in urls))
+        async with asyncio.timeout(20):
+            assert await asyncio.to_thread(threading.active_count)
+    finally:
+        heard.set()
+    assert verdicts == [False, False, False]
