@@ -141,8 +141,12 @@ def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
     warnings = [
         _unknown_key(key, _TOP_KEYS, "the request") for key in record if key not in _TOP_KEYS
     ]
-    if "participants" not in record and warnings:
-        raise Refusal("no-agent", f"{warnings[0]} For example: {_EXAMPLE}")
+    missing = next((key for key in _TOP_KEYS if key not in record), None)
+    if missing is not None and warnings:  # the one under another name, most likely
+        raise Refusal(
+            "no-agent" if missing == "participants" else "no-domain",
+            f"{missing!r} is missing, and {warnings[0]}. For example: {_EXAMPLE}",
+        )
     participants = _participants(record.get("participants"))
     config = record.get("config")
     if config is not None and not isinstance(config, dict):

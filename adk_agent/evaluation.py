@@ -13,6 +13,7 @@ from adk_agent.bundled import BundledAgents, gold_script
 from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
 from adk_agent.exercise import play_exercise
 from adk_agent.markdown import render_markdown
+from adk_agent.masking import without_keys
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
 from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
@@ -73,7 +74,7 @@ async def evaluate(
     """
     manifest = RunManifest(
         run_id=run_id or deps.new_run_id(),
-        request=request,
+        request=without_keys(request),
         plan=plan,
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from adk_agent.errors import ModelError
+from adk_agent.masking import without_credentials
 from adk_agent.settings import Settings, keep_litellm_offline
 from tau_bridge.tau2.completion import CompletionResult
 from tau_bridge.tau2.messages import ToolCall
@@ -144,7 +145,8 @@ class LiteLlmCompletion:
         text = f"{type(error).__name__}: {without_secrets(first_line)}"
         if self.spec.api_key is not None:
             text = text.replace(self.spec.api_key.get_secret_value(), "***")
-        where = self.spec.base_url or "its provider"
+        url = self.spec.base_url
+        where = "its provider" if url is None else without_credentials(url)
         return (
             f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
             "check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and AGENTBEATS_LLM_MODEL, "

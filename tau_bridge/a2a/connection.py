@@ -96,7 +96,7 @@ class Connection:
         client = (await self._resolved()).client
         with self._mapped("sending a message to"):
             async for event in client.send_message(request, context=self._context):
-                yield event
+                yield self.redact.message(event)
 
     async def task(self, task_id: str) -> Task:
         """The task as it stands now.
@@ -106,7 +106,8 @@ class Connection:
         """
         client = (await self._resolved()).client
         with self._mapped("asking for the task of"):
-            return await client.get_task(GetTaskRequest(id=task_id), context=self._context)
+            task = await client.get_task(GetTaskRequest(id=task_id), context=self._context)
+            return self.redact.message(task)
 
     def abandon(self, task_id: str) -> None:
         """Ask the agent, in the background, to cancel a task for which nobody waits any more.
@@ -153,7 +154,8 @@ class Connection:
         try:
             with exchange(current), self._mapped("fetching the card of"):
                 async with asyncio.timeout(self._limits.card_timeout_s):
-                    card = await A2ACardResolver(self._http, self.url).get_agent_card()
+                    sent = await A2ACardResolver(self._http, self.url).get_agent_card()
+            card = self.redact.message(sent)
             usable = usable_card(
                 card, self._address, has_token=self._has_token, policy=self._policy
             )
@@ -179,8 +181,12 @@ class Connection:
         """What the SDK raises inside comes out as an AgentError."""
         try:
             yield
-        except (AgentError, TimeoutError):
+        except TimeoutError:
             raise
+        except AgentError as exc:
+            if self.redact(str(exc)) == str(exc):
+                raise
+            raise type(exc)(self.url, self.redact(str(exc))) from None
         except Exception as exc:
             error = agent_error(self.url, exc, redact=self.redact, doing=doing)
             if error is None:

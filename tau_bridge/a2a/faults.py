@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
 
 import httpx
 from a2a.client import errors as client_errors
@@ -22,6 +23,14 @@ from tau_bridge.errors import (
     AgentUnreachableError,
 )
 
+if TYPE_CHECKING:
+    from a2a.types import AgentCard, StreamResponse, Task
+
+M = TypeVar("M", "AgentCard", "StreamResponse", "Task")
+
+_REDACTED = "[redacted]"
+SHORTEST_SECRET = 12
+"""Characters of a secret from which on it is taken out of what agents say, too."""
 MAX_DETAIL = 500
 """Characters of an agent's own words that an error quotes."""
 
@@ -104,13 +113,39 @@ class Redactor:
     """Takes secrets out of texts that others wrote."""
 
     def __init__(self, *secrets: str | None) -> None:
-        self._secrets = [secret for secret in secrets if secret]
+        # In either case, because names of headers and encodings come back in lower case.
+        given = [re.escape(secret) for secret in secrets if secret]
+        self._secrets = [re.compile(each, re.IGNORECASE) for each in given]
+        self._telling = [
+            re.compile(re.escape(secret.encode()), re.IGNORECASE)
+            for secret in secrets
+            if secret and len(secret) >= SHORTEST_SECRET
+        ]
 
     def __call__(self, text: str) -> str:
         """`text` with every secret blotted out."""
         for secret in self._secrets:
-            text = text.replace(secret, "[redacted]")
+            text = secret.sub(_REDACTED, text)
         return text
+
+    def message(self, received: M) -> M:
+        """What an agent sent, with every secret blotted out of its texts, names and keys.
+
+        An agent may repeat the token that it was sent anywhere: in its card, ids, data, reports. A
+        short one is left, for it may be a word that the agent says for another reason.
+        """
+        if not self._telling:
+            return received
+        written = received.SerializeToString()
+        # As many characters as before, so that what surrounds them can still be read.
+        clean = written
+        for secret in self._telling:
+            clean = secret.sub(lambda found: b"*" * len(found[0]), clean)
+        return received if clean == written else type(received).FromString(clean)
+
+    def said(self, text: str) -> str:
+        """The text of a whole reply, with secrets blotted out that came in pieces."""
+        return text if not self._telling else self(text)
 
     def cause(self, exc: Exception) -> Exception | None:
         """`exc` as the cause of another error; None where its text, or its causes', has a secret."""

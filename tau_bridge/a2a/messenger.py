@@ -295,6 +295,7 @@ class Conversation:
             async with asyncio.timeout(self._limits.timeout_s):
                 await self._fold(events, fold, attributes)
             reply = fold.reply()
+            reply = replace(reply, text=self._connection.redact.said(reply.text))
         except asyncio.CancelledError:
             self._abandon(fold)
             raise

@@ -138,7 +138,6 @@ def test_a_service_gives_no_secret_away(evidence):
     assert set(found(*others)) <= {MODEL_ARGUMENT}
 
 
-@pytest.mark.xfail(reason="a run keeps its request as it was sent, unknown arguments included")
 def test_a_key_that_a_request_sends_along_is_not_kept_with_the_run(tmp_path, capfd, caplog):
     with serve(echoing_agents()) as address:
         config = {"domain": "mock", "num_tasks": 1, "user_llm_args": {"api_key": MODEL_ARGUMENT}}
@@ -251,7 +250,6 @@ def test_a_token_in_an_agents_error_is_nowhere(tmp_path, capfd, caplog, modes):
     assert found(*said_and_kept(tmp_path, capfd, caplog, modes)) == []
 
 
-@pytest.mark.xfail(reason="only the errors of agents are cleaned, not what they say")
 @pytest.mark.parametrize(
     "modes", [("card", "text", "data", "context", "report", "pieces"), ("binding",)]
 )
