@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
+from weakref import WeakKeyDictionary
 
 from adk_agent.errors import PreflightError
 from adk_agent.reading.addresses import TEAM_PREFIX
@@ -21,6 +23,8 @@ WIRE_TIMEOUT_S = 10.0
 NOTICE_TIMEOUT_S = 1.0
 NEEDS_GOLD = "oracle"
 """The bundled agent that is told the gold actions."""
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class BundledAgents:
@@ -119,6 +123,10 @@ class BundledAgents:
         await self.aclose()
 
     async def _start(self) -> None:
+        async with _turns_to_start():
+            await self._start_now()
+
+    async def _start_now(self) -> None:
         named = f"the bundled agents {', '.join(self._names)} did not start"
         # A file, because a pipe that nobody reads would stop an agent that logs a lot.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose
@@ -182,11 +190,17 @@ class BundledAgents:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STOP_TIMEOUT_S):
                     await process.communicate()
-        finally:  # who is cancelled here does not wait, but leaves no process behind either
+        finally:  # of a cancellation too: what is killed ends at once
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
-        await process.wait()
+                await process.communicate()
+
+
+def _turns_to_start() -> asyncio.Semaphore:
+    """One turn for each CPU: a start keeps one busy for a second, and has a time limit."""
+    loop = asyncio.get_running_loop()
+    return _turns.setdefault(loop, asyncio.Semaphore(os.cpu_count() or 1))
 
 
 def gold_script(tasks: Iterable[tuple[str, Task]]) -> dict[str, Any]:

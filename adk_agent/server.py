@@ -19,8 +19,10 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from adk_agent.assembly import Assembly
+from adk_agent.conversation.traces import trace_metadata
 from adk_agent.executor import build_executor, build_request_contexts, interrupted_artifact
 from adk_agent.second_loop import SecondLoop
+from adk_agent.service.activated import ActivatingExecutor
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
 from adk_agent.service.card import service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
@@ -134,8 +136,11 @@ class _Parts:
         allowed = partial(is_allowed, assembly.network)
         sender = PushSender(configs, guarded_client(assembly.network), allowed)
         card = service_card(card_url, options)
+        trace_of = partial(trace_metadata, assembly.settings.results_dir)
         inner = DefaultRequestHandler(
-            agent_executor=executor,
+            agent_executor=ActivatingExecutor(
+                executor, activated=options.activated, trace_of=trace_of, now=now
+            ),
             task_store=store,
             agent_card=card,
             push_config_store=configs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ def report_data(report: EvaluationReport) -> dict[str, Any]:
         mode="json", exclude={"evaluations": True, "trials": {"__all__": {"components"}}}
     )
     return {**leaderboard_row(report), **lean}
+
+
+def run_id_in(parts: Iterable[Part]) -> str | None:
+    """The run that an artifact tells of; None where it tells of none."""
+    for part in parts:
+        fields = part.data.struct_value.fields
+        if "run_id" in fields:
+            return fields["run_id"].string_value or None
+    return None
 
 
 def parts_of_run(results_dir: Path, run_id: str) -> list[Part] | None:

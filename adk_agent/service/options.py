@@ -10,6 +10,7 @@ from typing import Literal
 from adk_agent.errors import RequestError
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
+from tau_bridge.a2a.extensions import REQUESTED_EXTENSIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,4 +71,4 @@ class ServiceOptions:
     callers: Callers = field(default_factory=Callers)
     limits: RequestLimits = field(default_factory=RequestLimits)
     grpc: GrpcAddress | None = None
-    activated: frozenset[str] = frozenset()
+    activated: frozenset[str] = frozenset(REQUESTED_EXTENSIONS)

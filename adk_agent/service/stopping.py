@@ -46,12 +46,12 @@ class StoppableExecutor(AgentExecutor):
         self._artifact_of = artifact_of
         self._now = now
         self._running: dict[asyncio.Task[None], RequestContext] = {}
-        self._stopping = False
+        self._stopping = asyncio.Event()
         self._attach_until_s = 0.0
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; a task that the service's stop interrupts, or finds, is failed."""
-        if self._stopping:
+        if self._stopping.is_set():
             await _refuse(context, event_queue)
             return
         work = asyncio.create_task(self._inner.execute(context, event_queue))
@@ -59,7 +59,7 @@ class StoppableExecutor(AgentExecutor):
         try:
             await _result_of(work)
         except asyncio.CancelledError:
-            if not self._stopping or not work.cancelled():
+            if not self._stopping.is_set() or not work.cancelled():
                 raise
             await self._tell(context, event_queue)
         finally:
@@ -76,7 +76,7 @@ class StoppableExecutor(AgentExecutor):
             timeout_s: How long to wait for that. What has not ended then is failed without its
                 artifact; its run directory has what was finished.
         """
-        self._stopping = True
+        self._stopping.set()
         # A large artifact takes seconds; where there are many, saying how tasks ended comes first.
         self._attach_until_s = asyncio.get_running_loop().time() + timeout_s / 3
         running = dict(self._running)

@@ -70,9 +70,9 @@ async def _drop_old(store: DatabaseTaskStore, before: datetime) -> None:
     until = before.astimezone(UTC).replace(tzinfo=None)  # the column has no time zone
     old = delete(model).where(_state_of(model).in_(_ENDED), model.last_updated < until)
     async with store.async_session_maker.begin() as session:
-        dropped = (await session.execute(old)).rowcount
-    if dropped:
-        logger.info("%d tasks that ended more than %d days ago are dropped", dropped, KEPT_DAYS)
+        done: Any = await session.execute(old)
+    if done.rowcount:
+        logger.info("%d tasks that ended over %d days ago are dropped", done.rowcount, KEPT_DAYS)
 
 
 async def _left_running(store: DatabaseTaskStore) -> list[tuple[str, str]]:

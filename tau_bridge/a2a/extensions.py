@@ -1,4 +1,4 @@
-"""The A2A extensions that the assessor asks participants to activate."""
+"""The A2A extensions that the assessor asks participants to activate, and offers its own callers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ TRACEABILITY_KEY = f"{TRACEABILITY_URI.removeprefix('https://')}/traceability"
 TIMESTAMP_URI = "https://github.com/a2aproject/a2a-samples/samples/extensions/timestamp/v1"
 TIMESTAMP_SAMPLE_URI = "https://github.com/a2aproject/a2a-samples/extensions/timestamp/v1"
 """The spelling of the sample code, which differs from its specification's."""
+
+TIMESTAMP_KEYS = {
+    uri: f"{uri.removeprefix('https://')}/timestamp"
+    for uri in (TIMESTAMP_URI, TIMESTAMP_SAMPLE_URI)
+}
+"""By URI, the metadata key under which the time of a message or an artifact travels."""
 
 REQUESTED_EXTENSIONS = (TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_SAMPLE_URI)
 

@@ -89,8 +89,8 @@ async def test_a_wait_for_the_announcement_that_is_cancelled_leaves_no_process_a
 ):
     begun = tmp_path / "begun"
     os.mkfifo(begun)
-    program(f"echo > {begun}", LASTING)
-    starting = asyncio.create_task(null().__aenter__())
+    program("read gold", f"echo > {begun}", LASTING)
+    starting = asyncio.create_task(BundledAgents(["oracle"], gold={}).__aenter__())
     await asyncio.to_thread(begun.read_text)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -132,6 +132,37 @@ async def test_an_end_that_is_cancelled_kills_what_does_not_stop(program, tmp_pa
         with pytest.raises(asyncio.CancelledError):
             await ending
         assert await asyncio.to_thread(said.read) == ""  # there is nobody any more who could write
+
+
+async def test_as_many_start_at_once_as_there_are_processors(
+    started, program, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    go_on = tmp_path / "go_on"
+    os.mkfifo(go_on)
+    program(f"read word < {go_on}", READY, LASTING)
+    crowd = [null() for _ in range(3)]
+    starting = [asyncio.create_task(agents.__aenter__()) for agents in crowd]
+    for count in (1, 2, 3):
+        await asyncio.to_thread(go_on.write_text, "on\n")
+        await starting[count - 1]
+        assert len(started.processes) <= count + 1
+    await asyncio.gather(*(agents.aclose() for agents in crowd))
+
+
+async def test_who_is_cancelled_while_others_start_gives_up_the_turn(started, program, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    program(LASTING)
+    starting = [asyncio.create_task(null().__aenter__()) for _ in range(3)]
+    await started.one.wait()
+    for each in starting:
+        each.cancel()
+    ended = await asyncio.gather(*starting, return_exceptions=True)
+    assert [type(each) for each in ended] == [asyncio.CancelledError] * 3
+    assert len(started.processes) == 1
+    program(READY, LASTING)
+    async with null() as agents:
+        assert agents.url("null") == "http://127.0.0.1:1/"
 
 
 async def test_no_agents_are_no_process_and_no_file(files, started):

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_jsonrpc_routes
-from a2a.server.tasks import InMemoryTaskStore
-from starlette.applications import Starlette
 from starlette.responses import Response
 
 from adk_agent.assembly import Assembly
-from adk_agent.card import build_card
-from adk_agent.executor import build_executor, build_request_contexts, interrupted_artifact
+from adk_agent.executor import interrupted_artifact
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import load_report
+from adk_agent.server import build_service
 from adk_agent.settings import Settings
 from tau_bridge.testing import raw_agent, scripted_agent, serve
 
@@ -102,14 +98,7 @@ def assembly(source, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def green(assembly):
-    store = InMemoryTaskStore()
-    handler = DefaultRequestHandler(
-        agent_executor=build_executor(assembly, store),
-        task_store=store,
-        agent_card=build_card("http://127.0.0.1:1/", version="1"),
-        request_context_builder=build_request_contexts(store),
-    )
-    app = Starlette(routes=create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True))
+    app = build_service(assembly, card_url="http://127.0.0.1:1/").app
     with serve(app) as url:
         yield url
 

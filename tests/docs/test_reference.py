@@ -13,6 +13,7 @@ from pydantic import AliasChoices
 from adk_agent import agentbeats
 from adk_agent.cli.main import build_parser
 from adk_agent.conversation.incoming import MAX_CHARS
+from adk_agent.conversation.traces import MAX_STEPS
 from adk_agent.conversation.understanding import Intent, understand
 from adk_agent.evaluators import trace_evaluators
 from adk_agent.executor import MAX_RUNNING
@@ -30,6 +31,7 @@ from adk_agent.scoring import score_entry
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.push import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import KEPT_IN_MEMORY
+from adk_agent.service.sweep import KEPT_DAYS
 from adk_agent.settings import Settings
 from adk_agent.team_summary import FindingCount, TeamRow
 from adk_agent.tracking import RunState
@@ -322,8 +324,9 @@ def test_the_limits_of_the_service_are_right():
         "push notification configs of a task": (f"{MAX_CONFIGS_PER_TASK}", "-32602"),
         "finished tasks in memory": (
             f"{KEPT_IN_MEMORY}",
-            "the oldest is forgotten; `sqlite:PATH` keeps all",
+            f"the oldest is forgotten; `sqlite:PATH` keeps all for {KEPT_DAYS} days",
         ),
+        "steps in an artifact's trace": (f"{MAX_STEPS:,}", "the trace is left out"),
     }
 
 
