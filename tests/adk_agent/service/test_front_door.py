@@ -9,6 +9,7 @@ import threading
 
 import httpx
 import pytest
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -77,6 +78,12 @@ class Asking(threading.Thread):
 
     def run(self):
         self.answer = httpx.get(self.url, timeout=30)
+
+
+@pytest.fixture(autouse=True)
+def later_streams_go_on(monkeypatch):
+    """A server that is told to end has sse-starlette end all streams of its process, for good."""
+    monkeypatch.setattr(AppStatus, "should_exit", False)
 
 
 @pytest.fixture

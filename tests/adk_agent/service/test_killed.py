@@ -143,6 +143,10 @@ def lines_of(results, run_id):
     return [((row["task_id"], row["trial"]), line) for line, row in rows]
 
 
+def broke(line):
+    return json.loads(line)["row"]["status"] == "failed"
+
+
 def wait_for_lines(results, runs, moments):
     """Until one of the runs, at random, has got some more trials, a number at random."""
     run_id, more = moments.choice(runs), moments.randrange(0, 8)
@@ -208,7 +212,8 @@ def test_killed_at_thirty_moments_nothing_finished_is_lost_or_repeated(service, 
     for number, run_id in enumerate(runs):
         lines = lines_of(results, run_id)
         assert lines[: len(finished[number])] == finished[number]
-        assert sorted(key for key, _ in lines) == sorted(everything)
+        # A trial that a fault of the machine broke is played again, and is no finished one.
+        assert sorted(key for key, line in lines if not broke(line)) == sorted(everything)
         assert ended[number]["status"]["state"] == "TASK_STATE_COMPLETED"
         assert attached(ended[number]) == everything
 
