@@ -335,7 +335,8 @@ async def _follow(work: asyncio.Task[WorkflowResult], teller: ProgressTeller) ->
 async def _conclude_played(
     report: EvaluationReport, prose: str | None, updater: TaskUpdater
 ) -> None:
-    await updater.add_artifact(artifacts.report_parts(report, prose), name=artifacts.NAME)
+    parts = await asyncio.to_thread(artifacts.report_parts, report, prose)  # large ones take time
+    await updater.add_artifact(parts, name=artifacts.NAME)
     if not artifacts.mostly_broke(report):
         await updater.complete()
         return

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Self, TypeVar
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 
 class SecondLoop:
@@ -26,7 +29,9 @@ class SecondLoop:
     async def __aenter__(self) -> Self:
         """Start the thread."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+        self._thread = threading.Thread(
+            target=_turn, args=(self._loop,), name=self._name, daemon=True
+        )
         self._thread.start()
         return self
 
@@ -75,7 +80,22 @@ class SecondLoop:
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 ended.result().result()  # what it came to is of no interest any more
             raise
-        return task.result()
+        try:
+            return task.result()
+        except SystemExit as error:
+            msg = f"the work tried to end the program: {error!r}"
+            raise RuntimeError(msg) from error
+
+
+def _turn(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped: asyncio would let one task that exits end it for all."""
+    while True:
+        try:
+            loop.run_forever()
+        except SystemExit as error:
+            logger.warning("a task tried to end the program: %r", error)
+        else:
+            return
 
 
 async def _awaited(work: Callable[[], Awaitable[T]]) -> T:

@@ -11,22 +11,23 @@ from functools import partial
 
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_rest_routes
+from a2a.server.routes import create_rest_routes
 from a2a.server.tasks import TaskStore
 from a2a.types import AgentCard
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 
 from adk_agent.assembly import Assembly
+from adk_agent.card import card_json
 from adk_agent.conversation.traces import trace_metadata
 from adk_agent.executor import build_executor, build_request_contexts, interrupted_artifact
 from adk_agent.second_loop import SecondLoop
 from adk_agent.service.activated import ActivatingExecutor
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
-from adk_agent.service.card import service_card
+from adk_agent.service.card import CardAnswer, service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
-from adk_agent.service.front_door import CARD_CACHING, Service
+from adk_agent.service.front_door import Service
 from adk_agent.service.grpc_server import grpc_interface
 from adk_agent.service.handling import SafeHandler
 from adk_agent.service.jsonrpc import jsonrpc_route
@@ -164,15 +165,13 @@ class _Parts:
     def routes(self) -> list[BaseRoute]:
         builder = CallContextBuilder()
         handler = SafeHandler(self.inner)
-        cards = [
-            create_agent_card_routes(self.card, card_url=path, cache_control=CARD_CACHING)
-            for path in CARD_PATHS
-        ]
+        card = CardAnswer(card_json(self.card))
+        cards = [Route(path, card, methods=["GET"]) for path in CARD_PATHS]
         rest = create_rest_routes(
             handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S
         )
         rpc = jsonrpc_route(handler, context_builder=builder, shutdown_grace_s=STREAM_GRACE_S)
-        return [*(route for routes in cards for route in routes), rpc, *rest]
+        return [*cards, rpc, *rest]
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

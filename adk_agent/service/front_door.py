@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adk_agent.service.callers import CARD_PATHS
+from adk_agent.service.card import CardAnswer
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
-
-CARD_CACHING = "public, max-age=60"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,7 @@ class FrontDoor:
         *,
         on_failure: Callable[[], None],
     ) -> None:
-        self._card = card
+        self._card = CardAnswer(card)
         self._load = load
         self._on_failure = on_failure
         self._loaded: asyncio.Future[Service] | None = None
@@ -67,7 +66,7 @@ class FrontDoor:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer: ASGIApp
         if self._loaded is None or (not self._loaded.done() and _is_card_request(scope)):
-            answer = JSONResponse(dict(self._card), headers={"Cache-Control": CARD_CACHING})
+            answer = self._card
         else:
             answer = (await asyncio.shield(self._loaded)).app
         await answer(scope, receive, send)
@@ -86,7 +85,7 @@ class FrontDoor:
     async def _keep(self, loaded: asyncio.Future[Service], ended: asyncio.Event) -> None:
         """Load the service, and keep what it opened until the end."""
         try:
-            service = await asyncio.to_thread(self._load)
+            service = await asyncio.to_thread(_settled, self._load)
             async with service.app.router.lifespan_context(service.app):
                 loaded.set_result(service)
                 logger.info("Greenroom is ready")
@@ -96,6 +95,19 @@ class FrontDoor:
             if not loaded.done():
                 loaded.cancel()
             self._on_failure()
+
+
+def _settled(load: Callable[[], Service]) -> Service:
+    """What `load` makes, kept out of later garbage collections.
+
+    One over all that is imported and read takes half a second, in which no thread answers anybody.
+    """
+    gc.disable()
+    try:
+        return load()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _is_card_request(scope: Scope) -> bool:

@@ -91,11 +91,12 @@ class DataSource:
             DataError: A file cannot be read.
         """
         self._require(domain)
-        if self.name == "inspect-evals":
-            version = metadata.version("inspect-evals")
-            return f"inspect-evals {version} (tau2-bench {_PACKAGE_REVISION})"
         if domain not in self._revisions:
-            self._revisions[domain] = self._hash(domain)
+            self._revisions[domain] = (
+                f"inspect-evals {metadata.version('inspect-evals')} (tau2-bench {_PACKAGE_REVISION})"
+                if self.name == "inspect-evals"
+                else self._hash(domain)
+            )
         return self._revisions[domain]
 
     def tasks(self, domain: str) -> Mapping[str, Task]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 import threading
 from contextvars import ContextVar
 
@@ -216,3 +217,15 @@ async def test_it_can_be_entered_again():
     for _ in range(2):
         async with second:
             assert await second.run(work) == "again"
+
+
+async def test_work_that_tries_to_end_the_program_ends_alone(second):
+    async def leave():
+        sys.exit(3)
+
+    async def work():
+        return "done"
+
+    with pytest.raises(RuntimeError, match="tried to end the program"):
+        await second.run(leave)
+    assert await second.run(work) == "done"
