@@ -25,7 +25,7 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # for its loop would be in the way of every later test
 def browser():
     """Headless Chromium."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -65,7 +65,7 @@ def pause_or_end(process):
         return
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def visited_ui(browser, adk_web):
     """The address of the web UI, whose question to a first visitor is answered."""
     address = f"{adk_web}/dev-ui/?app=adk_agent"
@@ -79,7 +79,7 @@ def visited_ui(browser, adk_web):
     return address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def adk_web(browser, tmp_path_factory):
     """The address of `adk web adk_agent`, which keeps its conversations in memory.
 

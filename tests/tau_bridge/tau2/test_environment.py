@@ -205,11 +205,12 @@ def test_invalid_data_behind_a_tool_are_a_fault_of_the_harness_and_no_result(pac
         apply_gold(domain.new_environment(), [cancel])
 
 
-def test_another_version_of_the_package_is_warned_of_once(package_source, monkeypatch, caplog):
+@pytest.mark.usefixtures("package_source")  # where it is skipped, so is this
+def test_another_version_of_the_package_is_warned_of_once(monkeypatch, caplog):
     toolkits._warn_of_another_version.cache_clear()
     monkeypatch.setattr(toolkits, "TESTED_VERSION", "0.0.1")
     for _ in range(2):
-        load_domain(package_source, "retail")
+        load_domain(open_source(None), "retail")
     toolkits._warn_of_another_version.cache_clear()
     [record] = caplog.records
     assert "scores were proven with 0.0.1" in record.getMessage()
