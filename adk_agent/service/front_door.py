@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adk_agent.service.callers import CARD_PATHS
@@ -18,6 +19,8 @@ from adk_agent.service.card import CardAnswer
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
+
+_GONE = PlainTextResponse("the service could not start", status_code=503)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,8 @@ class FrontDoor:
         if self._loaded is None or (not self._loaded.done() and _is_card_request(scope)):
             answer = self._card
         else:
-            answer = (await asyncio.shield(self._loaded)).app
+            await asyncio.wait({self._loaded})
+            answer = _GONE if self._loaded.cancelled() else self._loaded.result().app
         await answer(scope, receive, send)
 
     @contextlib.asynccontextmanager
