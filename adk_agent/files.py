@@ -6,8 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from adk_agent.errors import StorageError
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @contextmanager
@@ -30,3 +35,23 @@ def write_whole(path: Path, text: str) -> None:
     with storage(path):
         draft.write_text(text, encoding="utf-8")
         os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
+
+
+def read_kept(path: Path, kind: type[M], what: str) -> M:
+    """What a file holds, as it was written by this version.
+
+    Args:
+        path: The file.
+        kind: What it holds.
+        what: The same in words, for the message.
+
+    Raises:
+        StorageError: It is not there, or holds something else.
+    """
+    with storage(path):
+        text = path.read_bytes()
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        msg = f"{str(path)!r} is not a {what} of this version: {error.error_count()} errors"
+        raise StorageError(msg) from error

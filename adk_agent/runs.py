@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from adk_agent.errors import StorageError
-from adk_agent.files import storage, write_whole
+from adk_agent.files import read_kept, storage, write_whole
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import DataOrigin, EvaluationReport, TrialRow
 from evals.base import Evaluation
@@ -152,14 +152,7 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
     Raises:
         StorageError: there is none, or it cannot be read.
     """
-    path = results_dir / run_id / "report.json"
-    with storage(path):
-        text = path.read_bytes()
-    try:
-        return EvaluationReport.from_json(text)
-    except ValidationError as error:
-        msg = f"{str(path)!r} is not a report of this version: {error.error_count()} errors"
-        raise StorageError(msg) from error
+    return read_kept(results_dir / run_id / "report.json", EvaluationReport, "report")
 
 
 def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
@@ -168,14 +161,7 @@ def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
     Raises:
         StorageError: there is none, or it cannot be read.
     """
-    path = results_dir / run_id / MANIFEST
-    with storage(path):
-        text = path.read_bytes()
-    try:
-        return RunManifest.model_validate_json(text)
-    except ValidationError as error:
-        msg = f"{str(path)!r} is not a manifest of this version: {error.error_count()} errors"
-        raise StorageError(msg) from error
+    return read_kept(results_dir / run_id / MANIFEST, RunManifest, "manifest")
 
 
 def load_trials(results_dir: Path, run_id: str) -> list[TrialRecord]:

@@ -1,4 +1,4 @@
-"""run_request, run_plan, resume_run: one evaluation through the workflow in this process."""
+"""run_request, run_plan: one evaluation through the workflow in this process."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from adk_agent.errors import RequestError, RunCanceledError, StorageError
-from adk_agent.files import storage, write_whole
+from adk_agent.files import read_kept, storage, write_whole
 from adk_agent.progress import Progress
 from tau_bridge.clock import Clock
 
@@ -177,13 +177,7 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
             f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
         )
     alive = _is_locked(directory)  # before the status is read: a run that ends now has written it
-    with storage(path):
-        text = path.read_bytes()
-    try:
-        status = RunStatus.model_validate_json(text)
-    except ValidationError as error:
-        msg = f"{str(path)!r} is not a status of this version: {error.error_count()} errors"
-        raise StorageError(msg) from error
+    status = read_kept(path, RunStatus, "status")
     if status.has_ended or alive:
         return status
     gone = "the process that played it ended without a word"

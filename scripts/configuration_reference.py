@@ -14,14 +14,12 @@ import textwrap
 from pathlib import Path
 from typing import Any, get_args
 
+from generated_part import GeneratedPart, PageError
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
 from adk_agent.settings import Settings
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
-BEGIN = "<!-- made by scripts/configuration_reference.py: begin -->"
-END = "<!-- made by scripts/configuration_reference.py: end -->"
 MEANINGS = {
     "AGENTBEATS_LLM_API_KEY": "Key of an OpenAI-compatible endpoint; switches the model on.",
     "AGENTBEATS_LLM_BASE_URL": "Its address; another one than the default switches the model on.",
@@ -31,10 +29,6 @@ MEANINGS = {
     "TAU2_DATA_DIR": "A folder of official task data, in place of what is installed.",
     "GREENROOM_RESULTS_DIR": "Where runs are kept.",
 }
-
-
-class PageError(Exception):
-    """The page has no place for what is made, or a setting has no meaning."""
 
 
 def reference() -> str:
@@ -47,20 +41,6 @@ def reference() -> str:
     rows = [_row(name, field, told) for name, field in Settings.model_fields.items()]
     head = ["| environment | value | default | for |", "|---|---|---|---|"]
     return "\n".join([*head, *sorted(rows)])
-
-
-def with_reference(page: str) -> str:
-    """The page with the table as it is now.
-
-    Raises:
-        PageError: it does not have the two marks, once each and in order.
-    """
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in tail:
-        msg = f"the page needs the lines {BEGIN!r} and {END!r}, once each and in this order"
-        raise PageError(msg)
-    return f"{head}{BEGIN}\n\n{reference()}\n\n{END}{tail}"
 
 
 def _row(name: str, field: FieldInfo, told: dict[str, str]) -> str:
@@ -118,19 +98,7 @@ def _docstrings() -> dict[str, str]:
     return found
 
 
-def main() -> int:
-    """Rewrite the page where it differs."""
-    before = PAGE.read_text(encoding="utf-8")
-    try:
-        after = with_reference(before)
-    except PageError as error:
-        print(f"{PAGE.name}: {error}", file=sys.stderr)
-        return 1
-    if after != before:
-        PAGE.write_text(after, encoding="utf-8")
-    print(f"{PAGE.name}: {'unchanged' if after == before else 'written'}")
-    return 0
-
+PART = GeneratedPart("configuration.md", "configuration_reference.py", reference)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PART.rewrite())

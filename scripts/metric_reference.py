@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+
+from generated_part import GeneratedPart
 
 from evals.graph.catalogue import builtin_metrics
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
-
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
-BEGIN = "<!-- made by scripts/metric_reference.py: begin -->"
-END = "<!-- made by scripts/metric_reference.py: end -->"
-
-
-class PageError(Exception):
-    """The page has no place for what is made."""
 
 
 def reference() -> str:
@@ -29,20 +22,6 @@ def reference() -> str:
     parts = [f"## The {len(metrics)} metrics of a trace", *map(_entry, metrics)]
     parts += [f"## The {len(ACROSS_TRIALS)} metrics across trials", *map(_entry, ACROSS_TRIALS)]
     return "\n\n".join(parts)
-
-
-def with_reference(page: str) -> str:
-    """The page with the entries as they are now.
-
-    Raises:
-        PageError: it does not have the two marks, once each and in order.
-    """
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in tail:
-        msg = f"the page needs the lines {BEGIN!r} and {END!r}, once each and in this order"
-        raise PageError(msg)
-    return f"{head}{BEGIN}\n\n{reference()}\n\n{END}{tail}"
 
 
 def _entry(metric: Metric | AcrossTrials) -> str:
@@ -56,19 +35,7 @@ def _lines(metric: Metric | AcrossTrials) -> Iterator[str]:
     yield f"- Source: {metric.source}"
 
 
-def main() -> int:
-    """Rewrite the page where it differs."""
-    before = PAGE.read_text(encoding="utf-8")
-    try:
-        after = with_reference(before)
-    except PageError as error:
-        print(f"{PAGE.name}: {error}", file=sys.stderr)
-        return 1
-    if after != before:
-        PAGE.write_text(after, encoding="utf-8")
-    print(f"{PAGE.name}: {'unchanged' if after == before else 'written'}")
-    return 0
-
+PART = GeneratedPart("metrics.md", "metric_reference.py", reference)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PART.rewrite())

@@ -62,11 +62,6 @@ class GraphView:
         return dict(zip(self.names, map(settled, values), strict=True))
 
     @cached_property
-    def callers_of(self) -> list[list[int]]:
-        """For each agent, who calls it."""
-        return self._listed([(callee, caller) for caller, callee in self.edges])
-
-    @cached_property
     def callees_of(self) -> list[list[int]]:
         """For each agent, whom it calls."""
         return self._listed(self.edges)

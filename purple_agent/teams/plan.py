@@ -75,10 +75,3 @@ class Team:
     def roster(self) -> tuple[str, ...]:
         """The members' names."""
         return tuple(member.name for member in self.members)
-
-    def peers_of(self, name: str) -> tuple[str, ...]:
-        """Whom a member may ask by the script, in alphabetical order."""
-        asked = {
-            ask.callee for (asker, _), asks in self.script.items() if asker == name for ask in asks
-        }
-        return tuple(sorted(asked))

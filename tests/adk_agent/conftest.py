@@ -1,9 +1,11 @@
+import contextlib
 import json
+import threading
 import uuid
 from pathlib import Path
 
 import pytest
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
@@ -17,7 +19,7 @@ from tau_bridge.a2a.extensions import TRACEABILITY_KEY
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.tau2.data import open_source
-from tau_bridge.testing import raw_agent
+from tau_bridge.testing import raw_agent, serve
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -128,3 +130,28 @@ def team_graph():
         return evaluation.details
 
     return graph
+
+
+@pytest.fixture(scope="session")
+def unanswering():
+    """Serves an agent that never answers, as a context.
+
+    Gives its address, what is set when it was asked, and what is set when nobody waits any more.
+    """
+
+    @contextlib.contextmanager
+    def serving():
+        asked, left = threading.Event(), threading.Event()
+
+        async def answer(request):
+            await request.body()
+            asked.set()
+            while (await request.receive())["type"] != "http.disconnect":
+                """Until the caller is gone."""
+            left.set()
+            return Response()
+
+        with serve(raw_agent(answer)) as url:
+            yield url, asked, left
+
+    return serving

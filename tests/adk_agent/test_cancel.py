@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import httpx
 import pytest
-from starlette.responses import Response
 
 from adk_agent.assembly import Assembly
 from adk_agent.runs import load_report, load_trials
 from adk_agent.server import build_app
 from adk_agent.settings import Settings
 from adk_agent.tracking import read_status, run_ids
-from tau_bridge.testing import raw_agent, scripted_agent, serve
+from tau_bridge.testing import scripted_agent, serve
 
 TIMEOUT_S = 120
 NUMBERS = itertools.count(1)
@@ -109,20 +108,10 @@ def gate():
 
 
 @pytest.fixture
-def listening():
+def listening(unanswering):
     """An agent that never answers; it says when it was asked, and when nobody waits any more."""
-    asked, left = threading.Event(), threading.Event()
-
-    async def answer(request):
-        await request.body()
-        asked.set()
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        left.set()
-        return Response()
-
-    with serve(raw_agent(answer)) as url:
-        yield url, asked, left
+    with unanswering() as agent:
+        yield agent
 
 
 def words(thing):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from starlette.responses import Response
 
 from adk_agent.assembly import Assembly
 from adk_agent.executor import interrupted_artifact
@@ -16,7 +15,7 @@ from adk_agent.report import EvaluationReport
 from adk_agent.runs import load_report
 from adk_agent.server import build_service
 from adk_agent.settings import Settings
-from tau_bridge.testing import raw_agent, scripted_agent, serve
+from tau_bridge.testing import scripted_agent, serve
 
 TIMEOUT_S = 120
 NUMBERS = itertools.count(1)
@@ -109,20 +108,10 @@ def caller(green):
 
 
 @pytest.fixture(scope="module")
-def waiting():
+def waiting(unanswering):
     """An agent that never answers; it says when it was asked, and when nobody waits any more."""
-    asked, left = threading.Event(), threading.Event()
-
-    async def answer(request):
-        await request.body()
-        asked.set()
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        left.set()
-        return Response()
-
-    with serve(raw_agent(answer)) as url:
-        yield url, asked, left
+    with unanswering() as agent:
+        yield agent
 
 
 @pytest.fixture

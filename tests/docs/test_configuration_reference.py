@@ -1,9 +1,11 @@
 """docs/configuration.md is partly made from the settings, by scripts/configuration_reference.py."""
 
-import importlib.util
 from pathlib import Path
 
+import configuration_reference
 import pytest
+from configuration_reference import PART
+from generated_part import PageError
 from pydantic import AliasChoices
 
 from adk_agent.settings import Settings
@@ -11,22 +13,13 @@ from adk_agent.settings import Settings
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def script():
-    path = ROOT / "scripts" / "configuration_reference.py"
-    spec = importlib.util.spec_from_file_location("configuration_reference", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_has_the_settings_as_they_are(script):
+def test_the_page_has_the_settings_as_they_are():
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert script.with_reference(page) == page, "run scripts/configuration_reference.py"
+    assert PART.within(page) == page, "run scripts/configuration_reference.py"
 
 
-def test_every_variable_stands_in_one_row(script):
-    rows = script.reference().splitlines()[2:]
+def test_every_variable_stands_in_one_row():
+    rows = configuration_reference.reference().splitlines()[2:]
     assert len(rows) == len(Settings.model_fields)
     for field in Settings.model_fields.values():
         alias = field.validation_alias
@@ -36,18 +29,22 @@ def test_every_variable_stands_in_one_row(script):
             )
 
 
-def test_bounds_and_defaults_are_those_of_the_settings(script):
-    [port] = [row for row in script.reference().splitlines() if row.startswith("| `PORT`")]
+def test_bounds_and_defaults_are_those_of_the_settings():
+    [port] = [
+        row
+        for row in configuration_reference.reference().splitlines()
+        if row.startswith("| `PORT`")
+    ]
     assert "whole number, from 0 to 65535 | `8000` |" in port
 
 
-def test_a_meaning_that_is_given_belongs_to_a_variable_that_is_read(script):
-    reference = script.reference()
-    for name in script.MEANINGS:
+def test_a_meaning_that_is_given_belongs_to_a_variable_that_is_read():
+    reference = configuration_reference.reference()
+    for name in configuration_reference.MEANINGS:
         assert f"| `{name}`" in reference
 
 
-def test_a_page_without_its_two_marks_is_refused(script):
-    for page in ("", script.END + script.BEGIN, script.BEGIN + script.BEGIN + script.END):
-        with pytest.raises(script.PageError, match="once each and in this order"):
-            script.with_reference(page)
+def test_a_page_without_its_two_marks_is_refused():
+    for page in ("", PART.end + PART.begin, PART.begin + PART.begin + PART.end):
+        with pytest.raises(PageError, match="once each and in this order"):
+            PART.within(page)
