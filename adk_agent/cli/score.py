@@ -92,13 +92,20 @@ async def _score_all(
 
 def as_text(scored: dict[str, Any]) -> str:
     """A scored trace for a terminal."""
-    lines = _team(scored) if scored["graph"] else [f"Trace {scored['trace_id']}"]
+    lines = _team(scored) if scored["graph"] else _no_team(scored)
     evaluations = {name: scored[name] for name in scored if name not in RESERVED}
     lines += ["", "Evaluators:", *(f"  {name}: {_told(e)}" for name, e in evaluations.items())]
     lines += [f"Warning: {warning}" for warning in scored["warnings"]]
     problems = [*scored["reading_problems"], *scored.get("problems", ())]
     lines += [f"In the trace: {problem}" for problem in problems]
     return "\n".join(lines)
+
+
+def _no_team(scored: dict[str, Any]) -> list[str]:
+    """Where the graph was not measured at all: why, unless it was switched off."""
+    why_not = scored["reason"]
+    lines = [f"Trace {scored['trace_id']}"]
+    return lines if why_not is None else [*lines, f"Not measured ({scored['status']}): {why_not}"]
 
 
 def _team(scored: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from adk_agent.cli.main import main
+from adk_agent.cli.score import as_text
 from tau_bridge.a2a.extensions import TRACEABILITY_KEY
 
 STAR = [("lead", "orders", "order 7?"), ("lead", "policy", "days?"), ("lead", "money", "fee?")]
@@ -358,3 +359,15 @@ def test_the_text_for_people_says_where_there_is_no_team(score, calls):
     assert scored.code == 0
     [line] = [line for line in scored.out.splitlines() if line.startswith("Not measured: ")]
     assert "empty" in line or "dyad" in line
+
+
+def test_a_graph_evaluator_that_broke_is_told_of_with_its_reason():
+    scored = {
+        "trace_id": "t",
+        "status": "failed",
+        "reason": "took longer than 15 s",
+        "graph": {},
+        "reading_problems": [],
+        "warnings": [],
+    }
+    assert "Not measured (failed): took longer than 15 s" in as_text(scored)
