@@ -14,15 +14,11 @@ from adk_agent.catalogue import SourceCatalogue
 from adk_agent.errors import PreflightError
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.evaluators import trace_evaluators, trial_evaluators
-from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.markdown import render_markdown
 from adk_agent.models import ModelSpec, default_spec, import_litellm
-from adk_agent.offline import OfflineModel
 from adk_agent.runs import load_report, rewrite_markdown
-from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.settings import Settings
 from adk_agent.versions import versions
-from adk_agent.workflow import WorkflowDeps, build_root_agent
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
@@ -34,6 +30,8 @@ from tau_bridge.tau2.domains import load_domain
 if TYPE_CHECKING:
     from google.adk.agents import SequentialAgent
     from google.adk.models.base_llm import BaseLlm
+
+    from adk_agent.offline import OfflineModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +106,11 @@ class Assembly:
 
     def root_agent(self) -> SequentialAgent:
         """A new workflow agent."""
+        # ADK takes seconds to import, and the process that serves needs none of it.
+        from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
+        from adk_agent.selector import SelectorDeps, offline_selector_model
+        from adk_agent.workflow import WorkflowDeps, build_root_agent
+
         source = self.open_source()
         results_dir = self.settings.results_dir
         return build_root_agent(

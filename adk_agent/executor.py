@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from a2a.helpers import new_task, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
-from a2a.types import Message, Part, TaskState
+from a2a.types import Message, TaskState
 
 from adk_agent.conversation import answering, artifacts
 from adk_agent.conversation.decisions import Answer, Cancel, Decision, Play, Refusal, decide
@@ -22,17 +22,16 @@ from adk_agent.conversation.routing import FollowUpContexts
 from adk_agent.conversation.telling import MIN_INTERVAL_S, ProgressTeller
 from adk_agent.conversation.understanding import FollowUp, Intent, understand
 from adk_agent.errors import GreenroomError, RequestError, RunCanceledError
-from adk_agent.evaluation import report_so_far
-from adk_agent.plan import Overrides
-from adk_agent.progress import Progress
-from adk_agent.report import EvaluationReport
-from adk_agent.runs import load_report
-from adk_agent.second_loop import SecondLoop
-from adk_agent.session import Tell, WorkflowResult, run_plan, run_request
-from adk_agent.tracking import checked_run_id, read_status, request_cancel
-
-if TYPE_CHECKING:
-    from adk_agent.assembly import Assembly
+from adk_agent.playing.player import (
+    Order,
+    PlanOrder,
+    Played,
+    Player,
+    PlayerBrokeError,
+    PlayerEndedError,
+    RequestOrder,
+)
+from adk_agent.tracking import request_cancel
 
 logger = logging.getLogger(__name__)
 
@@ -42,27 +41,16 @@ MAX_RUNNING = 256
 CANCEL_TIMEOUT_S = 10.0
 """How long a canceled evaluation may take to write its report, before the task ends without it."""
 
-Work = Callable[[Tell], Awaitable[WorkflowResult]]
 
-
-def build_executor(
-    assembly: Assembly,
-    task_store: TaskStore,
-    *,
-    own_addresses: Collection[str] = (),
-    second_loop: SecondLoop | None = None,
-) -> EvaluationExecutor:
+def build_executor(player: Player, results_dir: Path, task_store: TaskStore) -> EvaluationExecutor:
     """The executor of the service.
 
     Args:
-        assembly: What evaluations are made of.
+        player: Plays the evaluations; whoever makes it opens and closes it.
+        results_dir: Where runs are kept.
         task_store: Where follow-ups find the earlier tasks of their context.
-        own_addresses: Where the service itself is reached; it does not assess itself.
-        second_loop: Where evaluations are played; None: in the loop that serves requests.
     """
-    return EvaluationExecutor(
-        assembly, task_store, own_addresses=own_addresses, second_loop=second_loop
-    )
+    return EvaluationExecutor(player, results_dir, task_store)
 
 
 def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
@@ -74,32 +62,11 @@ def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
     return FollowUpContexts(task_store)
 
 
-async def interrupted_artifact(assembly: Assembly, run_id: str) -> list[Part] | None:
-    """The parts of a finished evaluation's artifact, for a run whose process is gone.
-
-    Writes the report of the finished trials into the run's folder, unless it had ended before.
-
-    Returns:
-        None where nothing was played, the run is being played, or its folder cannot be read.
-    """
-    results_dir = assembly.settings.results_dir
-    try:
-        status = read_status(results_dir, checked_run_id(run_id))
-        if status.state in ("complete", "incomplete"):
-            report = load_report(results_dir, run_id)
-        else:
-            report = await report_so_far(run_id, assembly.evaluation_deps())
-    except GreenroomError as error:
-        logger.info("run %s has no report: %s", run_id, error)
-        return None
-    return artifacts.report_parts(report) if report.trials else None
-
-
 @dataclass(kw_only=True)
 class _Running:
     """An evaluation that a task waits for."""
 
-    work: asyncio.Task[WorkflowResult]
+    work: asyncio.Task[Played]
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last event of the task is on its way."""
 
@@ -111,19 +78,10 @@ class EvaluationExecutor(AgentExecutor):
     See `build_executor` for the arguments.
     """
 
-    def __init__(
-        self,
-        assembly: Assembly,
-        task_store: TaskStore,
-        *,
-        own_addresses: Collection[str] = (),
-        second_loop: SecondLoop | None = None,
-    ) -> None:
-        self._assembly = assembly
-        self._results_dir = assembly.settings.results_dir
+    def __init__(self, player: Player, results_dir: Path, task_store: TaskStore) -> None:
+        self._player = player
+        self._results_dir = results_dir
         self._task_store = task_store
-        self._own_addresses = own_addresses
-        self._second_loop = second_loop
         self._running: dict[str, _Running] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -140,6 +98,8 @@ class EvaluationExecutor(AgentExecutor):
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         try:
             await self._answer(context, message, updater)
+        except PlayerBrokeError:
+            await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
         except Exception:
             # What an exception says may hold anything, so the caller gets a fixed sentence.
             logger.exception("A2A task %s broke", task.id)
@@ -162,7 +122,7 @@ class EvaluationExecutor(AgentExecutor):
             return
         follow_up = understand(text)
         if follow_up is None:
-            await self._play(updater, self._evaluation(text, updater.task_id))
+            await self._play(updater, RequestOrder(text=text, session_id=updater.task_id))
             return
         await self._act(await self._decision(follow_up, text, context, updater), updater)
 
@@ -183,7 +143,7 @@ class EvaluationExecutor(AgentExecutor):
             case Refusal():
                 await _end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
             case Play():
-                await self._play(updater, self._planned(decision, updater.task_id))
+                await self._play(updater, _order(decision, updater.task_id))
             case Cancel():
                 await self._cancel_others(decision.tasks, updater)
             case Answer():
@@ -191,40 +151,14 @@ class EvaluationExecutor(AgentExecutor):
                     await self._add_report(decision.report_of, updater)
                 await _end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
 
-    def _evaluation(self, text: str, session_id: str) -> Work:
-        def work(tell: Tell) -> Awaitable[WorkflowResult]:
-            return run_request(
-                self._assembly.root_agent(),
-                text,
-                overrides=Overrides(),
-                on_progress=tell,
-                session_id=session_id,
-                own_addresses=self._own_addresses,
-            )
-
-        return work
-
-    def _planned(self, decision: Play, session_id: str) -> Work:
-        def work(tell: Tell) -> Awaitable[WorkflowResult]:
-            return run_plan(
-                self._assembly.root_agent(),
-                decision.plan,
-                request=decision.request,
-                on_progress=tell,
-                session_id=session_id,
-                resumed_run_id=decision.resumed_run_id,
-            )
-
-        return work
-
-    async def _play(self, updater: TaskUpdater, work: Work) -> None:
+    async def _play(self, updater: TaskUpdater, order: Order) -> None:
         if len(self._running) >= MAX_RUNNING:
             said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
             await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
             return
         await updater.start_work()
         teller = ProgressTeller(updater)
-        running = _Running(work=asyncio.create_task(self._played(work, teller.hear)))
+        running = _Running(work=asyncio.create_task(self._player.play(order, teller.hear)))
         self._running[updater.task_id] = running
         try:
             await _follow(running.work, teller)
@@ -233,36 +167,36 @@ class EvaluationExecutor(AgentExecutor):
             del self._running[updater.task_id]
             running.ended.set()
 
-    async def _played(self, work: Work, tell: Tell) -> WorkflowResult:
-        """What the work comes to, wherever it is done."""
-        if self._second_loop is None:
-            return await work(tell)
-        here = asyncio.get_running_loop()
-
-        async def tell_here(progress: Progress) -> None:
-            told = asyncio.run_coroutine_threadsafe(_awaited(tell(progress)), here)
-            await asyncio.wrap_future(told)
-
-        return await self._second_loop.run(lambda: work(tell_here))
-
     async def _conclude(
-        self, work: asyncio.Task[WorkflowResult], teller: ProgressTeller, updater: TaskUpdater
+        self, work: asyncio.Task[Played], teller: ProgressTeller, updater: TaskUpdater
     ) -> None:
+        try:
+            played = None if work.cancelled() else work.result()
+        except PlayerEndedError as error:
+            await self._conclude_lost(error, teller, updater)
+            return
         canceled = RunCanceledError.exit_code
-        result = None if work.cancelled() else work.result()
-        problem = result.problem if result is not None else None
-        if result is None or (problem is not None and problem.exit_code == canceled):
+        problem = played.problem if played is not None else None
+        if played is None or (problem is not None and problem.exit_code == canceled):
             await self._conclude_canceled(teller, updater)
         elif problem is not None and problem.exit_code == RequestError.exit_code:
             await _reject(updater, problem.message)
-        elif problem is not None or result.run_id is None:
-            if result.run_id is not None:
-                await self._add_report(result.run_id, updater)
-            said = problem.message if problem is not None else "no evaluation was run"
-            await _end(updater, TaskState.TASK_STATE_FAILED, said)
         else:
-            report = await asyncio.to_thread(load_report, self._results_dir, result.run_id)
-            await _conclude_played(report, result.interpretation, updater)
+            await _conclude_played(played, updater)
+
+    async def _conclude_lost(
+        self, error: PlayerEndedError, teller: ProgressTeller, updater: TaskUpdater
+    ) -> None:
+        progress = teller.last
+        parts = None if progress is None else await self._player.rebuilt_parts(progress.run_id)
+        said = f"The evaluation did not finish: {error}."
+        if progress is not None and parts is not None:
+            await updater.add_artifact(parts, name=artifacts.NAME)
+            said += (
+                f" The trials that were finished are attached, and kept as run {progress.run_id}: "
+                "say 'resume' to play the rest."
+            )
+        await _end(updater, TaskState.TASK_STATE_FAILED, said)
 
     async def _conclude_canceled(self, teller: ProgressTeller, updater: TaskUpdater) -> None:
         progress = teller.last
@@ -277,7 +211,7 @@ class EvaluationExecutor(AgentExecutor):
 
     async def _add_report(self, run_id: str, updater: TaskUpdater) -> bool:
         """Add what a run came to as the task's artifact; whether there was anything to add."""
-        parts = await asyncio.to_thread(artifacts.parts_of_run, self._results_dir, run_id)
+        parts = await self._player.report_parts(run_id)
         if parts is None:
             return False
         await updater.add_artifact(parts, name=artifacts.NAME)
@@ -316,11 +250,16 @@ class EvaluationExecutor(AgentExecutor):
         return True
 
 
-async def _awaited(told: Awaitable[None]) -> None:
-    await told
+def _order(decision: Play, session_id: str) -> PlanOrder:
+    return PlanOrder(
+        plan=decision.plan,
+        request=decision.request,
+        session_id=session_id,
+        resumed_run_id=decision.resumed_run_id,
+    )
 
 
-async def _follow(work: asyncio.Task[WorkflowResult], teller: ProgressTeller) -> None:
+async def _follow(work: asyncio.Task[Played], teller: ProgressTeller) -> None:
     """Publish progress until the work is done. When this is cancelled the work is, to its end."""
     try:
         while not work.done():
@@ -332,20 +271,20 @@ async def _follow(work: asyncio.Task[WorkflowResult], teller: ProgressTeller) ->
         raise
 
 
-async def _conclude_played(
-    report: EvaluationReport, prose: str | None, updater: TaskUpdater
-) -> None:
-    parts = await asyncio.to_thread(artifacts.report_parts, report, prose)  # large ones take time
-    await updater.add_artifact(parts, name=artifacts.NAME)
-    if not artifacts.mostly_broke(report):
+async def _conclude_played(played: Played, updater: TaskUpdater) -> None:
+    if played.parts is not None:
+        await updater.add_artifact(list(played.parts), name=artifacts.NAME)
+    if played.problem is not None or played.run_id is None:
+        said = played.problem.message if played.problem is not None else "no evaluation was run"
+    elif played.mostly_broke:
+        said = (
+            f"{played.broken} of {played.trials} trials failed by faults that say nothing about "
+            "the agent, so there is no result to rely on. The report names them; say 'resume' to "
+            "play those again."
+        )
+    else:
         await updater.complete()
         return
-    broken = sum(trial.status == "failed" for trial in report.trials)
-    said = (
-        f"{broken} of {len(report.trials)} trials failed by faults that say nothing about the "
-        "agent, so there is no result to rely on. The report names them; say 'resume' to play "
-        "those again."
-    )
     await _end(updater, TaskState.TASK_STATE_FAILED, said)
 
 

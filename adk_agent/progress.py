@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -36,6 +36,9 @@ class Progress(BaseModel):
 
 OnProgress = Callable[[Progress], None]
 """Called on the event loop; must not block."""
+
+Tell = Callable[[Progress], Awaitable[None]]
+"""Awaited on the event loop, before anything goes on."""
 
 
 def silent(progress: Progress) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler
@@ -18,11 +19,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
-from adk_agent.assembly import Assembly
 from adk_agent.card import card_json
 from adk_agent.conversation.traces import trace_metadata
-from adk_agent.executor import build_executor, build_request_contexts, interrupted_artifact
-from adk_agent.second_loop import SecondLoop
+from adk_agent.executor import build_executor, build_request_contexts
+from adk_agent.playing.player import Player
 from adk_agent.service.activated import ActivatingExecutor
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
 from adk_agent.service.card import CardAnswer, service_card
@@ -36,9 +36,13 @@ from adk_agent.service.options import GrpcAddress, ServiceOptions
 from adk_agent.service.push import PushConfigs, PushSender
 from adk_agent.service.stopping import StoppableExecutor
 from adk_agent.service.stores import new_task_store, opened
-from adk_agent.service.sweep import ArtifactOf, sweep
+from adk_agent.service.sweep import ArtifactOf, nothing, sweep
+from adk_agent.service.turns import OneByOne
 from adk_agent.whole_numbers import WholeNumbers
 from tau_bridge.a2a.screening import guarded_client, is_allowed
+
+if TYPE_CHECKING:
+    from adk_agent.assembly import Assembly
 
 STOP_TIMEOUT_S = 6.0
 """How long running evaluations may take to end when the service stops."""
@@ -52,6 +56,7 @@ def build_service(
     card_url: str,
     options: ServiceOptions | None = None,
     own_addresses: Collection[str] = (),
+    player: Player | None = None,
     make_executor: MakeExecutor | None = None,
     artifact_of: ArtifactOf | None = None,
 ) -> Service:
@@ -62,20 +67,20 @@ def build_service(
         card_url: The address that the card names.
         options: What is chosen for its edge.
         own_addresses: Where it is reached beside `card_url`; it does not assess itself.
+        player: Plays the evaluations; None: the event loop that serves requests does, which keeps
+            those waiting. The application opens it when it starts, and closes it.
         make_executor: What works on messages, where that is not the evaluation.
         artifact_of: What tells of a run that was interrupted, where that is not the evaluation.
 
-    Raises:
-        DataFolderError: the task data is not there.
-        StorageError: the tasks cannot be kept where they should.
+    The application does not start (DataFolderError) where the task data is not there, nor
+    (StorageError) where the tasks cannot be kept as they should.
     """
     options = options or ServiceOptions()
     if make_executor is None:
-        # A service without data had better not start; what is read is shared by all requests.
-        assembly = replace(assembly, source=assembly.open_source())
-    parts = _Parts.of(
-        assembly, card_url, options, {card_url, *own_addresses}, make_executor, artifact_of
-    )
+        player = player or _player_here(assembly, {card_url, *own_addresses})
+        make_executor = partial(build_executor, player, assembly.settings.results_dir)
+        artifact_of = player.rebuilt_parts
+    parts = _Parts.of(assembly, card_url, options, player, make_executor, artifact_of or nothing)
 
     async def stop() -> None:
         await parts.executor.stop(STOP_TIMEOUT_S)
@@ -87,11 +92,18 @@ def build_service(
             Middleware(BearerAuthentication, callers=options.callers),
             Middleware(BodyLimit, limits=options.limits),
             Middleware(WholeNumbers),
+            Middleware(OneByOne),
         ],
         lifespan=lambda _: parts.running(),
     )
     app.router.redirect_slashes = False  # `/nothing` is not there, and neither is `/nothing/`
     return Service(app=app, stop=stop)
+
+
+def _player_here(assembly: Assembly, own_addresses: Collection[str]) -> Player:
+    from adk_agent.playing.in_process import InProcessPlayer  # which imports ADK
+
+    return InProcessPlayer(assembly, own_addresses=own_addresses)
 
 
 def build_app(
@@ -108,7 +120,7 @@ class _Parts:
     options: ServiceOptions
     card: AgentCard
     store: TaskStore
-    evaluations: SecondLoop
+    player: Player | None
     executor: StoppableExecutor
     sender: PushSender
     inner: DefaultRequestHandler
@@ -121,19 +133,16 @@ class _Parts:
         assembly: Assembly,
         card_url: str,
         options: ServiceOptions,
-        own_addresses: Collection[str],
-        make_executor: MakeExecutor | None,
-        artifact_of: ArtifactOf | None,
+        player: Player | None,
+        make_executor: MakeExecutor,
+        artifact_of: ArtifactOf,
     ) -> _Parts:
         configs = PushConfigs()
         store = new_task_store(options.tasks, on_drop=configs.forget)
-        evaluations = SecondLoop("evaluations")
-        finished = artifact_of or partial(interrupted_artifact, assembly)
-        make = make_executor or partial(
-            build_executor, assembly, own_addresses=own_addresses, second_loop=evaluations
-        )
         now = assembly.runtime.clock.now
-        executor = StoppableExecutor(make(store), store=store, artifact_of=finished, now=now)
+        executor = StoppableExecutor(
+            make_executor(store), store=store, artifact_of=artifact_of, now=now
+        )
         allowed = partial(is_allowed, assembly.network)
         sender = PushSender(configs, guarded_client(assembly.network), allowed)
         card = service_card(card_url, options)
@@ -147,18 +156,18 @@ class _Parts:
             push_config_store=configs,
             push_sender=sender,
             push_url_validator=allowed,
-            request_context_builder=None if make_executor else build_request_contexts(store),
+            request_context_builder=build_request_contexts(store) if player else None,
             validate_input_modes=True,
         )
         return cls(
             options=options,
             card=card,
             store=store,
-            evaluations=evaluations,
+            player=player,
             executor=executor,
             sender=sender,
             inner=inner,
-            artifact_of=finished,
+            artifact_of=artifact_of,
             now=now,
         )
 
@@ -178,7 +187,8 @@ class _Parts:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(opened(self.store, self.options.tasks))
             stack.push_async_callback(self.sender.aclose)
-            await stack.enter_async_context(self.evaluations)
+            if self.player is not None:
+                await stack.enter_async_context(self.player)
             await sweep(self.store, self.artifact_of, self.now)
             stack.push_async_callback(self.inner.aclose)
             if self.options.grpc is not None:

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from adk_agent.card import card_json
+from adk_agent.redaction import redact_logs
 from adk_agent.service.front_door import FrontDoor, Service
 from adk_agent.service.limits import RequestLimits, protocol_with
-from adk_agent.service.redaction import redact_logs
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adk_agent import state
 from adk_agent.plan import EvaluationPlan, Overrides
-from adk_agent.progress import Progress
+from adk_agent.progress import Progress, Tell
 from adk_agent.runner import OWN_ADDRESSES, PROGRESS, RESUMED
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from google.adk.events import Event
 
 APP_NAME = "greenroom"
-Tell = Callable[[Progress], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)

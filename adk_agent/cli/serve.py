@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from adk_agent.cli.edge import OK
 from adk_agent.errors import RequestError
+from adk_agent.playing.spawning import spawn
 from adk_agent.service.callers import Callers
 from adk_agent.service.card import service_card
 from adk_agent.service.listening import bound_socket, is_loopback
@@ -44,13 +45,21 @@ def execute(parsed: argparse.Namespace) -> int:
         network = network_policy(settings, parsed.host)
 
         def load() -> Service:
-            """Import what takes seconds, and read what everybody needs, while the card is served."""
+            """Import what takes seconds while the card is served."""
+            spawned = spawn()
             from adk_agent.assembly import Assembly
+            from adk_agent.playing.process import ProcessPlayer
             from adk_agent.server import build_service
 
             alone = is_loopback(parsed.host) and not options.callers
-            assembly = Assembly(settings=settings, network=network, may_register=alone).prepared()
-            return build_service(assembly, card_url=url, options=options, own_addresses=[here])
+            assembly = Assembly(settings=settings, network=network, may_register=alone)
+            player = ProcessPlayer(
+                assembly,
+                own_addresses={url, here},
+                secrets=options.callers.tokens,
+                spawned=spawned,
+            )
+            return build_service(assembly, card_url=url, options=options, player=player)
 
         serve(
             load,

@@ -237,4 +237,4 @@ def test_what_an_exception_says_is_logged_once_and_not_sent(green, caplog, monke
     assert client.state(task) == "failed"
     assert "secret" not in json.dumps(task)
     [record] = [r for r in caplog.records if r.exc_info and "secret" in str(r.exc_info[1])]
-    assert record.name == "adk_agent.executor"
+    assert record.name == "adk_agent.playing.in_process"

@@ -14,12 +14,12 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from adk_agent.assembly import Assembly
+from adk_agent.redaction import RedactingFilter
 from adk_agent.registry import AgentRegistry, CardSummary, RegisteredAgent
 from adk_agent.server import build_service
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.options import ServiceOptions
-from adk_agent.service.redaction import RedactingFilter
 from adk_agent.settings import Settings
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.testing import closed_port, serve
