@@ -9,6 +9,7 @@ PurpleAgentError
 ├── ListenError             an address cannot be listened on       (exit 3)
 ├── RejectedError           an agent will not play a conversation  (the A2A task is rejected)
 ├── MemberFailedError       a member of a team fails on purpose    (the A2A task fails)
+├── ToolsUnavailableError   tools cannot be listed                (recorded; said to the caller)
 └── PeerFailedError         a member got no answer from another    (recorded; the caller goes on)
 """
 
@@ -74,3 +75,7 @@ def nearest(value: str, known: Iterable[str]) -> str:
         return f"did you mean {', '.join(repr(name) for name in near)}?"
     shown = ", ".join(repr(name) for name in names[:10])
     return f"known: {shown}{' ...' if len(names) > 10 else ''}"
+
+
+class ToolsUnavailableError(PurpleAgentError):
+    """A tools endpoint is not allowed, not there, or says nothing usable. Fit for the caller."""

@@ -38,6 +38,12 @@ from adk_agent.redaction import redact_logs
 
 logger = logging.getLogger(__name__)
 
+NEEDED = (
+    "adk_agent.playing.in_process",
+    "adk_agent.workflow",
+    "google.adk.runners",
+)
+"""Imported while the service is still being loaded, so that the first evaluation has no need to."""
 SERVICE_IS_GONE = 3
 """The exit code when the input ends."""
 
@@ -46,8 +52,8 @@ def main() -> None:
     """Play until told to end."""
     orders, answers = _own_pipes()
     gc.disable()
-    importlib.import_module("adk_agent.playing.in_process")  # takes seconds: before it is greeted
-    importlib.import_module("adk_agent.workflow")
+    for module in NEEDED:
+        importlib.import_module(module)
     try:
         hello: Hello = blocking_frame(orders)
     except EOFError:

@@ -20,6 +20,8 @@ from adk_agent.service.sweep import WITH_TRIALS, ArtifactOf, failed_task, finish
 logger = logging.getLogger(__name__)
 
 STOPPED = "The service was stopped while this evaluation ran."
+ATTACHING_SHARE = 0.6
+"""Of the time that a stop may take, in which artifacts are still made."""
 _POLL_S = 0.02
 
 
@@ -78,7 +80,7 @@ class StoppableExecutor(AgentExecutor):
         """
         self._stopping.set()
         # A large artifact takes seconds; where there are many, saying how tasks ended comes first.
-        self._attach_until_s = asyncio.get_running_loop().time() + timeout_s / 3
+        self._attach_until_s = asyncio.get_running_loop().time() + ATTACHING_SHARE * timeout_s
         running = dict(self._running)
         for work in running:
             work.cancel()

@@ -1,0 +1,236 @@
+"""Case: one message on its way through the stages of the reference agent, and what they share.
+
+A `Case` is replaced, never changed, by each stage. What lasts from one message of a conversation to
+the next is its `Session`, which one message at a time works on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from purple_agent.policy.rules import Policy
+from purple_agent.process.machine import Process
+
+Json = Any
+"""What JSON can hold."""
+
+
+class Dialect(StrEnum):
+    """In which form a conversation is held."""
+
+    BUSINESS = "business"
+    """Text with policy, tools' address and session id in the message's metadata."""
+    TAU2 = "tau2"
+    """The τ² text wire: policy and tools in the first message, one JSON object a reply."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """A tool as its provider describes it. `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json]
+    is_write: bool
+    """Whether it may change something; where that is not known, it may."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """A call that the agent makes. Ids count up within a session: `call-1`."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolResult:
+    """What came of a call.
+
+    Args:
+        text: As it came; of a failed call, what went wrong, fit to be shown to a model.
+        value: The same read as JSON; the text itself where it is none; None for a failure.
+        failed: The tool, or the way to it, said no.
+    """
+
+    text: str
+    value: Json = None
+    failed: bool = False
+
+
+class ToolProvider(Protocol):
+    """Where tools are, and how they are called."""
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """The tools that there are.
+
+        Raises:
+            ToolsUnavailableError: they cannot be listed. The message is fit for the caller.
+        """
+        ...
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """What comes of a call. Whatever goes wrong is a failed result, not an exception."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One thing said or done in a conversation, oldest first in `Session.entries`."""
+
+    role: Literal["user", "agent", "call", "result", "note"]
+    """`note`: ours, for the mind alone, such as why a call was not made."""
+    text: str = ""
+    call: ToolCall | None = None
+    """Of a call and of its result."""
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastCase:
+    """A case from the memory, masked. `score` is its likeness, 0 to 100."""
+
+    request: str
+    answer: str
+    process: str
+    quality: float
+    score: float
+
+
+@dataclass(kw_only=True)
+class Session:
+    """What lasts over the messages of one conversation. Kept in memory only.
+
+    Args:
+        context_id: The A2A context.
+        dialect: Decided by the first message.
+        policy_text: The policy as it came; pinned.
+        policy: The same as rules; empty for prose.
+        specs: The tools; pinned, but listed again when a schema has drifted.
+        entries: What was said and done; a summary may stand in for the oldest.
+        summary: Of what `entries` no longer holds; at most 200 words.
+        facts: What is known, by name, for the policy and for filling slots: `{"expense": {...}}`.
+        process: Where the business process stands.
+        tools: Open while the session lives; None for the τ² wire, where a call is a reply.
+        spent_tokens: By language models, over the whole session.
+        calls: How many calls were made so far.
+        answered: Replies by message id, so that a message that is sent again gets the same one.
+    """
+
+    context_id: str
+    dialect: Dialect
+    policy_text: str = ""
+    policy: Policy = field(default_factory=Policy)
+    specs: tuple[ToolSpec, ...] = ()
+    entries: list[Entry] = field(default_factory=list)
+    summary: str = ""
+    facts: dict[str, Json] = field(default_factory=dict)
+    process: Process = field(default_factory=Process)
+    tools: ToolProvider | None = None
+    spent_tokens: int = 0
+    calls: int = 0
+    answered: dict[str, Answer] = field(default_factory=dict)
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """A tool by its name."""
+        return next((spec for spec in self.specs if spec.name == name), None)
+
+    def new_call(self, name: str, arguments: Mapping[str, Json]) -> ToolCall:
+        """A call with the next id."""
+        self.calls += 1
+        return ToolCall(id=f"call-{self.calls}", name=name, arguments=dict(arguments))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incoming:
+    """A message as it came in, whatever the protocol."""
+
+    context_id: str
+    message_id: str
+    text: str
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    """`policy_doc`, `tools_endpoint`, `session_id`, `difficulty`, all optional."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Say:
+    """A reply in words."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """A reply that calls a tool: on the τ² wire the reply itself, otherwise made by stage 7."""
+
+    call: ToolCall
+
+
+Reply = Say | Use
+
+
+class Means(StrEnum):
+    """What stage 1 leaves to think with."""
+
+    FULL = "full"
+    SMALL = "small"
+    """The smaller model: four fifths of a limit are used up."""
+    NONE = "none"
+    """No further call of a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """The agent's own opinion of a reply, each from 0 to 1; `total` = .35, .35 and .30 of them."""
+
+    answer: float
+    tools: float
+    policy: float
+    total: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One message and what the stages have found out about it."""
+
+    incoming: Incoming
+    session: Session
+    flags: tuple[str, ...] = ()
+    """What was noticed and does not stop anything, such as `privacy:bulk`."""
+    means: Means = Means.FULL
+    similar: tuple[PastCase, ...] = ()
+    reply: Reply | None = None
+    author: str = "deterministic"
+    """Who wrote the reply: `deterministic`, or `llm:` and the model's name."""
+    quality: Quality | None = None
+
+
+AnswerKind = Literal["answered", "called", "refused", "blocked", "exhausted", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What goes back to the caller.
+
+    Args:
+        text: The words; on the τ² wire one JSON object.
+        kind: How it came about. `refused` by stage 0, `blocked` by a policy, `exhausted` by the
+            budget, `failed` where the agent broke; otherwise `answered`, or `called` on the wire.
+        metadata: What the agent says of itself; JSON.
+    """
+
+    text: str
+    kind: AnswerKind
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+Stage = Callable[[Case], Awaitable[Case | Answer]]
+"""A stage either passes the case on or ends the pipeline. Only 0, 4 and 10 may end it."""

@@ -1,0 +1,90 @@
+"""Pipeline: the stages of the reference agent, one after the other, each leaving one trace step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from purple_agent.case import Answer, Case, Stage
+
+logger = logging.getLogger(__name__)
+
+BROKE = "I am sorry, something went wrong on my side, and I could not finish this."
+"""Said instead of an exception's text, which may hold anything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageStep:
+    """What a stage leaves in the trace. Times are seconds since 1970; `error` is a class name."""
+
+    number: int
+    name: str
+    start_s: float
+    end_s: float
+    outcome: str
+    """`passed`, `skipped` (the pipeline had ended), or the kind of the answer that ended it."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedStage:
+    """A stage with the number and name under which traces show it."""
+
+    number: int
+    name: str
+    run: Stage
+
+
+class Pipeline:
+    """Runs a case through all stages.
+
+    Args:
+        stages: In order; the last one has to answer.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(self, stages: Sequence[NamedStage], *, clock: Callable[[], float]) -> None:
+        self._stages = tuple(stages)
+        self._clock = clock
+
+    async def run(self, case: Case) -> tuple[Answer, tuple[StageStep, ...]]:
+        """The answer to a case, and exactly one step of each stage.
+
+        A stage that breaks is logged, and ends the pipeline with a fixed sentence.
+        """
+        steps: list[StageStep] = []
+        answer: Answer | None = None
+        for stage in self._stages:
+            if answer is not None:
+                steps.append(self._step(stage, self._clock(), "skipped"))
+                continue
+            start_s, error = self._clock(), None
+            result: Any = None
+            try:
+                result = await stage.run(case)
+            except Exception as broke:
+                logger.exception("stage %d, %s, broke", stage.number, stage.name)
+                result, error = Answer(text=BROKE, kind="failed"), type(broke).__name__
+            if isinstance(result, Answer):
+                answer = result
+            else:
+                case = result
+            steps.append(self._step(stage, start_s, answer.kind if answer else "passed", error))
+        if answer is None:
+            msg = f"the last stage, {self._stages[-1].name}, gave no answer"
+            raise RuntimeError(msg)
+        return answer, tuple(steps)
+
+    def _step(
+        self, stage: NamedStage, start_s: float, outcome: str, error: str | None = None
+    ) -> StageStep:
+        return StageStep(
+            number=stage.number,
+            name=stage.name,
+            start_s=start_s,
+            end_s=self._clock(),
+            outcome=outcome,
+            error=error,
+        )

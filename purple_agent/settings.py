@@ -1,0 +1,86 @@
+"""ReferenceSettings: what the reference agent is run with, from the environment, at the edge alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from purple_agent.errors import UsageError
+
+PREFIX = "PURPLE_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """A language model by its name for litellm, and where it is reached; never shown with its key."""
+
+    name: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceSettings:
+    """Everything that can be chosen.
+
+    Args:
+        primary: The model that thinks; None: the deterministic reasoner does.
+        fallback: Takes over where the primary fails.
+        small: Used from four fifths of a budget on, and for summaries; None: the primary.
+        brainos_url: A streaming BrainOS endpoint that is asked before the primary.
+        business_tokens: What a business conversation may spend on models.
+        tau2_tokens: What a τ² conversation may spend; its first message alone is 5 to 7 thousand.
+        deadline_s: How long one reply may take altogether.
+        tool_hosts: Hosts (`name` or `name:port`) whose tools may be called beside loopback ones.
+        state_dir: Where the case memory and checkpoints are kept; None: nothing is kept, which is
+            how the agent is evaluated, since memory over trials would make them depend on each other.
+    """
+
+    primary: ModelChoice | None = None
+    fallback: ModelChoice | None = None
+    small: ModelChoice | None = None
+    brainos_url: str | None = None
+    business_tokens: int = 10_000
+    tau2_tokens: int = 400_000
+    deadline_s: float = 240.0
+    tool_hosts: tuple[str, ...] = ()
+    state_dir: Path | None = None
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None) -> ReferenceSettings:
+        """What the variables `PURPLE_*` say; see docs/reference-agent.md.
+
+        Raises:
+            UsageError: a number is none, or out of range.
+        """
+        values = os.environ if environment is None else environment
+        base_url, api_key = values.get("PURPLE_LLM_BASE_URL"), values.get("PURPLE_LLM_API_KEY")
+
+        def model(key: str) -> ModelChoice | None:
+            name = values.get(f"{PREFIX}{key}")
+            return ModelChoice(name=name, base_url=base_url, api_key=api_key) if name else None
+
+        hosts = values.get("PURPLE_TOOL_HOSTS", "")
+        state_dir = values.get("PURPLE_STATE_DIR")
+        return cls(
+            primary=model("LLM_MODEL"),
+            fallback=model("LLM_FALLBACK_MODEL"),
+            small=model("LLM_SMALL_MODEL"),
+            brainos_url=values.get("PURPLE_BRAINOS_URL") or None,
+            business_tokens=_number(values, "BUSINESS_TOKENS", cls.business_tokens),
+            tau2_tokens=_number(values, "TAU2_TOKENS", cls.tau2_tokens),
+            deadline_s=float(_number(values, "DEADLINE_S", int(cls.deadline_s))),
+            tool_hosts=tuple(host.strip() for host in hosts.split(",") if host.strip()),
+            state_dir=Path(state_dir) if state_dir else None,
+        )
+
+
+def _number(values: Mapping[str, str], key: str, default: int) -> int:
+    text = values.get(f"{PREFIX}{key}")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 10**9:
+        raise UsageError(f"{PREFIX}{key} must be a whole number from 1, got {text!r}")
+    return int(text)
