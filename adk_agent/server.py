@@ -33,9 +33,10 @@ from adk_agent.service.handling import SafeHandler
 from adk_agent.service.jsonrpc import jsonrpc_route
 from adk_agent.service.limits import BodyLimit
 from adk_agent.service.options import GrpcAddress, ServiceOptions
-from adk_agent.service.push import PushConfigs, PushSender
+from adk_agent.service.push import PushSender
+from adk_agent.service.receivers import Receivers
 from adk_agent.service.stopping import StoppableExecutor
-from adk_agent.service.stores import new_task_store, opened
+from adk_agent.service.stores import new_stores, opened
 from adk_agent.service.sweep import ArtifactOf, nothing, sweep
 from adk_agent.service.turns import OneByOne
 from adk_agent.whole_numbers import WholeNumbers
@@ -120,6 +121,7 @@ class _Parts:
     options: ServiceOptions
     card: AgentCard
     store: TaskStore
+    receivers: Receivers
     player: Player | None
     executor: StoppableExecutor
     sender: PushSender
@@ -137,14 +139,14 @@ class _Parts:
         make_executor: MakeExecutor,
         artifact_of: ArtifactOf,
     ) -> _Parts:
-        configs = PushConfigs()
-        store = new_task_store(options.tasks, on_drop=configs.forget)
+        store, receivers = new_stores(options.tasks)
         now = assembly.runtime.clock.now
         executor = StoppableExecutor(
             make_executor(store), store=store, artifact_of=artifact_of, now=now
         )
         allowed = partial(is_allowed, assembly.network)
-        sender = PushSender(configs, guarded_client(assembly.network), allowed)
+        client = guarded_client(assembly.network)
+        sender = PushSender(receivers, store=store, client=client, is_allowed=allowed)
         card = service_card(card_url, options)
         trace_of = partial(trace_metadata, assembly.settings.results_dir)
         inner = DefaultRequestHandler(
@@ -153,7 +155,7 @@ class _Parts:
             ),
             task_store=store,
             agent_card=card,
-            push_config_store=configs,
+            push_config_store=receivers,
             push_sender=sender,
             push_url_validator=allowed,
             request_context_builder=build_request_contexts(store) if player else None,
@@ -163,6 +165,7 @@ class _Parts:
             options=options,
             card=card,
             store=store,
+            receivers=receivers,
             player=player,
             executor=executor,
             sender=sender,
@@ -186,10 +189,12 @@ class _Parts:
     async def running(self) -> AsyncIterator[None]:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(opened(self.store, self.options.tasks))
+            await self.receivers.open()
             stack.push_async_callback(self.sender.aclose)
             if self.player is not None:
                 await stack.enter_async_context(self.player)
             await sweep(self.store, self.artifact_of, self.now)
+            await self.sender.resume()
             stack.push_async_callback(self.inner.aclose)
             if self.options.grpc is not None:
                 await stack.enter_async_context(self._grpc(self.options.grpc))

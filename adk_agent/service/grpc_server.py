@@ -19,6 +19,8 @@ MISSING = (
     "--grpc-port needs the extra grpc, which is not installed: pip install 'greenroom[grpc]', or "
     "leave the flag out"
 )
+VERSION_KEY = "a2a-version"
+"""Metadata by which a caller says which version of the protocol it speaks."""
 _STOP_S = 1.0
 
 
@@ -51,7 +53,6 @@ async def grpc_interface(
     from a2a.server.request_handlers.grpc_handler import GrpcHandler
     from a2a.types import a2a_pb2_grpc
 
-    builder = _context_builder(callers)
     server = grpc.aio.server(
         interceptors=[_authentication(callers)] if callers else [],
         options=[
@@ -61,8 +62,12 @@ async def grpc_interface(
         ],
         maximum_concurrent_rpcs=limits.connections,
     )
-    registrations: Any = (a2a_pb2_grpc, GrpcHandler), (a2a_v0_3_pb2_grpc, CompatGrpcHandler)
-    for generated, servicer in registrations:  # generated code has no types
+    registrations: Any = (
+        (a2a_pb2_grpc, GrpcHandler, "1"),
+        (a2a_v0_3_pb2_grpc, CompatGrpcHandler, "0"),
+    )
+    for generated, servicer, major in registrations:  # generated code has no types
+        builder = _context_builder(callers, major)
         generated.add_A2AServiceServicer_to_server(servicer(handler, builder), server)
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
@@ -82,15 +87,27 @@ def _authorization(metadata: Any) -> list[str]:
     return [value if isinstance(value, str) else value.decode("latin-1") for value in values]
 
 
-def _context_builder(callers: Callers) -> Any:
+def _context_builder(callers: Callers, major: str) -> Any:
+    """Makes the contexts of calls to the interface of one protocol version.
+
+    A call that states a version of another number is refused; one that states none is welcome.
+    """
     from a2a.auth.user import UnauthenticatedUser, User
     from a2a.compat.v0_3.context_builders import V03GrpcServerCallContextBuilder
+    from a2a.server.context import ServerCallContext
     from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
+    from a2a.utils.errors import VersionNotSupportedError
 
     class Builder(DefaultGrpcServerCallContextBuilder):
         def build_user(self, context: grpc.aio.ServicerContext[Any, Any]) -> User:
             caller = callers.caller(_authorization(context.invocation_metadata()))
             return caller or UnauthenticatedUser()
+
+        def build(self, context: grpc.aio.ServicerContext[Any, Any]) -> ServerCallContext:
+            stated = dict(context.invocation_metadata() or ()).get(VERSION_KEY)
+            if stated and str(stated).partition(".")[0] != major:
+                raise VersionNotSupportedError
+            return super().build(context)
 
     return V03GrpcServerCallContextBuilder(Builder())
 

@@ -105,8 +105,19 @@ class SafeHandler(RequestHandler):
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """One configuration of a task."""
+        """One configuration of a task; without its id, which 0.3 leaves out, the only one."""
+        if not params.id:
+            params.id = await self._only_config(params.task_id, context)
         return await _safely(self._inner.on_get_task_push_notification_config(params, context))
+
+    async def _only_config(self, task_id: str, context: ServerCallContext) -> str:
+        """The id of a task's configuration: the task's own, or that of the only one; else empty."""
+        asked = ListTaskPushNotificationConfigsRequest(task_id=task_id)
+        found = await _safely(self._inner.on_list_task_push_notification_configs(asked, context))
+        ids = [config.id for config in found.configs]
+        if task_id in ids:
+            return task_id
+        return ids[0] if len(ids) == 1 else ""
 
     async def on_list_task_push_notification_configs(
         self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import Any
 
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 _MAX_ERRORS_SHOWN = 5
 _FIELDS = frozenset({"jsonrpc", "id", "method", "params"})
 _MAX_NAME_SHOWN = 60
+_DELETE_0_3 = "tasks/pushNotificationConfig/delete"
 
 
 def jsonrpc_route(
@@ -57,9 +59,21 @@ def jsonrpc_route(
         problem = _unusable_params(body)
         if problem is not None:
             return _error(body.get("id"), problem)
-        return await dispatcher.handle_requests(request)
+        answer = await dispatcher.handle_requests(request)
+        return _with_result(answer) if body["method"] == _DELETE_0_3 else answer
 
     return Route(JSON_RPC_PATH, endpoint, methods=["POST"])
+
+
+def _with_result(answer: Response) -> Response:
+    """The same answer, with `result: null` where it has neither a result nor an error.
+
+    a2a-sdk leaves a result of nothing out, and JSON-RPC wants one of the two.
+    """
+    said = json.loads(bytes(answer.body))
+    if "result" in said or "error" in said:
+        return answer
+    return JSONResponse({**said, "result": None})
 
 
 def _where(error: ValueError) -> str:

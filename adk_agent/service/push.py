@@ -1,123 +1,103 @@
-"""Push notifications: who wants to hear of a task, and telling them without harm to the task."""
+"""Push notifications: telling those who want to hear of a task, without harm to the task."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from a2a.server.context import ServerCallContext
-from a2a.server.tasks import (
-    InMemoryPushNotificationConfigStore,
-    PushNotificationEvent,
-    PushNotificationSender,
-)
-from a2a.types import Task, TaskPushNotificationConfig, TaskStatusUpdateEvent
-from a2a.utils.errors import InvalidParamsError
+from a2a.server.tasks import PushNotificationEvent, PushNotificationSender, TaskStore
+from a2a.types import StreamResponse, Task, TaskStatusUpdateEvent
 from a2a.utils.proto_utils import to_stream_response
-from google.protobuf.json_format import MessageToDict
 
 from adk_agent.conversation.earlier import ENDED_STATES
+from adk_agent.errors import StorageError
+from adk_agent.service.push_body import body_0_3, body_1_0
+from adk_agent.service.receivers import Receiver, Receivers
+from adk_agent.service.stores import context_of
 
 logger = logging.getLogger(__name__)
 
 TOKEN_HEADER = "X-A2A-Notification-Token"  # noqa: S105 - a header's name
-MAX_CONFIGS_PER_TASK = 10
 MAX_WAITING_PER_TASK = 100
+LEFT_AT_ONCE = 8
+"""Tasks of an earlier service whose receivers are told at the same time."""
 _CLOSE_S = 1.0
 
 IsAllowed = Callable[[str], Awaitable[bool]]
 
 
-class PushConfigs(InMemoryPushNotificationConfigStore):
-    """Who wants to hear of which task; at most ten for a task, until it has ended."""
-
-    async def set_info(
-        self,
-        task_id: str,
-        notification_config: TaskPushNotificationConfig,
-        context: ServerCallContext,
-    ) -> TaskPushNotificationConfig:
-        """Keep a configuration.
-
-        Raises:
-            InvalidParamsError: The task has too many, or a header would carry a line break.
-        """
-        _check_headers(notification_config)
-        others = {
-            config.id
-            for config in await self.get_info(task_id, context)
-            if config.id != (notification_config.id or task_id)
-        }
-        if len(others) >= MAX_CONFIGS_PER_TASK:
-            raise InvalidParamsError(
-                message=f"a task has at most {MAX_CONFIGS_PER_TASK} push notification configs"
-            )
-        return await super().set_info(task_id, notification_config, context)
-
-    def forget(self, task_id: str) -> None:
-        """Drop everything about a task."""
-        with self.lock:
-            for owner, infos in list(self._push_notification_infos.items()):
-                infos.pop(task_id, None)
-                if not infos:
-                    del self._push_notification_infos[owner]
-
-
-def _check_headers(config: TaskPushNotificationConfig) -> None:
-    auth = config.authentication
-    for name, value in (
-        ("token", config.token),
-        ("authentication.scheme", auth.scheme),
-        ("authentication.credentials", auth.credentials),
-    ):
-        if any(not " " <= character <= "~" for character in value):
-            raise InvalidParamsError(message=f"{name} can hold visible ASCII characters only")
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Notice:
-    body: dict[str, Any]
+    event: StreamResponse
     is_last: bool
 
 
 class PushSender(PushNotificationSender):
     """Tells in the background, in order, and once: nobody waits for a slow or a dead receiver.
 
+    A receiver of protocol 1.0 gets the events, one of 0.3 the whole task after them. Of several
+    events that wait, the latter is told after the last only, which says what the others did.
+
     Args:
-        configs: Who wants to hear of which task.
+        receivers: Who wants to hear of which task.
+        store: Where the tasks are kept.
         client: Sends; it screens addresses, and has a short timeout.
         is_allowed: Whether a URL may be called.
     """
 
     def __init__(
-        self, configs: PushConfigs, client: httpx.AsyncClient, is_allowed: IsAllowed
+        self,
+        receivers: Receivers,
+        *,
+        store: TaskStore,
+        client: httpx.AsyncClient,
+        is_allowed: IsAllowed,
     ) -> None:
-        self._configs = configs
+        self._receivers = receivers
+        self._store = store
         self._client = client
         self._is_allowed = is_allowed
         self._waiting: dict[str, list[_Notice]] = {}
         self._workers: dict[str, asyncio.Task[None]] = {}
-        self._failed: set[tuple[str, str]] = set()
+        self._of_left: set[asyncio.Task[None]] = set()
+        self._failed: set[tuple[str, tuple[str, str]]] = set()
 
     async def send_notification(self, task_id: str, event: PushNotificationEvent) -> None:
         """Have an event told to everybody who wants to hear of the task."""
-        if not await self._configs.get_info_for_dispatch(task_id):
+        try:
+            if not await self._receivers.of(task_id):
+                return
+        except StorageError as error:
+            logger.warning("task %s: nobody is notified: %s", task_id, error)
             return
         waiting = self._waiting.setdefault(task_id, [])
-        waiting.append(_Notice(body=MessageToDict(to_stream_response(event)), is_last=_ends(event)))
+        waiting.append(_Notice(event=to_stream_response(event), is_last=_ends(event)))
         if len(waiting) > MAX_WAITING_PER_TASK:
             del waiting[0]  # the latest say most, and the last says how it ended
         if task_id not in self._workers:
             self._workers[task_id] = asyncio.create_task(self._work(task_id))
 
+    async def resume(self) -> None:
+        """Begin to tell those of whom an earlier service left it open whether they were told.
+
+        To be called before the first task: all that is kept then is of tasks that have ended. Only
+        their names are read here. Whoever was told is forgotten, and so is whose task is gone;
+        where this is interrupted, the next start goes on.
+        """
+        try:
+            left = iter(await self._receivers.task_ids())
+        except StorageError as error:
+            logger.warning("whoever waits for earlier tasks is not notified: %s", error)
+            return
+        self._of_left = {asyncio.create_task(self._tell_left(left)) for _ in range(LEFT_AT_ONCE)}
+
     async def aclose(self) -> None:
         """Give what waits a moment to be told, and close the client."""
-        workers = set(self._workers.values())
+        workers = {*self._workers.values(), *self._of_left}
         if workers:
             _, late = await asyncio.wait(workers, timeout=_CLOSE_S)
             for worker in late:
@@ -130,40 +110,100 @@ class PushSender(PushNotificationSender):
         try:
             while waiting:
                 notice = waiting.pop(0)
-                await self._tell_all(task_id, notice.body)
+                await _logged(task_id, self._tell_all(task_id, notice, is_latest=not waiting))
                 if notice.is_last:
-                    self._configs.forget(task_id)
-                    self._failed = {each for each in self._failed if each[0] != task_id}
+                    await _logged(task_id, self._forget(task_id))
         finally:
             del self._waiting[task_id], self._workers[task_id]
 
-    async def _tell_all(self, task_id: str, body: dict[str, Any]) -> None:
-        configs = await self._configs.get_info_for_dispatch(task_id)
-        await asyncio.gather(*(self._tell(task_id, config, body) for config in configs))
+    async def _tell_left(self, left: Iterator[str]) -> None:
+        for task_id in left:
+            await _logged(task_id, self._tell_end(task_id))
+            await _logged(task_id, self._forget(task_id))
 
-    async def _tell(
-        self, task_id: str, config: TaskPushNotificationConfig, body: dict[str, Any]
+    async def _tell_end(self, task_id: str) -> None:
+        task = await self._task_of(task_id, await self._receivers.of(task_id))
+        if task is not None:
+            notice = _Notice(event=to_stream_response(task), is_last=True)
+            await self._tell_all(task_id, notice, is_latest=True)
+
+    async def _forget(self, task_id: str) -> None:
+        self._failed = {each for each in self._failed if each[0] != task_id}
+        await self._receivers.forget(task_id)
+
+    async def _tell_all(self, task_id: str, notice: _Notice, *, is_latest: bool) -> None:
+        receivers = await self._receivers.of(task_id)
+        new = [each for each in receivers if each.version == "1.0"]
+        old = [each for each in receivers if each.version == "0.3"] if is_latest else []
+        await asyncio.gather(
+            _logged(task_id, self._tell_event(task_id, notice.event, new)),
+            _logged(task_id, self._tell_task(task_id, old, is_last=notice.is_last)),
+        )
+
+    async def _tell_event(
+        self, task_id: str, event: StreamResponse, receivers: list[Receiver]
     ) -> None:
-        try:
-            if not await self._is_allowed(config.url):
-                self._note(task_id, config, "its address may not be called")
-                return
-            response = await self._client.post(config.url, json=body, headers=_headers(config))
-            if not response.is_success:
-                self._note(task_id, config, f"it answered {response.status_code}")
-        except Exception as error:  # noqa: BLE001 - whatever a receiver does, the task goes on
-            self._note(task_id, config, type(error).__name__)
+        if receivers:
+            body = await asyncio.to_thread(body_1_0, event)  # a report can be large
+            await self._tell_each(task_id, body, receivers)
 
-    def _note(self, task_id: str, config: TaskPushNotificationConfig, why: str) -> None:
-        if (task_id, config.id) not in self._failed:
-            self._failed.add((task_id, config.id))
-            # The path and the query may be secrets of the receiver.
-            host = urlsplit(config.url).hostname
+    async def _tell_task(self, task_id: str, receivers: list[Receiver], *, is_last: bool) -> None:
+        task = await self._task_of(task_id, receivers)
+        if task is None or (task.status.state in ENDED_STATES and not is_last):
+            return  # it ended since, and the notice that says so is on its way
+        await self._tell_each(task_id, await asyncio.to_thread(body_0_3, task), receivers)
+
+    async def _task_of(self, task_id: str, receivers: list[Receiver]) -> Task | None:
+        for owner in sorted({each.owner for each in receivers}):
+            task = await self._store.get(task_id, context_of(owner))
+            if task is not None:
+                return task
+        return None
+
+    async def _tell_each(self, task_id: str, body: bytes, receivers: list[Receiver]) -> None:
+        await asyncio.gather(*(self._tell(task_id, each, body) for each in receivers))
+
+    async def _tell(self, task_id: str, receiver: Receiver, body: bytes) -> None:
+        url = receiver.config.url
+        try:
+            if not await self._is_allowed(url):
+                self._note(task_id, receiver, "its address may not be called")
+                return
+            response = await self._client.post(url, content=body, headers=_headers(receiver))
+            if not response.is_success:
+                self._note(task_id, receiver, f"it answered {response.status_code}")
+        except Exception as error:  # noqa: BLE001 - whatever a receiver does, the task goes on
+            self._note(task_id, receiver, type(error).__name__)
+
+    def _note(self, task_id: str, receiver: Receiver, why: str) -> None:
+        if (task_id, receiver.key) not in self._failed:
+            self._failed.add((task_id, receiver.key))
+            host = _host(receiver.config.url)
             logger.warning("task %s: a notification to %r failed: %s", task_id, host, why)
 
 
-def _headers(config: TaskPushNotificationConfig) -> dict[str, str]:
-    headers = {TOKEN_HEADER: config.token} if config.token else {}
+async def _logged(task_id: str, work: Awaitable[None]) -> None:
+    try:
+        await work
+    except StorageError as error:
+        logger.warning("task %s: its notifications failed: %s", task_id, error)
+    except Exception:
+        logger.exception("task %s: its notifications broke", task_id)
+
+
+def _host(url: str) -> str | None:
+    """What the log shows of an address: the path and the query may be secrets of the receiver."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _headers(receiver: Receiver) -> dict[str, str]:
+    config = receiver.config
+    headers = {"Content-Type": "application/json"}
+    if config.token:
+        headers[TOKEN_HEADER] = config.token
     auth = config.authentication
     if auth.scheme and auth.credentials:
         headers["Authorization"] = f"{auth.scheme} {auth.credentials}"

@@ -21,13 +21,23 @@ from adk_agent.conversation.earlier import ENDED_STATES
 from adk_agent.errors import StorageError
 from adk_agent.service.callers import Caller
 from adk_agent.service.options import TaskStoreChoice
+from adk_agent.service.receivers import Receivers, ReceiversInMemory
 
 if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
 
 KEPT_IN_MEMORY = 500
 """Finished tasks that a store in memory keeps."""
-_COLUMNS = frozenset({"id", "context_id", "owner", "last_updated", "status", "protocol_version"})
+_COLUMNS = {
+    "tasks": {"id", "context_id", "owner", "last_updated", "status", "protocol_version"},
+    "push_notification_configs": {
+        "task_id",
+        "config_id",
+        "config_data",
+        "owner",
+        "protocol_version",
+    },
+}
 
 
 def _nobody(task_id: str) -> None:
@@ -52,6 +62,24 @@ def new_task_store(
     from a2a.server.tasks import DatabaseTaskStore
 
     return DatabaseTaskStore(_engine(choice.path))
+
+
+def new_stores(choice: TaskStoreChoice) -> tuple[TaskStore, Receivers]:
+    """The store that was chosen, and beside it who wants to hear of its tasks.
+
+    What is in memory forgets the receivers of the tasks that it lets go. The receivers of a file
+    are to be opened when the store is.
+
+    Raises:
+        StorageError: The file of an SQLite store cannot be used. The message says why.
+    """
+    if choice.path is None:
+        receivers = ReceiversInMemory()
+        return new_task_store(choice, on_drop=receivers.drop), receivers
+    from adk_agent.service.kept_receivers import ReceiversInFile  # which imports SQLAlchemy
+
+    database: DatabaseTaskStore = new_task_store(choice)  # type: ignore[assignment]  # by its path
+    return database, ReceiversInFile(database.engine)
 
 
 @asynccontextmanager
@@ -112,7 +140,10 @@ def _engine(path: Path) -> Any:
 
     # One connection: SQLite has one writer, and waiting in line here beats "database is locked".
     engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)), pool_size=1, max_overflow=0
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        pool_size=1,
+        max_overflow=0,
+        hide_parameters=True,  # errors go to the log, and tokens are among the parameters
     )
 
     @event.listens_for(engine.sync_engine, "connect")
@@ -129,19 +160,29 @@ def _engine(path: Path) -> Any:
 def _make_sure_that_usable(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            # Receivers' tokens will be in it, so others on this machine cannot read it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute(
                 "BEGIN IMMEDIATE"
             )  # tells of a read-only file, and of another format
-            columns = {row[1] for row in connection.execute("PRAGMA table_info(tasks)")}
+            foreign = [table for table in _COLUMNS if not _is_ours(connection, table)]
             connection.rollback()
     except (OSError, sqlite3.Error) as error:
         raise StorageError(f"cannot keep tasks in {str(path)!r}: {error}") from error
-    if columns and not columns >= _COLUMNS:
+    if foreign:
         raise StorageError(
-            f"cannot keep tasks in {str(path)!r}: its table `tasks` is not one of this version; "
-            "choose another file"
+            f"cannot keep tasks in {str(path)!r}: its table `{foreign[0]}` is not one of this "
+            "version; choose another file"
         )
+
+
+def _is_ours(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table has the columns that are needed, or is not there yet."""
+    query = "SELECT name FROM pragma_table_info(?)"
+    columns = {row[0] for row in connection.execute(query, (table,))}
+    return not columns or columns >= _COLUMNS[table]
 
 
 @contextlib.contextmanager

@@ -1,11 +1,12 @@
 """A system under test for the A2A compatibility kit: `python -m tests.compatibility.server`.
 
 The edge is the product's own, built by the same function; only the work behind it is that of
-`executor`. With `--bare` it is a2a-sdk's routes and nothing of ours, for comparison.
+`executor`. With `--bare` it is a2a-sdk's own edge and nothing of ours, for comparison.
 """
 
 import argparse
 import asyncio
+import contextlib
 import tempfile
 from pathlib import Path
 
@@ -16,7 +17,12 @@ from a2a.server.routes import (
     create_jsonrpc_routes,
     create_rest_routes,
 )
-from a2a.server.tasks import InMemoryPushNotificationConfigStore, InMemoryTaskStore
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+)
+from httpx import AsyncClient
 from starlette.applications import Starlette
 
 from adk_agent.assembly import Assembly
@@ -27,54 +33,98 @@ from adk_agent.service.options import GrpcAddress, ServiceOptions
 from adk_agent.service.sweep import nothing
 from adk_agent.serving import StoppingServer, server_config
 from adk_agent.settings import Settings
-from tests.compatibility.executor import ByMessageId
+from tests.compatibility.executor import DELAY_S, ByMessageId
+
+LISTEN = "127.0.0.1"
+SHOWN = "localhost"  # the kit of 0.3 takes a number in a card's addresses for a leak
 
 
-def ours(address, grpc_port):
+def ours(address, grpc, executor):
     """The product's edge around the kit's executor."""
-    grpc = None
-    if grpc_port is not None:
-        grpc = GrpcAddress(host="127.0.0.1", port=grpc_port, shown=f"127.0.0.1:{grpc_port}")
     options = ServiceOptions(grpc=grpc)
     results = Path(tempfile.mkdtemp(prefix="compatibility-"))
     service = build_service(
         Assembly(settings=Settings.load(results_dir=results)),
         card_url=address,
         options=options,
-        make_executor=lambda store: ByMessageId(),
+        make_executor=lambda store: executor,
         artifact_of=nothing,
     )
     return StoppingServer(server_config(service.app, options.limits), service.stop)
 
 
-def bare(address):
+def bare(address, grpc, executor):
     """a2a-sdk's edge around the kit's executor."""
-    card = build_card(address, version="1")
+    card = build_card(address, version="1", grpc_url=grpc.shown if grpc else None)
+    configs, client = InMemoryPushNotificationConfigStore(), AsyncClient()
     handler = DefaultRequestHandler(
-        agent_executor=ByMessageId(),
+        agent_executor=executor,
         task_store=InMemoryTaskStore(),
         agent_card=card,
-        push_config_store=InMemoryPushNotificationConfigStore(),
+        push_config_store=configs,
+        push_sender=BasePushNotificationSender(client, configs),
     )
     routes = [
         *create_agent_card_routes(card),
         *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
         *create_rest_routes(handler, enable_v0_3_compat=True),
     ]
-    return uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="info"))
+
+    @contextlib.asynccontextmanager
+    async def running(app):
+        serving = bare_grpc(handler, grpc) if grpc else contextlib.nullcontext()
+        async with client, contextlib.aclosing(handler), serving:
+            yield
+
+    app = Starlette(routes=routes, lifespan=running)
+    return uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+
+
+@contextlib.asynccontextmanager
+async def bare_grpc(handler, at):
+    import grpc
+    from a2a.server.request_handlers.grpc_handler import GrpcHandler
+    from a2a.types import a2a_pb2_grpc
+
+    server = grpc.aio.server()
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), server)
+    server.add_insecure_port(f"{at.host}:{at.port}")
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(0)
+
+
+def grpc_at(port):
+    """Where gRPC is served; None: nowhere. 0 is a free port."""
+    if port is None:
+        return None
+    if port == 0:
+        with bound_socket(LISTEN, 0) as probe:
+            port = probe.getsockname()[1]
+    return GrpcAddress(host=LISTEN, port=port, shown=f"{SHOWN}:{port}")
+
+
+def build(arguments=None):
+    """The address, the socket that listens on it, and the server, for the command's arguments."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=9999, help="0: a free one, which is printed")
+    parser.add_argument("--grpc-port", type=int, help="serve gRPC too; 0: on a free port")
+    parser.add_argument("--delay", type=float, default=DELAY_S, help="seconds that slow work takes")
+    parser.add_argument("--bare", action="store_true", help="a2a-sdk's own edge")
+    parsed = parser.parse_args(arguments)
+    listener = bound_socket(LISTEN, parsed.port)
+    address = f"http://{SHOWN}:{listener.getsockname()[1]}/"
+    make = bare if parsed.bare else ours
+    server = make(address, grpc_at(parsed.grpc_port), ByMessageId(parsed.delay))
+    return address, listener, server
 
 
 def main():
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=9999, help="0: a free one, which is printed")
-    parser.add_argument("--grpc-port", type=int, help="serve gRPC too")
-    parser.add_argument("--bare", action="store_true", help="a2a-sdk's own edge")
-    parsed = parser.parse_args()
-    listener = bound_socket("127.0.0.1", parsed.port)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    address, listener, server = build()
     print(address, flush=True)  # noqa: T201 - the answer of --port 0
-    server = bare(address) if parsed.bare else ours(address, parsed.grpc_port)
     asyncio.run(server.serve(sockets=[listener]))
 
 

@@ -29,7 +29,7 @@ from adk_agent.report import (
 from adk_agent.runs import TrialRecord
 from adk_agent.scoring import score_entry
 from adk_agent.service.limits import RequestLimits
-from adk_agent.service.push import MAX_CONFIGS_PER_TASK
+from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import KEPT_IN_MEMORY
 from adk_agent.service.sweep import KEPT_DAYS
 from adk_agent.settings import Settings
