@@ -1,4 +1,4 @@
-"""The A2A service under load: `greenroom serve` in a process of its own, evaluations of `null`.
+"""The A2A service under load: `greenroom serve` in processes of its own, evaluations of `null`.
 
 Measures how soon the card is there, how long it takes while evaluations run, the longest time that
 the server's event loop did not turn (its own CPU time in that gap beside it), whether evaluations
@@ -12,6 +12,7 @@ Usage: python benchmarks/service.py [--at-once N] [--crowd N] [--row N] [--bundl
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -97,6 +98,22 @@ def probe(host, port):
     print(json.dumps([latencies, idle]))
 
 
+def rss_mb(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def children(pid):
+    """The processes that this one started; those that have just ended are left out."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            text = status.read_text()
+            parent = int(text.partition("PPid:")[2].split()[0])
+            found += [int(status.parent.name)] if parent == pid and "VmRSS" in text else []
+    return found
+
+
 def _unwanted(variable):
     """Whether it would bring in a model, or have the server compile all that it imports."""
     return "LLM" in variable or variable == "PYTHONDONTWRITEBYTECODE"
@@ -136,8 +153,8 @@ class Service:
             return False
 
     def rss_mb(self):
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+        """Of the process that answers, and of the one that plays."""
+        return sum(map(rss_mb, [self.process.pid, *children(self.process.pid)]))
 
     def blocked_ms(self):
         """The longest gap since this was last asked, and the CPU time that the loop spent in it."""
