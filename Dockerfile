@@ -40,7 +40,7 @@ WORKDIR /srv/greenroom
 
 FROM runtime AS purple
 # Which bundled agent this is; see `greenroom list agents`.
-ENV AGENT=null PORT=9010
+ENV AGENT=reference PORT=9010
 EXPOSE 9010
 HEALTHCHECK --start-period=30s --interval=10s --timeout=5s \
     CMD ["sh", "-c", "curl -fsS http://127.0.0.1:$PORT/.well-known/agent-card.json"]

@@ -18,11 +18,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from purple_agent.catalogue import ORACLE, check_name, listing
+from purple_agent.catalogue import ORACLE, REFERENCE, check_name, listing
 from purple_agent.errors import GoldScriptError, PurpleAgentError, UsageError, WiringError
+from purple_agent.settings import ReferenceSettings
 from purple_agent.sockets import Listener, listen
 from purple_agent.stdin import StdinLines
 from purple_agent.teams.naming import is_team, parse_team
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="agents to serve; see --list. What goes wrong in a team stands behind its name, as "
+        help="agents to serve; see --list (default: reference). What goes wrong in a team stands behind its name, as "
         "+KIND:MEMBER or +KIND:MEMBER@SHARE with fail, slow or drop as KIND",
     )
     parser.add_argument("--list", action="store_true", help="name the bundled agents and exit")
@@ -97,9 +99,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be served, and fill in the port."""
-    names: list[str] = arguments.names
-    if not names:
-        raise UsageError(f"name an agent to serve: {', '.join(listing())}")
+    names: list[str] = arguments.names or [REFERENCE]
+    arguments.names = names
     for name in names:
         check_name(name)
     if len(set(names)) < len(names):
@@ -123,6 +124,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if arguments.announce:
         # The owner's Ctrl-C reaches the whole process group; the owner decides when we end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settings = _settings(arguments)
     stdin = StdinLines()
     scripts = _scripts(arguments.gold, stdin)
     with contextlib.ExitStack() as sockets:
@@ -136,7 +138,18 @@ def _run(arguments: argparse.Namespace) -> None:
             for listener in listeners
             if is_team(listener.name)
         }
-        asyncio.run(_serve(arguments, listeners, crews, scripts, stdin))
+        asyncio.run(_serve(arguments, listeners, crews, scripts, settings, stdin))
+
+
+def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
+    """What the reference agent is run with, where it is served.
+
+    Whoever has us announce our addresses evaluates us: nothing is kept from one trial to the next.
+    """
+    if REFERENCE not in arguments.names:
+        return None
+    settings = ReferenceSettings.load()
+    return replace(settings, state_dir=None) if arguments.announce else settings
 
 
 def _crew(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
@@ -168,6 +181,7 @@ async def _serve(
     listeners: Sequence[Listener],
     crews: Mapping[str, Mapping[str, Listener]],
     scripts: Mapping[str, GoldScript] | None,
+    settings: ReferenceSettings | None,
     stdin: StdinLines,
 ) -> None:
     # The A2A server parts take over a second to import: every error above comes before them.
@@ -209,6 +223,7 @@ async def _serve(
             card_url=arguments.card_url,
             scripts=scripts,
             streaming=arguments.streaming,
+            settings=settings,
             apps=troupe.apps(),
             on_ready=ready,
         )

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from purple_agent.oracle import GoldScript
 
 ORACLE = "oracle"
+REFERENCE = "reference"
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "null": "Greets and says that it cannot help: the floor under every score.",
         "echo": "Says back what it was told last.",
         ORACLE: "Replays a task's gold actions: the ceiling above every score.",
+        REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
 """What each bundled agent does, in one line."""
@@ -50,11 +52,11 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
     """A fresh agent; `scripts` is what the oracle knows, and goes to nobody else.
 
     Raises:
-        UnknownAgentError: no bundled agent has this name. A team is no agent: see
-            `purple_agent.teams.running`.
+        UnknownAgentError: no bundled agent has this name. Neither a team nor the reference agent
+            is one in this sense: see `purple_agent.teams.running`, `purple_agent.reference`.
         GoldScriptError: the oracle was asked for without scripts.
     """
-    if name not in DESCRIPTIONS:
+    if name not in DESCRIPTIONS or name == REFERENCE:
         raise UnknownAgentError(name, DESCRIPTIONS)
     if name == "null":
         return NullAgent()

@@ -15,8 +15,9 @@ from a2a.types import (
 )
 from starlette.applications import Starlette
 
-from purple_agent.catalogue import DESCRIPTIONS, build_agent
+from purple_agent.catalogue import DESCRIPTIONS, REFERENCE, build_agent
 from purple_agent.handler import MessageHandler
+from purple_agent.settings import ReferenceSettings
 
 if TYPE_CHECKING:
     from purple_agent.oracle import GoldScript
@@ -28,8 +29,9 @@ def build_app(
     card_url: str,
     scripts: Mapping[str, GoldScript] | None = None,
     streaming: bool = False,
+    settings: ReferenceSettings | None = None,
 ) -> Starlette:
-    """An ASGI application that serves one bundled agent.
+    """An ASGI application that serves one bundled agent; it wants its lifespan to be run.
 
     Args:
         name: A name of the catalogue.
@@ -37,11 +39,17 @@ def build_app(
         scripts: The oracle's gold scripts; ignored by the other agents.
         streaming: Whether the card offers streaming and streams are served. A reply is one
             message either way, and a stream costs about twice the CPU.
+        settings: The reference agent's; ignored by the others.
 
     Raises:
         UnknownAgentError: no bundled agent has this name.
         GoldScriptError: the oracle was asked for without scripts.
     """
+    if name == REFERENCE:
+        from purple_agent.reference.server import build_reference_app
+
+        chosen = settings or ReferenceSettings()
+        return build_reference_app(chosen, card_url=card_url, streaming=streaming)
     handler = MessageHandler(build_agent(name, scripts=scripts), streaming=streaming)
     card = build_card(name, card_url=card_url, streaming=streaming)
     return Starlette(

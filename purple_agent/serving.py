@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from purple_agent.oracle import GoldScript
+    from purple_agent.settings import ReferenceSettings
 
 KEEP_ALIVE_S = 75
 """How long an idle connection stays open: longer than clients keep theirs, so that none is closed
@@ -54,6 +55,7 @@ async def serve(
     card_url: str | None = None,
     scripts: Mapping[str, GoldScript] | None = None,
     streaming: bool = False,
+    settings: ReferenceSettings | None = None,
     apps: Sequence[tuple[Listener, ASGIApp]] = (),
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
@@ -65,6 +67,7 @@ async def serve(
         card_url: The address for the card, where it is not the socket's own. For one agent only.
         scripts: The oracle's gold scripts.
         streaming: See `purple_agent.server.build_app`.
+        settings: The reference agent's.
         apps: Applications that are served beside the agents, such as the members of teams.
         on_ready: Called once, when all of them accept connections.
     """
@@ -76,6 +79,7 @@ async def serve(
                 card_url=card_url or f"{listener.url}/",
                 scripts=scripts,
                 streaming=streaming,
+                settings=settings,
             ),
         )
         for listener in listeners
@@ -98,7 +102,7 @@ def _server(app: ASGIApp) -> _Server:
             app,
             log_config=None,
             access_log=False,
-            lifespan="off",
+            lifespan="on",
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=SHUTDOWN_S,
         )

@@ -36,6 +36,7 @@ class ReferenceSettings:
         tool_hosts: Hosts (`name` or `name:port`) whose tools may be called beside loopback ones.
         state_dir: Where the case memory and checkpoints are kept; None: nothing is kept, which is
             how the agent is evaluated, since memory over trials would make them depend on each other.
+        tasks_send: Whether the older method `tasks/send` is answered too.
     """
 
     primary: ModelChoice | None = None
@@ -47,6 +48,7 @@ class ReferenceSettings:
     deadline_s: float = 240.0
     tool_hosts: tuple[str, ...] = ()
     state_dir: Path | None = None
+    tasks_send: bool = False
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> ReferenceSettings:
@@ -56,7 +58,10 @@ class ReferenceSettings:
             UsageError: a number is none, or out of range.
         """
         values = os.environ if environment is None else environment
-        base_url, api_key = values.get("PURPLE_LLM_BASE_URL"), values.get("PURPLE_LLM_API_KEY")
+        base_url, api_key = (
+            values.get("PURPLE_LLM_BASE_URL") or None,
+            values.get("PURPLE_LLM_API_KEY") or None,
+        )
 
         def model(key: str) -> ModelChoice | None:
             name = values.get(f"{PREFIX}{key}")
@@ -74,7 +79,17 @@ class ReferenceSettings:
             deadline_s=float(_number(values, "DEADLINE_S", int(cls.deadline_s))),
             tool_hosts=tuple(host.strip() for host in hosts.split(",") if host.strip()),
             state_dir=Path(state_dir) if state_dir else None,
+            tasks_send=_flag(values, "TASKS_SEND"),
         )
+
+
+def _flag(values: Mapping[str, str], key: str) -> bool:
+    text = values.get(f"{PREFIX}{key}", "").lower()
+    if text in ("", "0", "false", "no"):
+        return False
+    if text in ("1", "true", "yes"):
+        return True
+    raise UsageError(f"{PREFIX}{key} must be true or false, got {text!r}")
 
 
 def _number(values: Mapping[str, str], key: str, default: int) -> int:

@@ -23,6 +23,35 @@ class FirstMessage:
     user_text: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """A first message in full.
+
+    Args:
+        policy: The text before the tools.
+        tools: Their descriptions as they came, OpenAI's function format by custom; unchecked.
+        user_text: What the user says.
+    """
+
+    policy: str
+    tools: tuple[Any, ...]
+    user_text: str
+
+
+def read_opening(text: str) -> Opening | None:
+    """The first message in full; None where `text` is not one (it lacks `USER_LINE`)."""
+    tools, end = _tool_list(text)
+    marker = text.find(USER_LINE, end)
+    if marker < 0:
+        return None
+    line = text.find(TOOLS_LINE)
+    return Opening(
+        policy=text[: line if 0 <= line < marker else marker].strip(),
+        tools=tuple(tools),
+        user_text=text[marker + len(USER_LINE) :].strip(),
+    )
+
+
 def parse_first_message(text: str) -> FirstMessage | None:
     """The parts of a first message; None where `text` is not one (it lacks `USER_LINE`).
 
@@ -38,23 +67,29 @@ def parse_first_message(text: str) -> FirstMessage | None:
 
 def _tools(text: str) -> tuple[frozenset[str], int]:
     """The tools' names, and the offset behind the list."""
+    tools, end = _tool_list(text)
+    return frozenset(_names(tools)), end
+
+
+def _tool_list(text: str) -> tuple[list[Any], int]:
+    """The tools as they came, and the offset behind the list."""
     line = text.find(TOOLS_LINE)
     if line < 0:
-        return frozenset(), 0
+        return [], 0
     start = line + len(TOOLS_LINE)
     while start < len(text) and text[start].isspace():
         start += 1
     try:
         tools, end = json.JSONDecoder().raw_decode(text, start)
-    except json.JSONDecodeError:
-        return frozenset(), start
-    return frozenset(_names(tools)), end
+    except (ValueError, RecursionError):
+        return [], start
+    return tools if isinstance(tools, list) else [], end
 
 
-def _names(tools: Any) -> list[str]:
+def _names(tools: list[Any]) -> list[str]:
     """The names in a list of tools in OpenAI's function format."""
     found: list[str] = []
-    for tool in tools if isinstance(tools, list) else []:
+    for tool in tools:
         function = tool.get("function", tool) if isinstance(tool, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if isinstance(name, str):

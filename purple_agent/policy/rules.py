@@ -1,11 +1,29 @@
-"""Policy: rules with conditions, and the verdict that they come to over known facts."""
+"""Policy: rules with conditions, and the verdict that they come to over known facts.
+
+Nothing here raises over what a policy or a fact says. A rule that cannot be read, and a restrictive
+rule whose condition cannot be decided, is never taken for one that does not apply.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NoReturn
+
+from purple_agent.policy.language import ConditionError, read_condition
+from purple_agent.policy.syntax import MISSING, TRUE_CONDITION, Condition, find
+
+MAX_DOCUMENT_CHARS = 500_000
+MAX_RULES = 1_000
+MAX_CONDITION_CHARS = 100_000
+"""Of all conditions of a policy together: reading one costs some ten microseconds a character."""
+MAX_ID_CHARS = 80
+MAX_TEXT_CHARS = 300
+
+WHOLE = "the policy"
+"""Stands for a rule's id where the document as a whole cannot be read."""
 
 
 class Action(StrEnum):
@@ -17,9 +35,275 @@ class Action(StrEnum):
     WARN = "warn"
     ALLOW = "allow"
 
+    @property
+    def rank(self) -> int:
+        """0 for the strictest, `block`; 4 for `allow`."""
+        return _RANKS[self]
+
+    @property
+    def is_restrictive(self) -> bool:
+        """Whether it keeps a write from being made at once."""
+        return self.rank <= Action.REQUIRE_APPROVAL.rank
+
+
+_RANKS = {action: rank for rank, action in enumerate(Action)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One rule of a policy.
+
+    Args:
+        id: As given, on one line; `rule-<n>` where none is, with a number added where it is taken.
+        action: What it asks for; `block` where the action cannot be read.
+        condition: When it does; None where it cannot be read.
+        level: Who has to approve, where the rule says so.
+        description: The rule in words, where the policy has them.
+        problem: Why the rule is invalid; empty for a valid one.
+    """
+
+    id: str
+    action: Action
+    condition: Condition | None = None
+    level: str = ""
+    description: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a policy says over the facts that are known.
+
+    Args:
+        action: The strictest action of the rules that certainly apply; `allow` where none does.
+        decisive: The ids of the rules that ask for just this, in the policy's order.
+        warnings: The ids of the `warn` rules that apply.
+        unknown: By rule id, the paths that keep its condition from being decided: they are
+            missing, or hold what the condition cannot compare. Of rules of every action.
+        invalid: The ids of the rules that cannot be read.
+        undecided: The ids of restrictive rules, unknown or invalid, stricter than `action`. While
+            there are any, a write must not pass.
+        levels: Who has to approve, of the decisive rules.
+    """
+
+    action: Action = Action.ALLOW
+    decisive: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    invalid: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> bool:
+        """Whether a write may be made without anybody's leave."""
+        return not self.action.is_restrictive and not self.undecided
+
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A policy document as rules; empty for prose."""
+    """A policy document as rules; empty for prose.
 
+    Args:
+        rules: In the document's order.
+        context: Values that the document itself brings.
+        problem: What is wrong with the document, in a sentence; empty where nothing is.
+        unreadable: The document was meant as rules and cannot be read as such: no write passes.
+    """
+
+    rules: tuple[Rule, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    unreadable: bool = False
+
+    def rule(self, rule_id: str) -> Rule | None:
+        """A rule by its id."""
+        return next((rule for rule in self.rules if rule.id == rule_id), None)
+
+    def judge(self, facts: Mapping[str, Any]) -> Verdict:
+        """What the rules say over `context` and `facts`.
+
+        A path is looked up in `context`, then in `facts`, so that what a tool says cannot change
+        what the policy itself lays down; a path that begins with `request` the other way round.
+        """
+
+        def look_up(path: tuple[str, ...]) -> Any:
+            first, second = self.context, facts
+            if path[0] == "request":
+                first, second = second, first
+            found = find(first, path)
+            return find(second, path) if found is MISSING else found
+
+        applying: list[Rule] = []
+        unknown: dict[str, tuple[str, ...]] = {}
+        for rule in self.rules:
+            if rule.condition is None or rule.problem:
+                continue
+            finding = rule.condition.judge(look_up)
+            if finding.truth is None:
+                unknown[rule.id] = tuple(sorted(finding.undecided))
+            elif finding.truth:
+                applying.append(rule)
+        return self._verdict(applying, unknown)
+
+    def _verdict(self, applying: list[Rule], unknown: dict[str, tuple[str, ...]]) -> Verdict:
+        action = min(
+            (rule.action for rule in applying), key=_RANKS.__getitem__, default=Action.ALLOW
+        )
+        decisive = [rule for rule in applying if rule.action is action]
+        undecided = [
+            rule.id
+            for rule in self.rules
+            if rule.action.is_restrictive
+            and rule.action.rank < action.rank
+            and (rule.problem or rule.id in unknown)
+        ]
+        whole = [WHOLE] if self.unreadable and action is not Action.BLOCK else []
+        return Verdict(
+            action=action,
+            decisive=tuple(rule.id for rule in decisive),
+            warnings=tuple(rule.id for rule in applying if rule.action is Action.WARN),
+            unknown=unknown,
+            invalid=tuple(rule.id for rule in self.rules if rule.problem),
+            undecided=(*whole, *undecided),
+            levels=tuple(dict.fromkeys(rule.level for rule in decisive if rule.level)),
+        )
+
+
+def read_policy(document: object) -> tuple[Policy, str]:
+    """A policy document as rules, and as text.
+
+    An object with `rules` (or the JSON text of one) is read as rules. Any other text is prose:
+    its policy is empty, for the mind alone can follow it. A text that begins like an object and
+    is none, and an object without `rules`, cannot be told from rules that were damaged: they are
+    unreadable, and no write passes.
+
+    Args:
+        document: As it came: an object, a text, or None. Never raises over it.
+    """
+    if document is None:
+        return Policy(), ""
+    if isinstance(document, str):
+        return _read_text(document)
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return _unreadable("it is not JSON"), ""
+    if len(text) > MAX_DOCUMENT_CHARS:
+        return _too_long(text)
+    return _read_object(document), text
+
+
+def _read_text(text: str) -> tuple[Policy, str]:
+    if len(text) > MAX_DOCUMENT_CHARS:
+        return _too_long(text)
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return Policy(), text
+    try:
+        document = json.loads(
+            text.lstrip("\ufeff"), object_pairs_hook=_object, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError):
+        return _unreadable("it begins like a JSON object and is none"), text
+    return _read_object(document), text
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a name that comes twice would hide a rule."""
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        raise ValueError("a name comes twice in an object")
+    return read
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _too_long(text: str) -> tuple[Policy, str]:
+    problem = f"it has {len(text)} characters, and at most {MAX_DOCUMENT_CHARS} are read"
+    return _unreadable(problem), text[:MAX_DOCUMENT_CHARS]
+
+
+def _unreadable(problem: str) -> Policy:
+    return Policy(problem=problem, unreadable=True)
+
+
+def _read_object(document: object) -> Policy:
+    if document == {}:
+        return Policy()
+    if not isinstance(document, Mapping) or not isinstance(document.get("rules"), list):
+        return _unreadable("it has no list of rules")
+    given, context = document["rules"], document.get("context", {})
+    if len(given) > MAX_RULES:
+        return _unreadable(f"it has {len(given)} rules, and at most {MAX_RULES} are read")
+    if sum(len(text) for text in map(_condition_text, given)) > MAX_CONDITION_CHARS:
+        return _unreadable(f"its conditions have more than {MAX_CONDITION_CHARS} characters")
+    if not isinstance(context, Mapping):
+        return _unreadable("its context is no object")
+    rules = _with_ids([_read_rule(rule) for rule in given])
+    faults = [f"{rule.id} {rule.problem}" for rule in rules if rule.problem]
+    shown = "; ".join(faults[:5]) + (f"; {len(faults) - 5} more" if len(faults) > 5 else "")
+    return Policy(rules=rules, context=context, problem=shown)
+
+
+def _condition_text(rule: object) -> str:
+    condition = rule.get("condition") if isinstance(rule, Mapping) else None
+    return condition if isinstance(condition, str) else ""
+
+
+def _read_rule(given: object) -> Rule:
+    """A rule; what cannot be read of it makes it invalid, and as strict as it may have been."""
+    if not isinstance(given, Mapping):
+        return Rule(id="", action=Action.BLOCK, problem="is no object")
+    rule = Rule(
+        id=_line(given.get("id"), MAX_ID_CHARS),
+        action=Action.BLOCK,
+        level=_line(given.get("level"), MAX_ID_CHARS),
+        description=_line(given.get("description", given.get("message")), MAX_TEXT_CHARS),
+    )
+    action = _action(given.get("action"))
+    if action is None:
+        return replace(rule, problem="has an action that is none of " + ", ".join(Action))
+    try:
+        condition = _condition(given.get("condition"))
+    except ConditionError as wrong:
+        return replace(rule, action=action, problem=f"has a condition that {wrong}")
+    return replace(rule, action=action, condition=condition)
+
+
+def _condition(given: object) -> Condition:
+    if given is True:
+        return TRUE_CONDITION
+    if not isinstance(given, str):
+        raise ConditionError("is missing, or no text")
+    return read_condition(given)
+
+
+def _action(given: object) -> Action | None:
+    name = given if isinstance(given, str) else ""
+    name = name.strip().lower().replace("-", "_").replace(" ", "_")
+    return Action(name) if name in set(Action) else None
+
+
+def _line(given: object, longest: int) -> str:
+    """A short text on one line; numbers are written out, anything else is left out."""
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        return ""
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)  # the wire makes floats of all numbers
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(given)[: 4 * longest])
+    return " ".join(shown.split())[:longest]
+
+
+def _with_ids(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules, each with an id of its own: those that share one all count."""
+    taken = {WHOLE}
+    named = []
+    for at, rule in enumerate(rules, start=1):
+        chosen = rule.id or f"rule-{at}"
+        while chosen in taken:
+            chosen = f"{chosen} ({at})"
+        taken.add(chosen)
+        named.append(replace(rule, id=chosen))
+    return tuple(named)

@@ -7,15 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
-from a2a.compat.v0_3.context_builders import V03ServerCallContextBuilder
 from a2a.helpers import new_text_message
 from a2a.server.context import ServerCallContext
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.server.routes.common import DefaultServerCallContextBuilder, ServerCallContextBuilder
 from a2a.types import AgentCard, AgentExtension, AgentSkill, Message, Task, TaskState
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
 
+from purple_agent.contexts import EitherHeader
 from purple_agent.errors import MemberFailedError, WiringError, nearest
 from purple_agent.handler import TasklessHandler, read_turn
 from purple_agent.server import agent_card
@@ -27,7 +26,6 @@ from purple_agent.teams.plan import Member, Team
 from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI, read_place
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
@@ -187,22 +185,11 @@ class MemberHandler(TasklessHandler):
         return reply
 
 
-class _EitherHeader(ServerCallContextBuilder):
-    """Takes extensions from both headers, whichever protocol the call is in."""
-
-    def __init__(self) -> None:
-        self._inner = V03ServerCallContextBuilder(DefaultServerCallContextBuilder())
-
-    def build(self, request: Request) -> ServerCallContext:
-        """The context of a call."""
-        return self._inner.build(request)
-
-
 def _app(handler: MemberHandler, card: AgentCard) -> ASGIApp:
     routes = create_jsonrpc_routes(
         handler,
         "/",
-        context_builder=_EitherHeader(),
+        context_builder=EitherHeader(),
         enable_v0_3_compat=True,
     )
     inner = Starlette(routes=[*create_agent_card_routes(card), *routes])

@@ -18,7 +18,7 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        *("null", "echo", "oracle"),
+        *("null", "echo", "oracle", "reference"),
         *(f"team:{name}" for name in TEAMS),
     ]
     assert all(len(line.split()) > 3 for line in lines)
@@ -27,9 +27,8 @@ def test_the_list_names_every_agent_with_one_line(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name an agent to serve: null, echo, oracle"),
         (["nul"], "unknown agent 'nul': did you mean 'null'?"),
-        (["zzz"], "known: 'echo', 'null', 'oracle'"),
+        (["zzz"], "known: 'echo', 'null', 'oracle', 'reference'"),
         (["null", "null"], "each agent can be named once"),
         (["null", "echo", "--port", "9010"], "several agents cannot share one port"),
         (["null", "echo", "--card-url", "http://x/"], "--card-url is for one agent only"),

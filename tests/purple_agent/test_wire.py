@@ -65,3 +65,20 @@ def test_replies_are_one_json_object_with_name_and_arguments():
         "name": "respond",
         "arguments": {"content": "Grüße"},
     }
+
+
+def test_an_opening_gives_policy_full_tools_and_the_users_text():
+    opening = wire.read_opening(first_message("Hi", policy="Be kind.\nBe brief."))
+    assert opening == wire.Opening(policy="Be kind.\nBe brief.", tools=tuple(TOOLS), user_text="Hi")
+
+
+@pytest.mark.parametrize("tools", ["[broken", '{"name": "x"}', "[" * 100_000, ""])
+def test_an_opening_whose_tools_cannot_be_read_has_none(tools):
+    opening = wire.read_opening(f"P\n{wire.TOOLS_LINE}\n{tools}\n{wire.USER_LINE}\nHi")
+    assert opening == wire.Opening(policy="P", tools=(), user_text="Hi")
+
+
+def test_an_opening_without_tools_has_a_policy_and_a_later_message_is_none():
+    opening = wire.read_opening(f"P\n{wire.USER_LINE}\nHi")
+    assert opening == wire.Opening(policy="P", tools=(), user_text="Hi")
+    assert wire.read_opening("Hello") is None

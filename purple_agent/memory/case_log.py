@@ -1,0 +1,66 @@
+"""`case_log.json`: the case memory as a file to read, to pass on and to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from purple_agent.memory.cases import CAPACITY, CaseMemory, CaseMemoryError, CaseRecord
+
+MAX_BYTES = 8 * 2**20
+_LOG = TypeAdapter(list[CaseRecord])
+
+
+def export_log(memory: CaseMemory, path: Path) -> int:
+    """Write all cases, the oldest first, as a JSON list; how many they were.
+
+    Each is an object with `request`, `answer`, `process` and `quality`.
+
+    Raises:
+        CaseMemoryError: the memory cannot be read, or the file not written.
+    """
+    cases = list(memory.cases())
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_bytes(_LOG.dump_json(cases, indent=2, ensure_ascii=False) + b"\n")
+        new.replace(path)
+    except OSError as exc:
+        raise CaseMemoryError(f"the case log {str(path)!r} cannot be written: {exc}") from exc
+    return len(cases)
+
+
+def import_log(memory: CaseMemory, path: Path) -> int:
+    """Add the cases of a log to the memory, masked again; how many were taken.
+
+    Of a log with more cases than a memory holds, the last are taken.
+
+    Raises:
+        CaseMemoryError: the file cannot be read or is no log, or the memory cannot be written.
+    """
+    cases = read_log(path)[-CAPACITY:]
+    memory.add(*cases)
+    return len(cases)
+
+
+def read_log(path: Path) -> list[CaseRecord]:
+    """The cases of a log, the oldest first.
+
+    Raises:
+        CaseMemoryError: the file cannot be read, is larger than 8 MiB, or is no log.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as exc:
+        raise CaseMemoryError(f"the case log {str(path)!r} cannot be read: {exc}") from exc
+    if len(content) > MAX_BYTES:
+        raise CaseMemoryError(f"the case log {str(path)!r} is larger than {MAX_BYTES:,} bytes")
+    try:
+        return _LOG.validate_json(content)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "its beginning"
+        raise CaseMemoryError(
+            f"the case log {str(path)!r} is no list of cases: at {place}: {first['msg']}"
+        ) from exc

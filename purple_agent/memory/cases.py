@@ -1,0 +1,205 @@
+"""CaseMemory: the latest cases of all conversations, masked, in a file that processes share."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rapidfuzz import fuzz, process, utils
+
+from purple_agent.case import PastCase
+from purple_agent.errors import PurpleAgentError
+from purple_agent.memory.masking import MAX_CHARACTERS, masked
+
+logger = logging.getLogger(__name__)
+
+CAPACITY = 200
+SIMILAR = 3
+MIN_SCORE = 50.0
+"""A likeness below this, of 100, is none."""
+_BUSY_S = 30.0
+_VERSION = 1
+_MAX_MASKED = 2 * MAX_CHARACTERS
+"""Masks may be longer than what they stand for."""
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS cases (id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL,"
+    " answer TEXT NOT NULL, process TEXT NOT NULL, quality REAL NOT NULL)"
+)
+_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+_Found = TypeVar("_Found")
+
+
+class CaseMemoryError(PurpleAgentError):
+    """The case memory, or a log of cases, cannot be read or written. The message says which."""
+
+
+class CaseRecord(BaseModel):
+    """A case as it is kept. `quality` is the agent's own opinion of its answer, 0 to 1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    request: str = Field(max_length=_MAX_MASKED)
+    answer: str = Field(max_length=_MAX_MASKED)
+    process: str = Field(max_length=100)
+    quality: float = Field(ge=0, le=1)
+
+    def masked(self) -> CaseRecord:
+        """The same without ids and personal data."""
+        request, answer = masked(self.request), masked(self.answer)
+        return CaseRecord(
+            request=request[:_MAX_MASKED],
+            answer=answer[:_MAX_MASKED],
+            process=self.process,
+            quality=self.quality,
+        )
+
+
+class CaseMemory:
+    """Keeps the latest cases, first in, first out, in SQLite with a write-ahead log.
+
+    Any number of processes may use one file. A file that is damaged, or none of ours, is set aside
+    as `<name>.corrupt-<n>`, and a new one begun. The methods do file I/O: call them in a thread.
+
+    Args:
+        path: The file. Its folder has to exist when the memory is first used.
+        capacity: How many cases are kept, from 1.
+    """
+
+    def __init__(self, path: Path, *, capacity: int = CAPACITY) -> None:
+        self.path = path
+        self._capacity = capacity
+        self._prepared = False
+
+    def add(self, *cases: CaseRecord) -> None:
+        """Remember cases, masked, as the latest.
+
+        Raises:
+            CaseMemoryError: they cannot be written.
+        """
+        rows = [tuple(case.masked().model_dump().values()) for case in cases]
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(
+                "INSERT INTO cases (request, answer, process, quality) VALUES (?, ?, ?, ?)", rows
+            )
+            connection.execute(
+                "DELETE FROM cases WHERE id <= (SELECT max(id) FROM cases) - ?", (self._capacity,)
+            )
+            connection.execute("COMMIT")
+
+    def cases(self) -> tuple[CaseRecord, ...]:
+        """All cases, the oldest first. Rows that are no cases are left out.
+
+        Raises:
+            CaseMemoryError: they cannot be read.
+        """
+        with self._connected() as connection:
+            rows = connection.execute(
+                "SELECT request, answer, process, quality FROM cases ORDER BY id DESC LIMIT ?",
+                (self._capacity,),
+            ).fetchall()
+        records: list[CaseRecord] = []
+        for row in reversed(rows):
+            with contextlib.suppress(ValidationError):
+                records.append(
+                    CaseRecord(request=row[0], answer=row[1], process=row[2], quality=row[3])
+                )
+        return tuple(records)
+
+    def similar(self, request: str) -> tuple[PastCase, ...]:
+        """The three cases whose requests are most like this one, the most like first.
+
+        Likeness is rapidfuzz's `token_sort_ratio` of the masked texts; of equals the later one
+        comes first, and what is less like than 50 of 100 is left out.
+
+        Raises:
+            CaseMemoryError: the cases cannot be read.
+        """
+        return most_similar(request, self.cases())
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection to a sound file; an open transaction is rolled back at the end."""
+        try:
+            if not self._prepared:
+                self._prepare()
+            with contextlib.closing(_connect(self.path)) as connection:
+                yield connection
+        except (sqlite3.Error, OSError) as exc:
+            # The next use looks at the file again, and sets it aside if it has been damaged.
+            self._prepared = False
+            raise CaseMemoryError(
+                f"the case memory {str(self.path)!r} cannot be used: {exc}; check that its folder"
+                " exists and can be written, or unset PURPLE_STATE_DIR"
+            ) from exc
+
+    def _prepare(self) -> None:
+        """Make sure of a sound file. One process at a time, or two would set aside each other's."""
+        with self.path.with_name(f"{self.path.name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_ours(self.path):
+                kept = _set_aside(self.path)
+                logger.warning("the case memory was damaged; it is kept as %s", kept)
+            with contextlib.closing(_connect(self.path)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(_SCHEMA)
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+        self._prepared = True
+
+
+def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, ...]:
+    """What `CaseMemory.similar` says, over the cases given, oldest first."""
+    latest_first = list(reversed(cases))
+    found = process.extract(
+        masked(request),
+        [case.request for case in latest_first],
+        scorer=fuzz.token_sort_ratio,
+        processor=utils.default_process,
+        limit=None,
+        score_cutoff=MIN_SCORE,
+    )
+    best = sorted(found, key=lambda hit: (-hit[1], hit[2]))[:SIMILAR]
+    return tuple(
+        PastCase(**latest_first[index].model_dump(), score=score) for _, score, index in best
+    )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    # Nothing that was acknowledged is lost with the process; the write-ahead log sees to that.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a sound case memory, or not there yet."""
+    try:
+        with contextlib.closing(_connect(path)) as connection:
+            sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.DatabaseError as exc:
+        # The low byte is the primary code; the rest says more.
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
+            return False
+        raise
+    return bool(sound and (version == _VERSION or (version == 0 and tables == 0)))
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename a file, and its log with it; the new name."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.corrupt-{number}")).exists():
+        number += 1
+    path.rename(kept)
+    for suffix in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept.with_name(kept.name + suffix))
+    return kept

@@ -1,0 +1,1 @@
+"""Minds: what decides on the next reply of the reference agent."""

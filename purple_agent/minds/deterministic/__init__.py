@@ -1,0 +1,1 @@
+"""The deterministic mind: dialogue acts, fuzzy matching and slot filling; no language model."""

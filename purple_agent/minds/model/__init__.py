@@ -1,0 +1,1 @@
+"""The mind that asks language models: prompts, checks of what they propose, and fallbacks."""

@@ -1,0 +1,103 @@
+"""Disguise: the readings of a text that a person or a model could find in it.
+
+Everything here takes time and room linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+_LOOKALIKES = str.maketrans(
+    "авекмнорстухіјѕԁԛԝһӏѵгАВЕКМНОРСТУХІЈЅ"
+    "αβγεικνορτυχηωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+    "ıłøđħɑɡɩƅᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢոսօ’‘ʼ`",
+    "abekmhopctyxijsdqwhlvrABEKMHOPCTYXIJS"
+    "abyeikvoptuxnwABEZHIKMNOPTYX"
+    "ilodhagibabcdefghijklmnoprstuvwyznuo''''",
+)
+_LETTER_SYMBOLS = {
+    first + offset: chr(ord("a") + offset)
+    # Enclosed letters of flags and signs, which compatibility forms leave as they are.
+    for first in (0x1F150, 0x1F170, 0x1F1E6)
+    for offset in range(26)
+}
+_INVISIBLE = frozenset({"Mn", "Me", "Cf"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
+_HEX = re.compile(r"[0-9A-Fa-f]{16,}")
+_GIVEAWAYS = (
+    "passw",
+    "ssn",
+    "social sec",
+    "credit card",
+    "card number",
+    "salar",
+    "address",
+    "api key",
+)
+"""A text is read backwards and by ROT13 only where that brings one of these to light."""
+
+
+def readings(text: str) -> Iterator[str]:
+    """The plain reading of a text, then those that decoding brings to light; letters keep their case.
+
+    Decoded are: HTML entities and percent signs, base64, hexadecimal digits, ROT13, and the text
+    read backwards. Nothing is decoded twice.
+    """
+    plain = fold(text)
+    yield plain
+    for decoded in _decoded(text):
+        yield fold(decoded)
+    for turned in (codecs.encode(plain, "rot13"), plain[::-1]):
+        lowered = turned.lower()
+        if any(giveaway in lowered for giveaway in _GIVEAWAYS):
+            yield turned
+
+
+def fold(text: str) -> str:
+    """The text in plain letters: without marks and invisible signs, look-alikes as Latin letters."""
+    if text.isascii():
+        return text.replace("`", "'")
+    # Marks go first: bringing a long run of them into order would take quadratic time.
+    letters = unicodedata.normalize("NFKD", _visible(text))
+    return _visible(letters).translate(_LOOKALIKES).translate(_LETTER_SYMBOLS)
+
+
+def _visible(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign) not in _INVISIBLE)
+
+
+def _decoded(text: str) -> Iterator[str]:
+    if "%" in text or "&" in text:
+        unescaped = html.unescape(unquote(text))
+        if unescaped != text:
+            yield unescaped
+    for run in _BASE64.findall(text):
+        yield from _printable(_from_base64(run))
+    for run in _HEX.findall(text):
+        yield from _printable(bytes.fromhex(run[: len(run) // 2 * 2]))
+
+
+def _from_base64(run: str) -> bytes:
+    digits = run.replace("-", "+").replace("_", "/")
+    whole = digits[: len(digits) // 4 * 4] if len(digits) % 4 == 1 else digits
+    try:
+        return base64.b64decode(whole + "=" * (-len(whole) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _printable(data: bytes) -> Iterator[str]:
+    """The bytes as text, if they are one: most runs of letters are no code."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    if " " in text and text.replace("\n", " ").isprintable():
+        yield text

@@ -1,0 +1,98 @@
+"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from purple_agent.privacy import lives
+from purple_agent.privacy.disguise import readings
+from purple_agent.privacy.lexicon import Datum
+from purple_agent.privacy.request import Request
+from purple_agent.privacy.sentence import read
+from purple_agent.privacy.verbs import Asking, Way
+
+
+class Reason(StrEnum):
+    """Why a request is refused, worst first."""
+
+    KEY = "secret"
+    """It asks for a secret that is not said to be the speaker's own."""
+    BULK = "bulk"
+    """It asks for personal data of many people."""
+    THIRD_PARTY = "third_party"
+    """It asks for personal data of somebody else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyVerdict:
+    """What the guard found.
+
+    Args:
+        refused: Whether the text asks for what must not be told.
+        reason: The worst ground; None where nothing is refused.
+        flags: All grounds, and `disguised` where the text had to be decoded; sorted.
+    """
+
+    refused: bool
+    reason: Reason | None = None
+    flags: tuple[str, ...] = ()
+
+
+def judge(text: str) -> PrivacyVerdict:
+    """What a user's words ask to have disclosed, in time linear in their length.
+
+    Refused are: telling a secret (password, card number ...) that is not the speaker's own, and
+    telling personal data of other people or of many. Not refused are: one's own data, data that
+    the speaker gives, resetting, changing or revoking a secret, and questions about policy.
+    No word in the text makes an exception.
+    """
+    found: set[str] = set()
+    for number, reading in enumerate(readings(text)):
+        reasons = set(_reasons(reading))
+        if reasons - found and number:
+            found.add("disguised")
+        found |= reasons
+    reason = next((each for each in Reason if each in found), None)
+    return PrivacyVerdict(
+        refused=reason is not None, reason=reason, flags=tuple(sorted(str(flag) for flag in found))
+    )
+
+
+def _reasons(reading: str) -> Iterator[Reason]:
+    text = read(reading)
+    if lives.asks_about_a_life(text) or lives.asks_for_anothers(text):
+        yield Reason.THIRD_PARTY
+    for noun in text.nouns():
+        request = Request(text=text, noun=noun)
+        asking = request.asking()
+        reason = _reason(request, asking) if asking else None
+        if reason:
+            yield reason
+
+
+def _reason(request: Request, asking: Asking) -> Reason | None:
+    datum = request.noun.datum
+    if datum is Datum.COLLECTION:
+        return None if request.is_one_record() else Reason.BULK
+    if request.is_own():
+        return None
+    if datum is Datum.KEY:
+        return Reason.KEY
+    if datum is Datum.RECORD:
+        return Reason.THIRD_PARTY if request.is_anothers() else None
+    if request.is_of_a_business():
+        return None
+    if request.is_bulk(asking):
+        return Reason.BULK
+    return Reason.THIRD_PARTY if _is_third_partys(request, asking) else None
+
+
+def _is_third_partys(request: Request, asking: Asking) -> bool:
+    if request.goes_to_others(asking):
+        return False
+    if request.is_named(asking) or request.text.words[asking.place] == "whose":
+        return True
+    sensitive = request.noun.datum is Datum.SENSITIVE
+    return request.is_of_a_role(asking) and (sensitive or asking.way is not Way.FETCH)

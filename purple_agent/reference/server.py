@@ -1,0 +1,118 @@
+"""The reference agent as an ASGI application: A2A 1.0 and 0.3, `/health`, `/ready`, `tasks/send`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.types import AgentCard, AgentExtension, AgentSkill
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from purple_agent.case import Incoming
+from purple_agent.contexts import EitherHeader
+from purple_agent.reference.handler import ReferenceHandler
+from purple_agent.reference.shim import TasksSend
+from purple_agent.reference.wiring import build_agent
+from purple_agent.server import agent_card
+from purple_agent.teams.tracing import TRACEABILITY_URI
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from purple_agent.settings import ReferenceSettings
+
+NAME = "reference"
+SHIM_CONTEXTS = "tasks-send:"
+"""Before the session ids of `tasks/send`, so that it reaches no conversation of A2A."""
+
+
+def build_reference_app(
+    settings: ReferenceSettings, *, card_url: str, streaming: bool = False
+) -> Starlette:
+    """An ASGI application that serves the reference agent; it wants its lifespan to be run.
+
+    Args:
+        settings: What it is run with.
+        card_url: The address that its card states.
+        streaming: Whether streams are offered; a reply is one message either way.
+    """
+    agent = build_agent(settings)
+
+    async def reply_to_older(text: str, session_id: str, metadata: Mapping[str, Any]) -> str:
+        context_id = f"{SHIM_CONTEXTS}{session_id}"
+        incoming = Incoming(context_id=context_id, message_id="", text=text, metadata=metadata)
+        return (await agent.reply(incoming)).answer.text
+
+    @contextlib.asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        app.state.preparing = asyncio.create_task(agent.prepare())
+        try:
+            yield
+        finally:
+            await asyncio.wait({app.state.preparing})
+            await agent.aclose()
+
+    card = reference_card(settings, card_url=card_url, streaming=streaming)
+    return Starlette(
+        routes=[
+            Route("/health", _health),
+            Route("/ready", _ready),
+            *create_agent_card_routes(card),
+            *create_jsonrpc_routes(
+                ReferenceHandler(agent, streaming=streaming),
+                "/",
+                context_builder=EitherHeader(),
+                enable_v0_3_compat=True,
+            ),
+        ],
+        middleware=[Middleware(TasksSend, reply=reply_to_older)] if settings.tasks_send else [],
+        lifespan=running,
+    )
+
+
+def reference_card(
+    settings: ReferenceSettings, *, card_url: str, streaming: bool = False
+) -> AgentCard:
+    """The card; it says whether a language model thinks."""
+    thinks = "deterministic, without a language model"
+    if settings.primary is not None:
+        thinks = f"with the language model {settings.primary.name}"
+    process = AgentSkill(
+        id="business-process",
+        name="Business processes",
+        description="Expenses, procurement, disputes and others, by a policy and tools that come "
+        "with the request's metadata (policy_doc, tools_endpoint, session_id).",
+        tags=["business-process"],
+    )
+    service = AgentSkill(
+        id="customer-service",
+        name="Customer service",
+        description="Plays the agent of τ²-bench tasks over the τ² text wire.",
+        tags=["tau2-bench"],
+    )
+    return agent_card(
+        name=f"greenroom {NAME}",
+        description=f"A business-process agent in ten stages, {thinks}.",
+        url=card_url,
+        streaming=streaming,
+        skills=[process, service],
+        extensions=[AgentExtension(uri=TRACEABILITY_URI, description="Reports its steps.")],
+    )
+
+
+def _health(_request: Request) -> JSONResponse:
+    """The process is alive."""
+    return JSONResponse({"status": "ok"})
+
+
+def _ready(request: Request) -> JSONResponse:
+    """Whether replies come without a wait for what is being loaded."""
+    if not request.app.state.preparing.done():
+        return JSONResponse({"status": "loading"}, status_code=503)
+    return JSONResponse({"status": "ready"})

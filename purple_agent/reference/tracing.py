@@ -1,0 +1,106 @@
+"""The ResponseTrace of one reply: a step of each stage, and below the reasoner its tool calls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from purple_agent.case import ToolCall, ToolProvider, ToolResult, ToolSpec
+from purple_agent.pipeline import StageStep
+from purple_agent.teams.tracing import Place, Span, response_trace, tool_step
+
+AGENT = "reference"
+REASONER = 7
+"""The stage that calls tools."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolStep:
+    """A call that reached a tool. Times are seconds since 1970; `outcome` is `done` or `failed`."""
+
+    tool: str
+    start_s: float
+    end_s: float
+    outcome: str
+
+
+_noted: ContextVar[list[ToolStep] | None] = ContextVar("noted", default=None)
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[ToolStep]]:
+    """The calls of all `TimedTools` that are made below, in this task and those that it starts."""
+    steps: list[ToolStep] = []
+    token = _noted.set(steps)
+    try:
+        yield steps
+    finally:
+        _noted.reset(token)
+
+
+class TimedTools:
+    """Tools whose calls are noted for whoever is `noting`. A `ToolProvider`.
+
+    Args:
+        inner: Makes the calls.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(self, inner: ToolProvider, *, clock: Callable[[], float]) -> None:
+        self._inner = inner
+        self._clock = clock
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """See `ToolProvider`."""
+        return await self._inner.specs()
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """See `ToolProvider`."""
+        start_s = self._clock()
+        result = await self._inner.call(call)
+        steps = _noted.get()
+        if steps is not None:
+            outcome = "failed" if result.failed else "done"
+            steps.append(
+                ToolStep(tool=call.name, start_s=start_s, end_s=self._clock(), outcome=outcome)
+            )
+        return result
+
+    async def aclose(self) -> None:
+        """See `ToolProvider`."""
+        await self._inner.aclose()
+
+
+def trace_of(
+    trace_id: str, stages: Sequence[StageStep], calls: Sequence[ToolStep]
+) -> dict[str, Any]:
+    """The trace as it stands in a message's metadata. Texts are left out: they may be personal."""
+    place = Place(caller="user")
+    steps = [
+        tool_step(
+            place,
+            Span(start=stage.start_s, end=stage.end_s),
+            number=stage.number,
+            tool=f"stage-{stage.number}-{stage.name}",
+            member=AGENT,
+            found={"outcome": stage.error or stage.outcome},
+        )
+        for stage in stages
+    ]
+    parent = next(
+        (step["step_id"] for step in steps if f".stage-{REASONER}-" in step["step_id"]), None
+    )
+    for number, call in enumerate(calls, start=1):
+        step = tool_step(
+            place,
+            Span(start=call.start_s, end=call.end_s),
+            number=number,
+            tool=call.tool,
+            member=AGENT,
+            found={"outcome": call.outcome},
+        )
+        steps.append({**step, "parent_step_id": parent} if parent else step)
+    return response_trace(trace_id, steps)

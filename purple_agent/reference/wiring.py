@@ -1,0 +1,132 @@
+"""The stages of the reference agent, put together from its settings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from purple_agent.memory.cases import CaseMemory
+from purple_agent.memory.summary import ModelSummary
+from purple_agent.minds.deterministic.mind import DeterministicMind
+from purple_agent.pipeline import NamedStage
+from purple_agent.process.checkpoint import CheckpointStore
+from purple_agent.reference.agent import ReferenceAgent
+from purple_agent.reference.tracing import TimedTools
+from purple_agent.sessions import SessionStore
+from purple_agent.stages.budget import BudgetStage
+from purple_agent.stages.compression import CompressionStage
+from purple_agent.stages.memory import MemoryStage
+from purple_agent.stages.outcome import OutcomeStage
+from purple_agent.stages.policy import PolicyStage
+from purple_agent.stages.privacy import PrivacyStage
+from purple_agent.stages.process import ProcessStage
+from purple_agent.stages.reasoner import ReasonerStage
+from purple_agent.stages.session import SessionStage
+from purple_agent.stages.structure import StructureStage
+from purple_agent.stages.tools import ToolsStage
+from purple_agent.toolbox.allowed import AllowedHosts
+from purple_agent.toolbox.exchange import new_http_client
+from purple_agent.toolbox.opening import Opened, Opener, ToolOpener
+
+if TYPE_CHECKING:
+    from purple_agent.minds.mind import Mind
+    from purple_agent.settings import ReferenceSettings
+
+DATABASE = "cases.db"
+Close = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Thinking:
+    """What thinks, and what it costs."""
+
+    mind: Mind
+    budget: BudgetStage
+    summarise: ModelSummary | None = None
+    prepare: Callable[[], object] = lambda: None
+    close: tuple[Close, ...] = ()
+
+
+def build_agent(
+    settings: ReferenceSettings, *, clock: Callable[[], float] = time.time
+) -> ReferenceAgent:
+    """The reference agent; whoever makes it closes it, in the event loop that used it.
+
+    Args:
+        settings: What it is run with.
+        clock: Seconds since 1970, for traces.
+    """
+    store = SessionStore()
+    http = new_http_client()
+    thinking = _thinking(settings)
+    memory, checkpoints = _kept(settings)
+    opener = partial(_timed, ToolOpener(http, hosts=AllowedHosts(settings.tool_hosts)), clock)
+    reasoner = ReasonerStage(
+        thinking.mind, deadline_s=settings.deadline_s, means=thinking.budget.means_left
+    )
+    stages = [
+        NamedStage(number=number, name=name, run=run)
+        for number, (name, run) in enumerate(
+            (
+                ("privacy", PrivacyStage()),
+                ("budget", thinking.budget),
+                ("memory", MemoryStage(memory)),
+                ("session", SessionStage()),
+                ("policy", PolicyStage()),
+                ("process", ProcessStage(checkpoints)),
+                ("tools", ToolsStage(opener)),
+                ("reasoner", reasoner),
+                ("compression", CompressionStage(store, summarise=thinking.summarise)),
+                ("outcome", OutcomeStage(memory)),
+                ("structure", StructureStage()),
+            )
+        )
+    ]
+    return ReferenceAgent(
+        stages,
+        store,
+        checkpoints=checkpoints,
+        prepare=thinking.prepare,
+        close=(http.aclose, *thinking.close),
+        clock=clock,
+    )
+
+
+def _thinking(settings: ReferenceSettings) -> _Thinking:
+    if settings.primary is None and settings.brainos_url is None:
+        return _Thinking(mind=DeterministicMind(), budget=BudgetStage(settings))
+    from purple_agent.minds.counting import ModelTokens
+    from purple_agent.minds.model.library import load_litellm
+    from purple_agent.minds.model.mind import ModelMind
+
+    mind = ModelMind(settings)
+    budget = BudgetStage(settings)
+    if settings.primary is not None:
+        tokens = ModelTokens(settings.primary)
+        budget = BudgetStage(settings, counter=tokens.count, window=tokens.window)
+    return _Thinking(
+        mind=mind,
+        budget=budget,
+        summarise=ModelSummary(mind.complete),
+        prepare=load_litellm,
+        close=(mind.aclose,),
+    )
+
+
+def _kept(settings: ReferenceSettings) -> tuple[CaseMemory | None, CheckpointStore | None]:
+    """What outlives the process, where there is a folder for it."""
+    if settings.state_dir is None:
+        return None, None
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    return CaseMemory(settings.state_dir / DATABASE), CheckpointStore(settings.state_dir)
+
+
+async def _timed(
+    opener: Opener, clock: Callable[[], float], endpoint: str, session_id: str
+) -> Opened:
+    """What was opened, with its calls noted for the trace."""
+    opened = await opener(endpoint, session_id)
+    return replace(opened, tools=TimedTools(opened.tools, clock=clock))

@@ -1,0 +1,138 @@
+"""SessionStore: the sessions of all conversations, one message at a time in each."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from purple_agent.background import Background
+from purple_agent.case import Session, ToolProvider
+
+MAX_SESSIONS = 1_000
+IDLE_S = 3_600.0
+CLOSE_S = 10.0
+"""How long the tools of a forgotten session may take to let go of their connections."""
+
+
+@dataclass(kw_only=True)
+class _Slot:
+    session: Session
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    """Who holds the lock or waits for it. A slot that is in use is never forgotten."""
+    last_used_s: float
+
+
+class SessionStore:
+    """Keeps sessions by their A2A context id, in memory only.
+
+    A session that was idle for `idle_s` is forgotten, and so is the one that was used longest ago
+    where there are more than `max_sessions`. Its tools are closed in the background.
+
+    Args:
+        clock: Seconds of a clock that never goes back.
+        max_sessions: How many sessions are kept, from 1; more only while more are in use at once.
+        idle_s: For how long.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        max_sessions: int = MAX_SESSIONS,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        self._clock = clock
+        self._max_sessions = max_sessions
+        self._idle_s = idle_s
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self.background = Background()
+        """Work for sessions that goes on after a reply."""
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __contains__(self, context_id: str) -> bool:
+        return context_id in self._slots
+
+    @contextlib.asynccontextmanager
+    async def hold(self, context_id: str, make: Callable[[], Session]) -> AsyncIterator[Session]:
+        """The session of a context, for one message alone; the next message waits.
+
+        Args:
+            context_id: The A2A context.
+            make: Makes the session where there is none.
+        """
+        self.evict()
+        slot = self._slots.get(context_id)
+        if slot is None:
+            slot = self._slots[context_id] = _Slot(session=make(), last_used_s=self._clock())
+        self._touch(context_id, slot)
+        try:
+            async with _alone(slot):
+                yield slot.session
+        finally:
+            self._touch(context_id, slot)
+            self.evict()
+
+    async def amend(self, session: Session, change: Callable[[Session], None]) -> bool:
+        """Change a session between two messages; False where it was forgotten meanwhile.
+
+        This does not count as use of the session.
+        """
+        slot = self._slots.get(session.context_id)
+        if slot is None or slot.session is not session:
+            return False
+        async with _alone(slot):
+            change(session)
+        return True
+
+    def evict(self) -> None:
+        """Forget sessions that were idle for too long, and those that are too many."""
+        horizon_s = self._clock() - self._idle_s
+        surplus = len(self._slots) - self._max_sessions
+        forgotten: list[str] = []
+        for context_id, slot in self._slots.items():
+            if len(forgotten) >= surplus and slot.last_used_s > horizon_s:
+                break
+            if not slot.users:
+                forgotten.append(context_id)
+        for context_id in forgotten:
+            tools = self._slots.pop(context_id).session.tools
+            if tools is not None:
+                self.background.start(_close(tools), name="close the tools of a session")
+
+    async def aclose(self) -> None:
+        """Wait for background work, forget all sessions and close their tools."""
+        await self.background.aclose()
+        for slot in self._slots.values():
+            if slot.session.tools is not None:
+                self.background.start(
+                    _close(slot.session.tools), name="close the tools of a session"
+                )
+        self._slots.clear()
+        await self.background.aclose()
+
+    def _touch(self, context_id: str, slot: _Slot) -> None:
+        slot.last_used_s = self._clock()
+        if context_id in self._slots:
+            self._slots.move_to_end(context_id)
+
+
+@contextlib.asynccontextmanager
+async def _alone(slot: _Slot) -> AsyncIterator[None]:
+    slot.users += 1
+    try:
+        async with slot.lock:
+            yield
+    finally:
+        slot.users -= 1
+
+
+async def _close(tools: ToolProvider) -> None:
+    async with asyncio.timeout(CLOSE_S):
+        await tools.aclose()

@@ -1,0 +1,107 @@
+"""Stage 1, the token budget: how much there is left to think with."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from anyio import to_thread
+
+from purple_agent.case import Case, Dialect, Means, Session
+from purple_agent.memory.transcript import CHARACTERS_A_TOKEN
+from purple_agent.settings import ReferenceSettings
+
+logger = logging.getLogger(__name__)
+
+SMALL_FROM = 0.8
+"""The share of a limit from which the small model thinks."""
+
+TokenCounter = Callable[[str], int]
+"""How many tokens a text takes."""
+
+
+def rough_count(text: str) -> int:
+    """About how many tokens a text takes: a quarter of its characters, rounded up."""
+    return -(-len(text) // CHARACTERS_A_TOKEN)
+
+
+def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:
+    """How many tokens a session may spend on models altogether."""
+    return settings.tau2_tokens if dialect is Dialect.TAU2 else settings.business_tokens
+
+
+def means_for(used: int, limit: int) -> Means:
+    """What is left of a limit: the small model from four fifths of it on, nothing from all of it."""
+    if used >= limit:
+        return Means.NONE
+    return Means.SMALL if used >= SMALL_FROM * limit else Means.FULL
+
+
+class BudgetStage:
+    """Compares the next prompt with the model's window, and with what the session may yet spend.
+
+    Without a model there is nothing to spend, and nothing is counted.
+
+    Args:
+        settings: Names the models and the limits.
+        counter: Counts tokens.
+        window: What the primary model can read at once; None where that is not known. Both are
+            called in a thread, since they may take long; where one fails, the rough count and no
+            window stand in.
+    """
+
+    def __init__(
+        self,
+        settings: ReferenceSettings,
+        *,
+        counter: TokenCounter = rough_count,
+        window: Callable[[], int | None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._counter = counter
+        self._window = window
+
+    async def __call__(self, case: Case) -> Case:
+        """The case with the means that are left for it."""
+        if self._settings.primary is None and self._settings.brainos_url is None:
+            return case
+        prompt, window = await to_thread.run_sync(self._measured, next_prompt(case))
+        means = self.means_left(case.session, prompt_tokens=prompt)
+        if window is not None:
+            means = _lesser(means, means_for(prompt, window))
+        return replace(case, means=means)
+
+    def means_left(self, session: Session, *, prompt_tokens: int = 0) -> Means:
+        """The means left by what a session has spent, and by a prompt that is to come."""
+        limit = spend_limit(self._settings, session.dialect)
+        return means_for(session.spent_tokens + prompt_tokens, limit)
+
+    def _measured(self, prompt: str) -> tuple[int, int | None]:
+        """The tokens of a prompt, and of the model's window."""
+        try:
+            return self._counter(prompt), self._window() if self._window else None
+        except Exception:
+            logger.exception("tokens cannot be counted; a quarter of the characters is taken")
+            return rough_count(prompt), None
+
+
+def next_prompt(case: Case) -> str:
+    """About what a model will read for this message: what is pinned, said, and new."""
+    session = case.session
+    parts = [session.policy_text, session.summary]
+    for spec in session.specs:
+        parts += [spec.name, spec.description, json.dumps(spec.parameters, default=str)]
+    for entry in session.entries:
+        parts.append(entry.text)
+        if entry.result is not None:
+            parts.append(entry.result.text)
+        elif entry.call is not None:
+            parts.append(json.dumps(entry.call.arguments, default=str))
+    return "\n".join([*parts, case.incoming.text])
+
+
+def _lesser(one: Means, other: Means) -> Means:
+    order = list(Means)
+    return max(one, other, key=order.index)

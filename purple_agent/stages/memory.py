@@ -1,0 +1,46 @@
+"""Stage 2, the case memory: what was answered to similar requests before."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from anyio import to_thread
+
+from purple_agent.case import Case, Dialect
+from purple_agent.memory.cases import CaseMemory, CaseMemoryError
+
+logger = logging.getLogger(__name__)
+
+UNAVAILABLE = "memory:unavailable"
+"""The flag of a case whose memory could not be read or written."""
+
+
+def remembers(memory: CaseMemory | None, dialect: Dialect) -> bool:
+    """Whether cases of a dialect are remembered.
+
+    Those of the τ² wire never are: trials of an evaluation would depend on each other.
+    """
+    return memory is not None and dialect is Dialect.BUSINESS
+
+
+class MemoryStage:
+    """Looks up similar cases, where there is a memory.
+
+    Args:
+        memory: None: nothing is remembered, which is how the agent is evaluated.
+    """
+
+    def __init__(self, memory: CaseMemory | None) -> None:
+        self._memory = memory
+
+    async def __call__(self, case: Case) -> Case:
+        """The case with up to three similar ones. A memory that fails leaves a flag."""
+        if self._memory is None or not remembers(self._memory, case.session.dialect):
+            return case
+        try:
+            similar = await to_thread.run_sync(self._memory.similar, case.incoming.text)
+        except CaseMemoryError as exc:
+            logger.warning("%s", exc)
+            return replace(case, flags=(*case.flags, UNAVAILABLE))
+        return replace(case, similar=similar)

@@ -1,0 +1,109 @@
+"""Stage 9, the outcome record: the agent's own opinion of its reply, and the case for the memory."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anyio import to_thread
+
+from purple_agent.case import Case, Entry, Means, Quality, Say, Session
+from purple_agent.memory.cases import CaseMemory, CaseMemoryError, CaseRecord
+from purple_agent.memory.masking import MAX_CHARACTERS
+from purple_agent.memory.transcript import current_turn
+from purple_agent.process.machine import State
+from purple_agent.stages.memory import UNAVAILABLE, remembers
+
+logger = logging.getLogger(__name__)
+
+ANSWER_WEIGHT, TOOLS_WEIGHT, POLICY_WEIGHT = 0.35, 0.35, 0.30
+CALL_COST = 0.05
+"""What each call after the first takes off the score of the tools."""
+LEAST_ECONOMY = 0.2
+"""What is left at least, however many calls were made."""
+MIN_WORDS = 3
+"""A shorter request, such as a bare "yes", is no case to remember."""
+
+
+class OutcomeStage:
+    """Judges the reply and remembers the case.
+
+    Args:
+        memory: None: nothing is remembered.
+    """
+
+    def __init__(self, memory: CaseMemory | None = None) -> None:
+        self._memory = memory
+
+    async def __call__(self, case: Case) -> Case:
+        """The case with its quality. A memory that cannot be written leaves a flag."""
+        judged = replace(case, quality=quality_of(case))
+        record = _record(judged)
+        if record is None or self._memory is None:
+            return judged
+        if not remembers(self._memory, case.session.dialect):
+            return judged
+        try:
+            await to_thread.run_sync(self._memory.add, record)
+        except CaseMemoryError as exc:
+            logger.warning("%s", exc)
+            flags = case.flags if UNAVAILABLE in case.flags else (*case.flags, UNAVAILABLE)
+            return replace(judged, flags=flags)
+        return judged
+
+
+def quality_of(case: Case) -> Quality:
+    """The agent's own opinion of its reply; `total` = .35 answer + .35 tools + .30 policy.
+
+    - answer: 1; half of it where the process failed or the budget was used up; 0 without a reply.
+    - tools: the share of this turn's calls that did not fail, times 1 less .05 for each call after
+      the first (.2 at least); 1 without calls.
+    - policy: the share of this turn's writes that were neither refused nor failed; 1 without.
+    """
+    answer = _answer(case)
+    tools, policy = _calls(case.session, current_turn(case.session.entries))
+    total = ANSWER_WEIGHT * answer + TOOLS_WEIGHT * tools + POLICY_WEIGHT * policy
+    return Quality(answer=answer, tools=tools, policy=policy, total=round(total, 4))
+
+
+def _answer(case: Case) -> float:
+    reply = case.reply
+    if reply is None or (isinstance(reply, Say) and not reply.text.strip()):
+        return 0.0
+    fell_short = case.session.process.state is State.FAILED or case.means is Means.NONE
+    return 0.5 if fell_short else 1.0
+
+
+def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float, float]:
+    """The scores of tools and policy. A write that was refused stands as one that failed."""
+    called = [entry.call for entry in turn if entry.role == "call" and entry.call is not None]
+    failed = {
+        entry.call.id
+        for entry in turn
+        if entry.call is not None and entry.result is not None and entry.result.failed
+    }
+    writes = [
+        call.id for call in called if (spec := session.spec(call.name)) is None or spec.is_write
+    ]
+    if not called:
+        return 1.0, 1.0
+    economy = max(LEAST_ECONOMY, 1 - CALL_COST * (len(called) - 1))
+    succeeded = sum(call.id not in failed for call in called) / len(called)
+    kept = sum(call not in failed for call in writes) / len(writes) if writes else 1.0
+    return round(succeeded * economy, 4), round(kept, 4)
+
+
+def _record(case: Case) -> CaseRecord | None:
+    """The case for the memory; None where there is nothing to learn from it."""
+    request = case.incoming.text[:MAX_CHARACTERS]
+    if not isinstance(case.reply, Say) or not case.reply.text.strip() or case.quality is None:
+        return None
+    if len(request.split()) < MIN_WORDS:
+        return None
+    return CaseRecord(
+        request=request,
+        answer=case.reply.text[:MAX_CHARACTERS],
+        process=case.session.process.kind,
+        quality=case.quality.total,
+    )

@@ -1,0 +1,85 @@
+"""Stage 4, policy checker: reads the policy, pins it, and ends a case that it rules out at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from purple_agent.case import Answer, Case, Dialect, Session
+from purple_agent.policy.rules import Action, read_policy
+from purple_agent.process.machine import Evidence, Sign
+
+PINNED = "policy:pinned"
+"""Flag: a later message brought another policy, which counts for nothing."""
+INVALID = "policy:invalid"
+"""Flag: some of the policy cannot be read, and holds back writes."""
+
+_ASKS = re.compile(
+    r"(what|which|when|where|who|whom|whose|why|how|is|are|was|were|do|does|did|has|have|am)\b",
+    re.IGNORECASE,
+)
+
+
+class PolicyStage:
+    """Reads `policy_doc` of the first message that has one; later ones cannot replace it.
+
+    A block that follows from what the policy itself brings (its `context`) ends the pipeline: what
+    could be read would not change it. What follows from facts about a subject is for the gate, for
+    the next message may be about another one; and a mere question is no request to do anything.
+    """
+
+    async def __call__(self, case: Case) -> Case | Answer:
+        """The case with the policy pinned to its session, or what the policy rules out."""
+        if case.session.dialect is Dialect.TAU2:
+            return case  # its policy is prose, which comes with the tools
+        case = await self._pinned(case)
+        return _blocked(case) or case
+
+    async def _pinned(self, case: Case) -> Case:
+        document, session = case.incoming.metadata.get("policy_doc"), case.session
+        if not document:
+            return case
+        if session.policy_text or session.policy.unreadable:
+            same = _text_of(document) == session.policy_text
+            return case if same else replace(case, flags=(*case.flags, PINNED))
+        # Reading imports lark the first time, and takes up to a second for the largest policies.
+        session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
+        if session.policy.problem:
+            return replace(case, flags=(*case.flags, INVALID))
+        return case
+
+
+def _text_of(document: Any) -> str:
+    return document if isinstance(document, str) else json.dumps(document, ensure_ascii=False)
+
+
+def _blocked(case: Case) -> Answer | None:
+    session = case.session
+    verdict = session.policy.judge({})
+    if verdict.action is not Action.BLOCK or _is_question(case.incoming.text):
+        return None
+    rules = ", ".join(verdict.decisive[:5])
+    named = "rule" if len(verdict.decisive) == 1 else "rules"
+    text = f"This cannot be done: it is blocked by policy, {named} {rules}."
+    session.process = session.process.advance(Evidence(sign=Sign.BLOCKED, detail=text))
+    return Answer(text=text, kind="blocked", metadata=_metadata(case, session, verdict.decisive))
+
+
+def _is_question(text: str) -> bool:
+    """Whether a request merely asks for something to be told."""
+    text = text.strip()
+    return text.endswith("?") and _ASKS.match(text) is not None
+
+
+def _metadata(case: Case, session: Session, rules: tuple[str, ...]) -> Mapping[str, Any]:
+    return {
+        "author": "deterministic",
+        "deterministic": True,
+        "policy": {"action": Action.BLOCK.value, "rules": list(rules)},
+        "process": {"kind": session.process.kind, "state": session.process.state.value},
+        "flags": list(case.flags),
+    }

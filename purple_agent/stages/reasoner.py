@@ -1,0 +1,302 @@
+"""Stage 7, the reasoner: asks the mind, makes the calls, and tells the mind what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from purple_agent import facts
+from purple_agent.case import (
+    Case,
+    Dialect,
+    Entry,
+    Json,
+    Means,
+    Reply,
+    Say,
+    Session,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
+from purple_agent.minds.mind import Mind
+from purple_agent.process.control import control_of
+from purple_agent.process.gate import decide, refusal
+from purple_agent.process.machine import ApprovalStatus, Evidence, Sign, State
+
+MAX_ROUNDS: Final = 20
+"""How often the mind is asked for one message."""
+MAX_SAME: Final = 3
+"""The call that is asked for so often in one message is not made any more, and ends the loop."""
+MOST_TOLD: Final = 10
+"""Changes that an honest sentence names."""
+
+BUDGET: Final = "The budget for language models is exhausted, so I cannot think about this further."
+LATE: Final = "I ran out of time before I could finish this."
+LONG: Final = "This took more steps than I may take for one request, so I stopped."
+CIRCLING: Final = "I was repeating the same step without getting any further, so I stopped."
+NO_TOOLS: Final = "There are no tools that could be called."
+UNSURE: Final = "No answer came in time. It is not known whether this was carried out."
+
+_GRANTED: Final = frozenset({"approved", "granted", "accepted"})
+_DENIED: Final = frozenset({"denied", "rejected", "declined", "refused"})
+_PENDING: Final = frozenset({"pending", "requested", "waiting", "submitted", "in_review"})
+
+
+class ReasonerStage:
+    """Asks the mind until it has words for the user; on the τ² wire a call is a reply as well.
+
+    What was said and done is entered into the session. A write is made only where the gate lets it
+    pass; one that is refused becomes a failed result, which the mind is told. Where time, rounds
+    or the budget are used up, the reply says what was done and that the rest was not.
+
+    Args:
+        mind: Decides on each reply.
+        deadline_s: How long the loop may take for one message.
+        monotonic: Seconds of a clock that never goes back.
+        means: What a session has left to think with, asked before each round after the first; None:
+            what the case says holds for the whole message. A deterministic mind needs no means.
+    """
+
+    def __init__(
+        self,
+        mind: Mind,
+        *,
+        deadline_s: float,
+        monotonic: Callable[[], float] = time.monotonic,
+        means: Callable[[Session], Means] | None = None,
+    ) -> None:
+        self._mind = mind
+        self._deadline_s = deadline_s
+        self._monotonic = monotonic
+        self._means = means
+
+    async def __call__(self, case: Case) -> Case:
+        """The case with a reply and its author. Never raises for what a tool or a model did."""
+        session = case.session
+        _file_wire_results(session)
+        turn = _Turn(end=self._monotonic() + self._deadline_s)
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                case, reply = await self._think(case, turn)
+        except TimeoutError:
+            reply = _stopped(LATE, turn)
+        _conclude(session, reply, turn)
+        return replace(case, reply=reply, author=self._mind.author)
+
+    async def _think(self, case: Case, turn: _Turn) -> tuple[Case, Reply]:
+        session = case.session
+        for number in range(MAX_ROUNDS):
+            if self._monotonic() >= turn.end:
+                return case, _stopped(LATE, turn)
+            case = self._with_means(case, number)
+            if case.means is Means.NONE and self._mind.author != "deterministic":
+                return case, _stopped(BUDGET, turn)
+            reply = await self._mind.next(case)
+            if isinstance(reply, Say):
+                return case, reply
+            if turn.is_stuck_on(reply.call):
+                return case, _stopped(CIRCLING, turn)
+            session.entries.append(Entry(role="call", call=reply.call))
+            if session.dialect is Dialect.TAU2:
+                return case, reply
+            await self._make(session, reply.call, turn)
+        return case, _stopped(LONG, turn)
+
+    def _with_means(self, case: Case, number: int) -> Case:
+        if number == 0 or self._means is None:
+            return case
+        order = list(Means)
+        least = max(case.means, self._means(case.session), key=order.index)
+        return replace(case, means=least)
+
+    async def _make(self, session: Session, call: ToolCall, turn: _Turn) -> None:
+        """Make a call if it may be made, and enter what came of it."""
+        spec = session.spec(call.name)
+        if (spec is None or spec.is_write) and control_of(call.name) is None:
+            session.facts = facts.about(session, call.arguments, _results(session))
+        decide(session, call)
+        refused = _why_not(session, call, spec)
+        if session.tools is None or refused:
+            _enter(session, call, ToolResult(text=refused or NO_TOOLS, failed=True))
+            return
+        try:
+            result = await session.tools.call(call)
+        except asyncio.CancelledError:
+            _enter(session, call, ToolResult(text=UNSURE, failed=True))
+            if spec is not None and spec.is_write:
+                turn.unsure.append(call)
+            raise
+        _enter(session, call, result)
+        _learn(session, call, spec, result, turn)
+
+
+@dataclass(kw_only=True)
+class _Turn:
+    """What happened for one message."""
+
+    end: float
+    made: Counter[str] = field(default_factory=Counter)
+    changed: list[ToolCall] = field(default_factory=list)
+    unsure: list[ToolCall] = field(default_factory=list)
+
+    def is_stuck_on(self, call: ToolCall) -> bool:
+        """Whether the same call is asked for once too often."""
+        arguments = json.dumps(call.arguments, sort_keys=True, default=repr)
+        key = f"{call.name} {arguments}"
+        self.made[key] += 1
+        return self.made[key] >= MAX_SAME
+
+
+def _why_not(session: Session, call: ToolCall, spec: ToolSpec | None) -> str:
+    if spec is None:
+        known = ", ".join(each.name for each in session.specs[:10]) or "none"
+        return f"There is no tool {call.name[:100]!r}; known: {known}."
+    return refusal(session, call)
+
+
+def _results(session: Session) -> list[tuple[ToolCall, ToolResult]]:
+    return [
+        (entry.call, entry.result)
+        for entry in session.entries
+        if entry.role == "result" and entry.call is not None and entry.result is not None
+    ]
+
+
+def _enter(session: Session, call: ToolCall, result: ToolResult) -> None:
+    session.entries.append(Entry(role="result", call=call, result=result))
+
+
+def _file_wire_results(session: Session) -> None:
+    """File what the wire's last message told: there, results come with the next message."""
+    last = session.entries[-1] if session.entries else None
+    if session.dialect is Dialect.BUSINESS or last is None or last.role != "result":
+        return
+    spec = session.spec(last.call.name) if last.call else None
+    if spec is not None and last.result is not None:
+        facts.file(session, spec, last.result)
+
+
+# -- what a result shows -----------------------------------------------------------------------
+
+
+def _learn(
+    session: Session, call: ToolCall, spec: ToolSpec | None, result: ToolResult, turn: _Turn
+) -> None:
+    """Take facts and evidence from a result."""
+    control = control_of(call.name)
+    if control is not None:
+        found = _evidence(session, call, control, result)
+        if found is not None:
+            session.process = session.process.advance(found)
+        return
+    if spec is None:
+        return
+    facts.file(session, spec, result)
+    if spec.is_write:
+        if not result.failed:
+            turn.changed.append(call)
+        sign = Sign.WRITE_FAILED if result.failed else Sign.WRITTEN
+        session.process = session.process.advance(Evidence(sign=sign, detail=call.name))
+
+
+def _evidence(
+    session: Session, call: ToolCall, control: str, result: ToolResult
+) -> Evidence | None:
+    """What the result of a control tool shows; None for a failure or an unclear answer."""
+    if result.failed:
+        return None
+    if control == "escalate":
+        return Evidence(sign=Sign.ESCALATED, detail=call.name)
+    status = _status(result.value)
+    if status is None:
+        return None
+    approval_id = _approval_id(call, result.value)
+    return Evidence(
+        sign={
+            ApprovalStatus.GRANTED: Sign.APPROVAL_GRANTED,
+            ApprovalStatus.DENIED: Sign.APPROVAL_DENIED,
+            ApprovalStatus.PENDING: Sign.APPROVAL_PENDING,
+        }[status],
+        subject=_subject(session, call, result.value, approval_id),
+        approval_id=approval_id,
+    )
+
+
+def _status(value: Json) -> ApprovalStatus | None:
+    """What a tool says of an approval: `approved` if it is true or false, else `status`."""
+    if not isinstance(value, Mapping):
+        return None
+    approved, status = value.get("approved"), str(value.get("status", "")).strip().lower()
+    if status in _PENDING:
+        return ApprovalStatus.PENDING
+    if isinstance(approved, bool):
+        return ApprovalStatus.GRANTED if approved else ApprovalStatus.DENIED
+    if status in _GRANTED:
+        return ApprovalStatus.GRANTED
+    return ApprovalStatus.DENIED if status in _DENIED else None
+
+
+def _approval_id(call: ToolCall, value: Json) -> str:
+    told = value.get("approval_id") if isinstance(value, Mapping) else None
+    return str(told or call.arguments.get("approval_id") or "")
+
+
+def _subject(session: Session, call: ToolCall, value: Json, approval_id: str) -> str:
+    """What an approval is of: the call's subject, or that of the approval that was looked up.
+
+    What the tool says of a subject counts only where the call names none and the id is not known,
+    so that one approval cannot be passed off as another's.
+    """
+    named = call.arguments.get("subject_id")
+    if named is None:
+        named = next(
+            (v for k, v in call.arguments.items() if k.endswith("_id") and k != "approval_id"), None
+        )
+    if named is not None:
+        return str(named)
+    known = (each for each in session.process.approvals if each.approval_id == approval_id)
+    found = next(known, None)
+    if found is not None:
+        return found.subject
+    told = value.get("subject_id") if isinstance(value, Mapping) else None
+    return str(told) if told is not None else ""
+
+
+# -- the end of a turn -------------------------------------------------------------------------
+
+
+def _stopped(why: str, turn: _Turn) -> Say:
+    """An honest sentence: what was done for this message, and that nothing else was."""
+    parts = [why]
+    if turn.changed:
+        parts.append(f"Done before that: {_named(turn.changed)}. Nothing else was changed.")
+    elif not turn.unsure:
+        parts.append("Nothing was changed.")
+    if turn.unsure:
+        parts.append(f"It is not known whether this was carried out: {_named(turn.unsure)}.")
+    return Say(text=" ".join(parts))
+
+
+def _named(calls: list[ToolCall]) -> str:
+    shown = [
+        f"{call.name} ({', '.join(str(value)[:60] for value in call.arguments.values())})"
+        for call in calls[:MOST_TOLD]
+    ]
+    return ", ".join([*shown, "and others"] if len(calls) > MOST_TOLD else shown)
+
+
+def _conclude(session: Session, reply: Reply, turn: _Turn) -> None:
+    """Enter the words, and end the process where nothing is left open."""
+    if not isinstance(reply, Say):
+        return
+    session.entries.append(Entry(role="agent", text=reply.text))
+    written = session.process.state is State.POLICY_CHECK and bool(turn.changed)
+    informed = session.process.state is State.ASSESS and not reply.text.rstrip().endswith("?")
+    if session.dialect is Dialect.BUSINESS and (written or informed):
+        session.process = session.process.advance(Evidence(sign=Sign.DONE))

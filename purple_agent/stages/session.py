@@ -1,0 +1,97 @@
+"""Stage 3, the session context: enters what came in, and keeps the conversation within bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+from purple_agent import wire
+from purple_agent.case import Case, Dialect, Entry, Session, ToolCall, ToolResult
+from purple_agent.memory.summary import extract
+from purple_agent.memory.transcript import Limits, surplus
+
+LONG = "session:long"
+"""The flag of a case whose conversation is to be summarised."""
+
+_RESULT = re.compile(r"Tool '(?P<name>[^'\n]{1,200})' result: ?")
+_ERROR = re.compile(r"error\b", re.IGNORECASE)
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|welcome)\b[^\n?]{0,80}\b(?:help|assist)\b[^\n?]{0,40}\?[ \t]*\n+(?=\s*\S)",
+    re.IGNORECASE,
+)
+
+
+class SessionStage:
+    """Enters the user's words, or on the τ² wire what came of the call that was the last reply.
+
+    A conversation beyond its limits gets a flag here and a summary in stage 8. Where that summary
+    has not come by the time that the conversation is twice as long, one without a model is made.
+
+    Args:
+        limits: How much of a conversation is kept word for word.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+
+    async def __call__(self, case: Case) -> Case:
+        """The case, with the message entered into its session."""
+        session = case.session
+        session.entries.extend(_entries(session, case.incoming.text))
+        if not surplus(session.entries, self._limits):
+            return case
+        late = surplus(session.entries, self._limits.doubled())
+        if late:
+            session.summary = extract(session.summary, session.entries[:late]).text
+            del session.entries[:late]
+        return replace(case, flags=(*case.flags, LONG))
+
+
+def _entries(session: Session, text: str) -> list[Entry]:
+    if session.dialect is Dialect.BUSINESS:
+        return [Entry(role="user", text=text)]
+    call = pending_call(session)
+    if call is not None:
+        return [Entry(role="result", call=call, result=read_result(call, text))]
+    first = None if session.entries else wire.parse_first_message(text)
+    return [Entry(role="user", text=text)] if first is None else _opening(first.user_text)
+
+
+def pending_call(session: Session) -> ToolCall | None:
+    """The call that the next message on the τ² wire answers; None where nothing was called."""
+    last = next((entry for entry in reversed(session.entries) if entry.role != "note"), None)
+    return last.call if last is not None and last.role == "call" else None
+
+
+def read_result(call: ToolCall, text: str) -> ToolResult:
+    """What came of a call, from a message `Tool '<name>' result: <content>`.
+
+    Only one call is made at a time, so all of the message belongs to it, whatever the content
+    looks like. A message without that beginning is the content itself: some assessors send it bare.
+    """
+    head = _RESULT.match(text)
+    content = text[head.end() :] if head is not None and head["name"] == call.name else text
+    if _ERROR.match(content):
+        return ToolResult(text=content, failed=True)
+    return ToolResult(text=content, value=_value(content))
+
+
+def _opening(text: str) -> list[Entry]:
+    """The user's first words, behind a greeting that was said in the agent's name."""
+    greeting = _GREETING.match(text)
+    if greeting is None:
+        return [Entry(role="user", text=text)]
+    said = greeting.group().strip()
+    return [
+        Entry(role="agent", text=said),
+        Entry(role="user", text=text[greeting.end() :].strip()),
+    ]
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,116 @@
+"""Stage 10, the structured answer: what goes back to the caller, in the form that was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
+from purple_agent import wire
+from purple_agent.case import Answer, AnswerKind, Case, Dialect, Means, Say, Use
+
+NOTHING_TO_SAY = "I am sorry, I have no answer to this. Could you say in other words what you need?"
+
+_LIST_WISHED = re.compile(r"\bjson[ \-](?:list|array)\b", re.IGNORECASE)
+_NOT_WISHED = re.compile(
+    r"\b(?:not?|never|without|avoid|don['’]t|instead of|rather than)\b[^.!?\n]{0,40}$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,4}[.)])\s+(?=\S)")
+_FENCE = re.compile(r"```(?:json)?\s*(\[.*?\])\s*```", re.DOTALL)
+
+
+class StructureStage:
+    """Makes the answer from the reply. It says nothing that the reply does not say."""
+
+    async def __call__(self, case: Case) -> Answer:
+        """The answer: words, or on the τ² wire one JSON object."""
+        metadata = describe(case)
+        if case.session.dialect is Dialect.TAU2 and isinstance(case.reply, Use):
+            call = case.reply.call
+            text = _sendable(wire.call(call.name, call.arguments))
+            return Answer(text=text, kind="called", metadata=metadata)
+        said = case.reply.text.strip() if isinstance(case.reply, Say) else ""
+        text = said or NOTHING_TO_SAY
+        if case.session.dialect is Dialect.BUSINESS and said and wants_list(case.incoming.text):
+            text = as_list(said)
+        return Answer(
+            text=in_dialect(text, case.session.dialect), kind=_kind(case, said), metadata=metadata
+        )
+
+
+def in_dialect(text: str, dialect: Dialect) -> str:
+    """Words as a conversation's dialect has them: on the τ² wire as the content of `respond`."""
+    return _sendable(wire.respond(text) if dialect is Dialect.TAU2 else text)
+
+
+def describe(case: Case) -> dict[str, Any]:
+    """What the agent says of itself beside the answer; JSON."""
+    process = case.session.process
+    said: dict[str, Any] = {
+        "author": case.author,
+        "process": {"kind": process.kind, "state": process.state.value},
+        "flags": list(case.flags),
+        "quality": None if case.quality is None else asdict(case.quality),
+    }
+    return {**said, "deterministic": True} if case.author == "deterministic" else said
+
+
+def wants_list(request: str) -> bool:
+    """Whether a request asks for a JSON list, which only the words "JSON list" or "array" do."""
+    return any(
+        not _NOT_WISHED.search(request, max(0, wish.start() - 80), wish.start())
+        for wish in _LIST_WISHED.finditer(request)
+    )
+
+
+def as_list(text: str) -> str:
+    """An answer as a JSON list; of a JSON list, the same list.
+
+    The items are those of a list in the text, a fenced JSON one or one with bullets or numbers; a
+    line that leads up to it with a colon is left out. Prose is never taken apart: without a list,
+    all of the text is the one item.
+    """
+    fenced = _FENCE.search(text)
+    found = _json_list(text) or (_json_list(fenced[1]) if fenced else None)
+    return found or json.dumps(_items(text), ensure_ascii=False)
+
+
+def _items(text: str) -> list[str]:
+    if not any(map(_BULLET.match, text.splitlines())):
+        return [text.strip()]
+    items: list[str] = []
+    in_item = False
+    for line in text.splitlines():
+        bullet = _BULLET.match(line)
+        if bullet is not None:
+            items.append(line[bullet.end() :].strip())
+        elif line.strip() and in_item and line[0].isspace():
+            items[-1] = f"{items[-1]} {line.strip()}"
+        elif line.strip() and not line.rstrip().endswith(":"):
+            items.append(line.strip())
+        in_item = bullet is not None or (in_item and bool(line.strip()))
+    return items
+
+
+def _json_list(text: str) -> str | None:
+    """A JSON list in its one form; None for anything else, numbers beyond JSON's included."""
+    try:
+        value = json.loads(text)
+        if not isinstance(value, list):
+            return None
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _sendable(text: str) -> str:
+    """A text without lone surrogates, which JSON can name and no message can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _kind(case: Case, said: str) -> AnswerKind:
+    if case.means is Means.NONE:
+        return "exhausted"
+    return "answered" if said else "failed"

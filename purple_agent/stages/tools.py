@@ -1,0 +1,106 @@
+"""Stage 6, tools: opens the tools of a conversation where they are first needed, and keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from purple_agent.case import Case, Dialect, Entry, Session
+from purple_agent.errors import ToolsUnavailableError
+from purple_agent.toolbox.drift import RepairingTools
+from purple_agent.toolbox.failures import EndpointError
+from purple_agent.toolbox.opening import Opener
+from purple_agent.toolbox.wire import WireTools
+
+MAX_SESSION_ID = 200
+MAX_NOTES = 20
+
+
+class ToolsStage:
+    """Pins `session.tools` and `session.specs`.
+
+    An endpoint that gives no tools does not end the case: it goes on with a flag `tools:` and the
+    reason's code, and a note for the mind.
+
+    Args:
+        opener: Opens the tools at an address.
+    """
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+
+    async def __call__(self, case: Case) -> Case:
+        """The case, its session with tools where there are some."""
+        if case.session.dialect is Dialect.TAU2:
+            return await _with_wire_tools(case)
+        endpoint = case.incoming.metadata.get("tools_endpoint")
+        if endpoint is None or endpoint == "":
+            return case
+        if not isinstance(endpoint, str):
+            return _without(case, "address", "the address of the tools is no text")
+        return await self._with_tools(case, endpoint.strip())
+
+    async def _with_tools(self, case: Case, endpoint: str) -> Case:
+        session = case.session
+        if session.tools is not None:
+            moved = isinstance(session.tools, RepairingTools) and session.tools.endpoint != endpoint
+            return _flagged(case, "tools:pinned") if moved else case
+        try:
+            opened = await self._opener(endpoint, session_id(case))
+        except ToolsUnavailableError as error:
+            code = error.code.value if isinstance(error, EndpointError) else "unavailable"
+            return _without(case, code, str(error))
+        session.specs = opened.specs
+        session.tools = RepairingTools(
+            opened.tools, specs=opened.specs, endpoint=endpoint, relisted=_pinning(session)
+        )
+        _note(session, opened.notes)
+        return case if opened.specs else _flagged(case, "tools:none")
+
+
+def session_id(case: Case) -> str:
+    """Under which id the tools know the conversation: the caller's, otherwise that of its context.
+
+    Numbers in A2A metadata are floats, so a whole one is written without its point.
+    """
+    given: Any = case.incoming.metadata.get("session_id")
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    if isinstance(given, (str, int)) and not isinstance(given, bool) and str(given):
+        return str(given)[:MAX_SESSION_ID]
+    return case.session.context_id[:MAX_SESSION_ID]
+
+
+async def _with_wire_tools(case: Case) -> Case:
+    """The case with the tools that its message describes, if the session has none yet."""
+    if case.session.specs:
+        return case
+    tools = WireTools(case.incoming.text)
+    try:
+        specs = await tools.specs()
+    except ToolsUnavailableError:
+        return case
+    case.session.specs = tuple(specs)
+    _note(case.session, tools.notes)
+    return case if specs else _flagged(case, "tools:none")
+
+
+def _pinning(session: Session) -> Any:
+    def pin(specs: Sequence[Any]) -> None:
+        session.specs = tuple(specs)
+
+    return pin
+
+
+def _without(case: Case, code: str, why: str) -> Case:
+    _note(case.session, (f"There are no tools: {why}.",))
+    return _flagged(case, f"tools:{code}")
+
+
+def _flagged(case: Case, flag: str) -> Case:
+    return replace(case, flags=(*case.flags, flag))
+
+
+def _note(session: Session, notes: Sequence[str]) -> None:
+    session.entries += [Entry(role="note", text=note) for note in notes[:MAX_NOTES]]

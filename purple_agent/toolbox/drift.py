@@ -1,0 +1,145 @@
+"""RepairingTools: a provider whose tools may have changed since they were listed.
+
+A call is put into the words of the known tools before it is sent. Where it cannot be, or the answer
+says that names are wrong, the tools are listed again, and the call is repaired and made once more:
+a write only where the complaint is one about names alone, and the new listing agrees that what was
+sent could not be carried out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from purple_agent.case import ToolCall, ToolProvider, ToolResult, ToolSpec
+from purple_agent.errors import ToolsUnavailableError
+from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
+from purple_agent.toolbox.repair import Repaired, repaired, writes
+
+MAX_LISTINGS = 10
+"""How often tools are listed again for one conversation."""
+MAX_REPAIRS = 50
+"""How many repairs are remembered for the record."""
+
+_PART = r"(parameter|argument|field|property|input|keyword|key)s?"
+_COMPLAINT = re.compile(
+    rf"(unknown|unexpected|unrecognized|unsupported|extra|additional)( \w+)? {_PART}"
+    rf"|(missing|required)( \w+)* {_PART}|{_PART} [\w'\"`.-]+ (is|are) (missing|required)"
+    r"|(field|argument|parameter|property) (is )?required|is a required property"
+    r"|(unknown|unsupported|no such) tool|tool [\w'\"`.-]+ (was )?(not found|is unknown|unknown)"
+    r"|tool not found|there is no tool"
+    r"|validation error|invalid (params|parameters|arguments)|unexpected_keyword|missing_argument",
+    re.IGNORECASE,
+)
+_EFFECT = re.compile(
+    r"\b(but|after|already|partial|partially|partly|saved|stored|created|updated|deleted|sent|done"
+    r"|executed|completed|succeeded|retry|rollback|rolled)\b",
+    re.IGNORECASE,
+)
+_BEGINNING = 160
+"""A complaint about names stands at the beginning of what a server says, or is not the matter."""
+
+
+class RepairingTools:
+    """Repairs calls on their way to another provider.
+
+    Args:
+        tools: The provider; closed with this one.
+        specs: Its tools as first listed.
+        endpoint: Where it is, as the caller named it.
+        relisted: Told the tools whenever they were listed again.
+    """
+
+    def __init__(
+        self,
+        tools: ToolProvider,
+        *,
+        specs: Sequence[ToolSpec],
+        endpoint: str = "",
+        relisted: Callable[[tuple[ToolSpec, ...]], None] = lambda _: None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.repairs: list[str] = []
+        self._tools = tools
+        self._specs = tuple(specs)
+        self._relisted = relisted
+        self._listings_left = MAX_LISTINGS
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """The tools that there are now.
+
+        Raises:
+            ToolsUnavailableError: they cannot be listed.
+        """
+        self._specs = tuple(await self._tools.specs())
+        self._relisted(self._specs)
+        return self._specs
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """What comes of a call, after repair; what cannot be repaired fails without being sent."""
+        asked_to_write = writes(call.name, self._specs)
+        first = repaired(call, self._specs)
+        if first.problems:
+            await self._list_again()
+            return await self._send(repaired(call, self._specs), asked_to_write)
+        result = await self._send(first, asked_to_write)
+        if not self._smells(result, asked_to_write) or not await self._list_again():
+            return result
+        second = repaired(call, self._specs)
+        if second.problems or _same(first.call, second.call):
+            return result
+        if asked_to_write and not _impossible(first.call, self._specs, result.text):
+            return result
+        return await self._send(second, asked_to_write)
+
+    async def aclose(self) -> None:
+        """Close the provider behind."""
+        await self._tools.aclose()
+
+    async def _send(self, ready: Repaired, asked_to_write: bool) -> ToolResult:
+        if ready.problems:
+            return _unsent("; ".join(ready.problems))
+        if writes(ready.call.name, self._specs) and not asked_to_write:
+            # Whoever checks writes took this call for a read.
+            return _unsent(f"{ready.call.name!r} may change something: call it as such, anew")
+        self.repairs += ready.changes[: max(0, MAX_REPAIRS - len(self.repairs))]
+        return await self._tools.call(ready.call)
+
+    async def _list_again(self) -> bool:
+        if self._listings_left == 0:
+            return False
+        self._listings_left -= 1
+        try:
+            await self.specs()
+        except ToolsUnavailableError:
+            return False
+        return True
+
+    def _smells(self, result: ToolResult, asked_to_write: bool) -> bool:
+        """Whether a failure is about names, and the call may be made again."""
+        if not result.failed or cause_of(result) is not Cause.TOOL:
+            return False
+        if not asked_to_write:
+            return _COMPLAINT.search(result.text) is not None
+        begins = _COMPLAINT.search(result.text[:_BEGINNING]) is not None
+        return begins and _EFFECT.search(result.text) is None
+
+
+def _impossible(sent: ToolCall, specs: Sequence[ToolSpec], said: str) -> bool:
+    """Whether a call cannot have been carried out, by the tools as they are now.
+
+    Its tool is gone, it lacks what is required, or it names a parameter that is gone and that the
+    complaint `said` is about.
+    """
+    spec = next((spec for spec in specs if spec.name == sent.name), None)
+    if spec is None or any(name not in sent.arguments for name in spec.parameters["required"]):
+        return True
+    return any(name in said for name in sent.arguments if name not in spec.parameters["properties"])
+
+
+def _same(one: ToolCall, other: ToolCall) -> bool:
+    return (one.name, one.arguments) == (other.name, other.arguments)
+
+
+def _unsent(why: str) -> CallFailure:
+    return CallFailure(text=f"the call was not made: {why}", cause=Cause.UNSENT)

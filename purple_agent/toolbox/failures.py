@@ -1,0 +1,81 @@
+"""Failures: why tools cannot be had or a call came to nothing, in words that a model may read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from purple_agent.case import ToolResult
+from purple_agent.errors import ToolsUnavailableError
+
+MAX_TEXT = 500
+"""Characters of what a server says about a failure that are passed on."""
+
+
+class Code(StrEnum):
+    """Why an endpoint gives no tools."""
+
+    ADDRESS = "address"
+    """It is no http(s) address of a host."""
+    FORBIDDEN = "forbidden"
+    """Its host may not be called."""
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    REDIRECT = "redirect"
+    TOO_LARGE = "too_large"
+    STATUS = "status"
+    """An HTTP status that is no success."""
+    PROTOCOL = "protocol"
+    """What it says is no list of tools."""
+
+
+class EndpointError(ToolsUnavailableError):
+    """An endpoint cannot be used. The message is fit for the caller and for a model.
+
+    Args:
+        code: Why.
+        message: The same in words. Nothing that a server wrote stands in it.
+        status: Of an answer that is none of use, otherwise None.
+    """
+
+    def __init__(self, code: Code, message: str, *, status: int | None = None) -> None:
+        self.code = code
+        self.status = status
+        super().__init__(message)
+
+
+class Cause(StrEnum):
+    """What it was that failed a call, and so what is known of its effect."""
+
+    TOOL = "tool"
+    """The tool said no."""
+    WAY = "way"
+    """No answer of use came back; whether the call had an effect is not known."""
+    UNSENT = "unsent"
+    """Nothing was sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallFailure(ToolResult):
+    """A failed result that says what failed it."""
+
+    failed: bool = True
+    cause: Cause = Cause.TOOL
+
+
+def cause_of(result: ToolResult) -> Cause:
+    """What failed a result. Where the provider does not tell, an effect is possible."""
+    return result.cause if isinstance(result, CallFailure) else Cause.WAY
+
+
+def failure_of(error: EndpointError) -> CallFailure:
+    """The result of a call that an endpoint did not answer."""
+    unsent = error.code in (Code.ADDRESS, Code.FORBIDDEN)
+    return CallFailure(text=str(error), cause=Cause.UNSENT if unsent else Cause.WAY)
+
+
+def short(text: str) -> str:
+    """A server's words about a failure: printable, on one line, at most `MAX_TEXT` characters."""
+    kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
+    line = " ".join(kept.split())
+    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 3]}..."

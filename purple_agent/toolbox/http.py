@@ -1,0 +1,164 @@
+"""HttpTools: tools behind the plain HTTP protocol.
+
+`GET {endpoint}/mcp/tools?session_id=S` lists them, `POST {endpoint}/mcp` with
+`{"tool", "params", "session_id"}` calls one; errors come as `{"error"}`, also with status 200.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from purple_agent.case import ToolCall, ToolResult, ToolSpec
+from purple_agent.toolbox.exchange import Exchange, HttpReply
+from purple_agent.toolbox.failures import (
+    CallFailure,
+    Cause,
+    Code,
+    EndpointError,
+    failure_of,
+    short,
+)
+from purple_agent.toolbox.payload import answer_of, read_json
+from purple_agent.toolbox.specs import Listing, read_listing
+from purple_agent.toolbox.verbs import is_write
+
+if TYPE_CHECKING:
+    import httpx
+
+    from purple_agent.toolbox.allowed import AllowedHosts
+    from purple_agent.toolbox.limits import ToolLimits
+    from purple_agent.toolbox.places import Place
+
+Pause = Callable[[float], Awaitable[None]]
+"""Waits so many seconds."""
+
+
+class HttpTools:
+    """The tools of one conversation at one endpoint.
+
+    Args:
+        place: The endpoint.
+        session_id: Named in every request.
+        http: Shared; stays open.
+        hosts: Which ones may be called.
+        limits: Of sizes and times.
+        pause: Waits before a repetition.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        session_id: str,
+        http: httpx.AsyncClient,
+        hosts: AllowedHosts,
+        limits: ToolLimits,
+        pause: Pause = asyncio.sleep,
+    ) -> None:
+        self._place = place
+        self._session_id = session_id
+        self._exchange = Exchange(http, hosts=hosts, limits=limits)
+        self._limits = limits
+        self._pause = pause
+        self._listing = Listing()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the last listing left out."""
+        return self._listing.notes
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """The tools that there are.
+
+        Raises:
+            EndpointError: They cannot be listed.
+        """
+        reply = await self._asked("GET", self._tools_place(), reads=True)
+        if reply.status != 200:
+            message = f"the tools at {self._place.netloc!r} answered with status {reply.status}"
+            raise EndpointError(Code.STATUS, message, status=reply.status)
+        try:
+            self._listing = read_listing(_listed(read_json(reply.text)))
+        except ValueError as exc:
+            message = f"what {self._place.netloc!r} answered is no list of tools"
+            raise EndpointError(Code.PROTOCOL, message, status=reply.status) from exc
+        return self._listing.specs
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """What comes of a call. Reads are repeated where no answer came, writes never."""
+        body = {"tool": call.name, "params": call.arguments, "session_id": self._session_id}
+        try:
+            content = json.dumps(body, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError):
+            return CallFailure(text="the arguments are no JSON", cause=Cause.UNSENT)
+        if len(content) > self._limits.max_bytes:
+            text = f"the arguments take more than {self._limits.max_bytes} bytes"
+            return CallFailure(text=text, cause=Cause.UNSENT)
+        place = replace(self._place, path=self._below("/mcp"))
+        try:
+            reply = await self._asked("POST", place, content, reads=self._reads(call.name))
+        except EndpointError as error:
+            return failure_of(error)
+        return _result(reply)
+
+    async def aclose(self) -> None:
+        """Nothing is open: the client belongs to somebody else."""
+
+    async def _asked(
+        self, method: str, place: Place, content: bytes = b"", *, reads: bool
+    ) -> HttpReply:
+        try:
+            async with asyncio.timeout(self._limits.timeout_s):
+                return await self._patiently(method, place, content, reads=reads)
+        except TimeoutError as exc:
+            limit_s = self._limits.timeout_s
+            message = f"the tools at {place.netloc!r} gave no answer within {limit_s:g} s"
+            raise EndpointError(Code.TIMEOUT, message) from exc
+
+    async def _patiently(
+        self, method: str, place: Place, content: bytes, *, reads: bool
+    ) -> HttpReply:
+        for attempt in range(self._limits.max_retries if reads else 0):
+            try:
+                reply = await self._exchange.ask(method, place, content)
+                if reply.status < 500:
+                    return reply
+            except EndpointError as error:
+                if error.code is not Code.UNREACHABLE:
+                    raise
+            await self._pause(self._limits.retry_wait_s * 2**attempt)
+        return await self._exchange.ask(method, place, content)
+
+    def _reads(self, name: str) -> bool:
+        for spec in self._listing.specs:
+            if spec.name == name:
+                return not spec.is_write
+        return not is_write(name)
+
+    def _tools_place(self) -> Place:
+        session = urlencode({"session_id": self._session_id})
+        query = f"{self._place.query}&{session}" if self._place.query else session
+        return replace(self._place, path=self._below("/mcp/tools"), query=query)
+
+    def _below(self, path: str) -> str:
+        return self._place.path.rstrip("/") + path
+
+
+def _listed(body: Any) -> Any:
+    """The list in a listing: under `tools`, or by itself."""
+    return body.get("tools") if isinstance(body, dict) else body
+
+
+def _result(reply: HttpReply) -> ToolResult:
+    if 200 <= reply.status < 300:
+        return answer_of(reply.text)
+    answer = answer_of(reply.text)
+    said = answer.text if answer.failed else short(reply.text)
+    # A server that fails may have done the work before; one that refuses has not begun it.
+    cause = Cause.TOOL if 400 <= reply.status < 500 else Cause.WAY
+    return CallFailure(text=f"status {reply.status}: {said}".strip(" :"), cause=cause)

@@ -1,0 +1,152 @@
+"""Places: where a URL leads to, read once, so that no two readers can differ about it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import urlsplit
+
+from purple_agent.toolbox.failures import Code, EndpointError
+
+IPAddress = IPv4Address | IPv6Address
+PORTS = {"http": 80, "https": 443}
+
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_VISIBLE = re.compile(r"[!-\[\]-~]+")  # ASCII without spaces and backslashes
+_MAX_URL = 2_000
+_MAX_NAME = 253
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """An http(s) URL in its parts, without credentials and fragment.
+
+    `host` is in lower case, and an address in its usual notation, without brackets; `address` is
+    set where the host is one, in whatever notation.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str
+    address: IPAddress | None
+
+    @property
+    def netloc(self) -> str:
+        """Host and port as the `Host` header names them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def is_this_machine(self) -> bool:
+        """Whether the host always means the machine itself."""
+        if self.address is not None:
+            return self.address.is_loopback or self.address.is_unspecified
+        return self.host == "localhost" or self.host.endswith(".localhost")
+
+    def url(self, *, path: str | None = None, query: str | None = None) -> str:
+        """The URL, with another path or query where given."""
+        asked = self.query if query is None else query
+        where = f"{self.scheme}://{self.netloc}{self.path if path is None else path}"
+        return f"{where}?{asked}" if asked else where
+
+
+def read_place(url: str) -> Place:
+    """The place that a URL names.
+
+    Raises:
+        EndpointError: It is no http(s) address of a host, or holds credentials.
+    """
+    if len(url) > _MAX_URL or not _VISIBLE.fullmatch(url):
+        raise _wrong("it is too long, or holds characters that no address has")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host, address = read_host(parts.hostname or "")
+    except ValueError:
+        raise _wrong("its host or its port cannot be read") from None
+    if parts.scheme not in PORTS:
+        raise _wrong("it must begin with http:// or https://")
+    if "@" in parts.netloc:
+        raise _wrong("it must not hold credentials")
+    if port == 0:
+        raise _wrong("its port cannot be 0")
+    return Place(
+        scheme=parts.scheme,
+        host=host,
+        port=port or PORTS[parts.scheme],
+        path=parts.path or "/",
+        query=parts.query,
+        address=address,
+    )
+
+
+def read_host(text: str) -> tuple[str, IPAddress | None]:
+    """A host's name in lower case, and its address where the name is one.
+
+    Raises:
+        ValueError: It is neither a name nor an address.
+    """
+    name = text.lower().removesuffix(".")
+    if ":" in name:
+        if "%" in name:
+            raise ValueError("an address with a zone belongs to one machine only")
+        wide = IPv6Address(name)
+        address: IPAddress = wide.ipv4_mapped or wide
+        return str(address), address
+    labels = name.split(".")
+    if len(name) > _MAX_NAME or not all(map(_LABEL.fullmatch, labels)):
+        raise ValueError("it is not the name of a host")
+    if _NUMBER.fullmatch(labels[-1]):
+        address = _read_ipv4(labels)
+        return str(address), address
+    return name, None
+
+
+def read_port(text: str) -> int | None:
+    """A port's number; None for no text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if text and not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65535):
+        raise ValueError("its port is none")
+    return int(text) if text else None
+
+
+def read_address(text: str) -> IPAddress:
+    """An address as a resolver gives it; one that maps an IPv4 address is that one.
+
+    Raises:
+        ValueError: It is none.
+    """
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+
+
+def _read_ipv4(labels: list[str]) -> IPv4Address:
+    """An IPv4 address as operating systems read it: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if len(labels) > 4 or not all(map(_NUMBER.fullmatch, labels)):
+        raise ValueError("it looks like an address, but is none")
+    *high, low = (_read_number(label) for label in labels)
+    if any(part > 0xFF for part in high) or low >= 256 ** (4 - len(high)):
+        raise ValueError("a number in the address is too large")
+    return IPv4Address(low + sum(part << 8 * (3 - place) for place, part in enumerate(high)))
+
+
+def _read_number(text: str) -> int:
+    if text.startswith("0x"):
+        return int(text[2:] or "0", 16)
+    return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text)
+
+
+def _wrong(why: str) -> EndpointError:
+    return EndpointError(Code.ADDRESS, f"the address of the tools cannot be used: {why}")

@@ -1,0 +1,213 @@
+"""Repair: a call in the words of the tools that there are, where what was meant is beyond doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from purple_agent.case import ToolCall, ToolSpec
+from purple_agent.toolbox.names import matching_name, spelled
+from purple_agent.toolbox.payload import read_json
+from purple_agent.toolbox.verbs import entity_of, is_write
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repaired:
+    """A call as it can be made.
+
+    Args:
+        call: With the names of the tools, and values of the types that they want.
+        changes: What was changed, in words.
+        problems: Why it cannot be made; nothing is guessed then.
+    """
+
+    call: ToolCall
+    changes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def writes(name: str, specs: Sequence[ToolSpec]) -> bool:
+    """Whether a call by this name may change something; an unknown name is judged by its verb."""
+    spec = _spec(name, specs)
+    return spec.is_write if spec else is_write(name)
+
+
+def repaired(call: ToolCall, specs: Sequence[ToolSpec]) -> Repaired:
+    """A call, checked against the tools, with names and values put right.
+
+    A name is replaced by one that it surely stands for: never a read by a write, and a write only
+    by one with the same verb. A value is replaced by one that says the same in the type asked for.
+    """
+    spec = _spec(call.name, specs) or _meant(call.name, specs)
+    if spec is None:
+        return Repaired(call=call, problems=(f"there is no tool {call.name[:64]!r}",))
+    changes = [f"tool {call.name[:64]!r} -> {spec.name!r}"] if spec.name != call.name else []
+    arguments, renamed = _renamed(call.arguments, spec)
+    problems = _problems(arguments, spec)
+    arguments, cast = _cast(arguments, spec.parameters["properties"])
+    fixed = ToolCall(id=call.id, name=spec.name, arguments=arguments)
+    return Repaired(call=fixed, changes=(*changes, *renamed, *cast), problems=problems)
+
+
+def _spec(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
+    return next((spec for spec in specs if spec.name == name), None)
+
+
+def _meant(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that an unknown name stands for.
+
+    The nearest of all tools counts, so that a read is not taken for another read only because what
+    was meant writes.
+    """
+    found = matching_name(name, [spec.name for spec in specs])
+    spec = _spec(found, specs) if found is not None else None
+    if spec is None or not spec.is_write:
+        return spec
+    same_verb = spelled(name)[:1] == spelled(spec.name)[:1]
+    return spec if same_verb and is_write(name) else None
+
+
+def _renamed(
+    arguments: Mapping[str, Any], spec: ToolSpec
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The arguments under the names of the parameters. Two that want one name both keep theirs."""
+    properties: Mapping[str, Any] = spec.parameters["properties"]
+    free = [name for name in properties if name not in arguments]
+    wanted = {
+        name: _parameter(name, value, free, spec)
+        for name, value in arguments.items()
+        if name not in properties
+    }
+    taken = [target for target in wanted.values() if target is not None]
+    result: dict[str, Any] = {}
+    changes: list[str] = []
+    for name, value in arguments.items():
+        target = wanted.get(name)
+        if target is None or taken.count(target) > 1:
+            result[name] = value
+            continue
+        result[target] = value
+        changes.append(f"parameter {name[:64]!r} -> {target!r}")
+    return result, tuple(changes)
+
+
+def _parameter(name: str, value: Any, free: Sequence[str], spec: ToolSpec) -> str | None:
+    """The free parameter that a name stands for, if the value can be one of its."""
+    found = matching_name(name, free)
+    if found is None and name == "id":
+        found = next((known for known in free if known == f"{entity_of(spec.name)}_id"), None)
+    if found is None:
+        return None
+    schema = spec.parameters["properties"][found]
+    return found if _fits(cast_value(value, schema), schema) else None
+
+
+def _problems(arguments: Mapping[str, Any], spec: ToolSpec) -> tuple[str, ...]:
+    properties = spec.parameters["properties"]
+    missing = [name for name in spec.parameters["required"] if name not in arguments]
+    unknown = [name for name in arguments if name not in properties]
+    problems = [f"{spec.name!r} needs the parameter {name!r}" for name in missing]
+    if spec.parameters.get("additionalProperties") is False:
+        problems += [f"{spec.name!r} has no parameter {name[:64]!r}" for name in unknown]
+    return tuple(problems)
+
+
+def _cast(
+    arguments: Mapping[str, Any], properties: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    result: dict[str, Any] = {}
+    changes: list[str] = []
+    for name, value in arguments.items():
+        result[name] = cast_value(value, properties.get(name, True))
+        if type(result[name]) is not type(value):
+            changes.append(f"{name!r} given as {_types(properties[name])[0]}")
+    return result, tuple(changes)
+
+
+def cast_value(value: Any, schema: Any) -> Any:
+    """A value in the type that a schema asks for, where that says the same; otherwise itself."""
+    types = _types(schema)
+    if not types or _fits(value, schema):
+        return value
+    for kind in types:
+        cast = _CASTS.get(kind, _unchanged)(value)
+        if _is(cast, kind):
+            return cast
+    return value
+
+
+def _types(schema: Any) -> tuple[str, ...]:
+    named = schema.get("type") if isinstance(schema, dict) else None
+    found = named if isinstance(named, list) else [named]
+    return tuple(kind for kind in found if isinstance(kind, str))
+
+
+def _fits(value: Any, schema: Any) -> bool:
+    types = _types(schema)
+    return not types or any(_is(value, kind) for kind in types)
+
+
+def _is(value: Any, kind: str) -> bool:
+    if kind in ("integer", "number"):
+        wanted: Any = int if kind == "integer" else (int, float)
+        return isinstance(value, wanted) and not isinstance(value, bool)
+    named = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
+    return kind not in named or isinstance(value, named[kind])
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _to_integer(value: Any) -> Any:
+    if isinstance(value, str) and _WHOLE.fullmatch(value) and value != "-0":
+        return int(value)
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if whole else value
+
+
+def _to_number(value: Any) -> Any:
+    if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
+        return value
+    if _WHOLE.fullmatch(value):
+        return _to_integer(value)
+    try:
+        exact = Decimal(repr(float(value))) == Decimal(value)
+    except (InvalidOperation, OverflowError):
+        return value
+    return float(value) if exact else value
+
+
+def _to_boolean(value: Any) -> Any:
+    return (
+        {"true": True, "false": False}.get(value.lower(), value) if _is(value, "string") else value
+    )
+
+
+def _to_string(value: Any) -> Any:
+    return str(value) if _is(value, "integer") and abs(value) < 10**18 else value
+
+
+def _to_structure(value: Any) -> Any:
+    if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return read_json(value)
+    except ValueError:
+        return value
+
+
+_CASTS = {
+    "integer": _to_integer,
+    "number": _to_number,
+    "boolean": _to_boolean,
+    "string": _to_string,
+    "array": _to_structure,
+    "object": _to_structure,
+}

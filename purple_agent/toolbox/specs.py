@@ -1,0 +1,131 @@
+"""Tool listings: what a provider says that it has, checked, bounded, and brought into one form.
+
+A tool may be described as MCP does (`inputSchema`), as plain servers do (`input_schema`), or as
+language models are told (`{"type": "function", "function": {..., "parameters"}}`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from purple_agent.case import ToolSpec
+from purple_agent.toolbox.payload import depth_exceeds
+from purple_agent.toolbox.verbs import is_write
+
+MAX_TOOLS = 200
+MAX_SCHEMA_BYTES = 65_536
+MAX_SCHEMA_DEPTH = 32
+MAX_PARAMETERS = 200
+MAX_DESCRIPTION = 4_000
+"""Characters; longer ones are cut off."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+_PARAMETER = re.compile(r"[A-Za-z0-9_$@][A-Za-z0-9_$@.-]{0,127}")
+_SCHEMAS = ("input_schema", "inputSchema", "parameters")
+
+
+class SpecError(ValueError):
+    """A description of tools cannot be used. The message quotes nothing of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The tools of a provider, in its order, and what was left out, in our own words."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_listing(tools: Any) -> Listing:
+    """The tools in a list of descriptions. What cannot be used is left out with a note.
+
+    Raises:
+        SpecError: `tools` is no list.
+    """
+    if not isinstance(tools, list):
+        raise SpecError("the tools are no list")
+    specs: dict[str, ToolSpec] = {}
+    notes: list[str] = []
+    for number, tool in enumerate(tools[:MAX_TOOLS], start=1):
+        try:
+            spec = read_spec(tool)
+        except SpecError as why:
+            notes.append(f"Tool {number} of the list was left out: {why}.")
+            continue
+        if spec.name in specs:
+            notes.append(f"Tool {number} of the list was left out: it has another one's name.")
+        specs.setdefault(spec.name, spec)
+    if len(tools) > MAX_TOOLS:
+        notes.append(f"Of {len(tools)} tools, those after the first {MAX_TOOLS} were left out.")
+    return Listing(specs=tuple(specs.values()), notes=tuple(notes))
+
+
+def read_spec(tool: Any) -> ToolSpec:
+    """One tool out of its description.
+
+    Raises:
+        SpecError: It cannot be used.
+    """
+    if not isinstance(tool, dict):
+        raise SpecError("it is no object")
+    inner = tool.get("function")
+    described = inner if isinstance(inner, dict) else tool
+    name = described.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise SpecError("its name is not one of 1 to 64 letters, digits, '_', '-' and '.'")
+    return ToolSpec(
+        name=name,
+        description=_description(described.get("description")),
+        parameters=_schema(described),
+        is_write=is_write(name, read_only=_read_only(described.get("annotations"))),
+    )
+
+
+def _description(text: Any) -> str:
+    if not isinstance(text, str):
+        return ""
+    cut = text[:MAX_DESCRIPTION].encode(errors="replace").decode()
+    return "".join(char for char in cut if char.isprintable() or char == "\n").strip()
+
+
+def _read_only(annotations: Any) -> bool | None:
+    hint = annotations.get("readOnlyHint") if isinstance(annotations, dict) else None
+    return hint if isinstance(hint, bool) else None
+
+
+def _schema(described: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of the arguments; none at all means that there are no parameters known."""
+    schema: Any = next((described[key] for key in _SCHEMAS if described.get(key) is not None), {})
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        raise SpecError("its schema is not that of an object")
+    if depth_exceeds(schema, MAX_SCHEMA_DEPTH):
+        raise SpecError(f"its schema is nested deeper than {MAX_SCHEMA_DEPTH} levels")
+    if len(_compact(schema)) > MAX_SCHEMA_BYTES:
+        raise SpecError(f"its schema is larger than {MAX_SCHEMA_BYTES} bytes")
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict) or len(properties) > MAX_PARAMETERS:
+        raise SpecError(f"its schema does not describe at most {MAX_PARAMETERS} parameters")
+    if not all(map(_PARAMETER.fullmatch, properties)):
+        raise SpecError("the name of a parameter cannot be used")
+    if not all(isinstance(described, (dict, bool)) for described in properties.values()):
+        raise SpecError("a parameter of it is not described by a schema")
+    return {**schema, "type": "object", "properties": properties, "required": _required(schema)}
+
+
+def _required(schema: Mapping[str, Any]) -> list[str]:
+    required = schema.get("required", [])
+    names = isinstance(required, list) and all(isinstance(name, str) for name in required)
+    if not names or not all(map(_PARAMETER.fullmatch, required)):
+        raise SpecError("what its schema requires is no list of names")
+    return list(dict.fromkeys(required))
+
+
+def _compact(schema: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(schema, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise SpecError("its schema is no JSON") from None

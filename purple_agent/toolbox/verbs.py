@@ -1,0 +1,61 @@
+"""Verbs: what the name of a tool says about it, such as whether it writes and what it is about."""
+
+from __future__ import annotations
+
+import re
+
+READ_VERBS = frozenset(
+    {
+        "calculate",
+        "check",
+        "count",
+        "fetch",
+        "find",
+        "get",
+        "list",
+        "lookup",
+        "query",
+        "read",
+        "search",
+        "show",
+        "view",
+    }
+)
+"""How the name of a tool begins that changes nothing; so does `look_up`."""
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BREAK = re.compile(r"[^0-9A-Za-z]+")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: `getExpense`, `get-expense` and `get_expense` are alike."""
+    return tuple(word.lower() for word in _BREAK.split(_HUMP.sub("_", name)) if word)
+
+
+def is_write(name: str, *, read_only: bool | None = None) -> bool:
+    """Whether a tool may change something.
+
+    Args:
+        name: Of the tool. Its first word decides; a verb that is not known to read may write.
+        read_only: What the provider says itself (`readOnlyHint`); where given, it decides.
+    """
+    if read_only is not None:
+        return not read_only
+    return _verb_length(words_of(name)) == 0
+
+
+def entity_of(name: str) -> str:
+    """What a tool is about: its name without the verb, `get_expense` gives `expense`.
+
+    A name without a reading verb loses its first word, unless that is all there is of it.
+    """
+    words = words_of(name)
+    rest = words[_verb_length(words) or 1 :]
+    return "_".join(rest or words)
+
+
+def _verb_length(words: tuple[str, ...]) -> int:
+    """How many words the reading verb at the beginning takes; 0: there is none."""
+    if words[:2] == ("look", "up"):
+        return 2
+    return 1 if words[:1] and words[0] in READ_VERBS else 0

@@ -1,0 +1,46 @@
+"""WireTools: the tools of a τ² conversation, which its first message describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from purple_agent.case import ToolCall, ToolResult, ToolSpec
+from purple_agent.toolbox.failures import CallFailure, Cause, Code, EndpointError
+from purple_agent.toolbox.specs import Listing, read_listing
+from purple_agent.wire import read_opening
+
+
+class WireTools:
+    """Tools that are called by replying, so that `call` is never of use here.
+
+    Args:
+        text: The first message.
+    """
+
+    def __init__(self, text: str) -> None:
+        opening = read_opening(text)
+        self._is_opening = opening is not None
+        self._listing = Listing() if opening is None else read_listing(list(opening.tools))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the list."""
+        return self._listing.notes
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """The tools.
+
+        Raises:
+            EndpointError: The text was no first message.
+        """
+        if not self._is_opening:
+            raise EndpointError(Code.PROTOCOL, "the first message describes no tools")
+        return self._listing.specs
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Nothing: on this wire a call is a reply."""
+        text = f"{call.name!r} is called by replying with the call"
+        return CallFailure(text=text, cause=Cause.UNSENT)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,104 @@
+"""Processes that go on after a restart, and checkpoints that cannot be used."""
+
+import json
+import logging
+
+import pytest
+
+from purple_agent.process import checkpoint
+from purple_agent.process.checkpoint import (
+    CheckpointStore,
+    key_of,
+    read_checkpoint,
+    write_checkpoint,
+)
+from purple_agent.process.machine import Evidence, Process, Sign, State
+
+WAITING = Process(kind="procurement").advance(
+    Evidence(sign=Sign.UNDERSTOOD),
+    Evidence(sign=Sign.ASSESSED),
+    Evidence(sign=Sign.APPROVAL_NEEDED),
+    Evidence(sign=Sign.APPROVAL_PENDING, subject="P1", approval_id="A9"),
+    Evidence(sign=Sign.WRITTEN),
+)
+
+
+def changed(**fields):
+    return json.dumps({**json.loads(write_checkpoint(WAITING, "c1")), **fields})
+
+
+def test_a_checkpoint_gives_back_the_process():
+    assert read_checkpoint(write_checkpoint(WAITING, "c1"), "c1") == WAITING
+
+
+def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
+    assert "secret-context" not in write_checkpoint(WAITING, "secret-context")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[" * 100_000,
+        '{"version": true}',
+        '{"version": 1}',
+        '{"version": 1e400}',
+        b"\xff\xfe",
+        " " * 70_000,
+        changed(state="DREAMING"),
+        changed(extra=1),
+        changed(notes=["n"] * 1_000),
+        changed(approvals=[{"subject": "P1", "status": "GRANTED!"}]),
+    ],
+)
+def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
+    process = read_checkpoint(text, "c1")
+    assert process == Process(notes=("the checkpoint is damaged; begun anew",))
+
+
+def test_a_checkpoint_of_another_version_begins_anew_with_a_note():
+    process = read_checkpoint(changed(version=2), "c1")
+    assert process == Process(notes=("the checkpoint is of version 2, not 1; begun anew",))
+
+
+def test_a_checkpoint_of_another_conversation_begins_anew_with_a_note():
+    process = read_checkpoint(changed(), "c2")
+    assert process == Process(notes=("the checkpoint is of another conversation; begun anew",))
+
+
+def test_a_kind_that_is_no_longer_known_is_general():
+    assert read_checkpoint(changed(kind="yak_shaving"), "c1").kind == "general"
+
+
+def test_the_store_gives_back_the_newest_process_of_each_conversation(tmp_path):
+    store = CheckpointStore(tmp_path / "state")
+    assert store.load("c1") is None
+    store.save("c1", Process())
+    store.save("c1", WAITING)
+    store.save("../../c2", Process(kind="general"))
+    again = CheckpointStore(tmp_path / "state")
+    assert (again.load("c1"), again.load("../../c2")) == (WAITING, Process())
+    files = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert files == sorted(f"{key_of(each)}.json" for each in ("c1", "../../c2"))
+
+
+def test_the_store_keeps_the_newest_files_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "MAX_FILES", 3)
+    store = CheckpointStore(tmp_path)
+    for at in range(6):
+        store.save(f"c{at}", WAITING)
+    kept = [at for at in range(6) if store.load(f"c{at}")]
+    assert len(kept) == 3
+
+
+def test_a_disk_that_refuses_is_logged_and_the_agent_goes_without(tmp_path, caplog):
+    (tmp_path / "checkpoints").write_text("in the way")
+    store = CheckpointStore(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        store.save("c1", WAITING)
+        process = store.load("c1")
+    assert process.state is State.DECOMPOSE
+    assert process.notes == ("the checkpoint cannot be read; begun anew",)
+    assert len(caplog.records) == 2

@@ -1,0 +1,103 @@
+"""Stage 9: the agent's own opinion of its reply."""
+
+import pytest
+
+from purple_agent.case import (
+    Case,
+    Dialect,
+    Entry,
+    Incoming,
+    Means,
+    Say,
+    Session,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Use,
+)
+from purple_agent.process.machine import Process, State
+from purple_agent.stages.outcome import OutcomeStage, quality_of
+
+SPECS = tuple(
+    ToolSpec(name=name, description="", parameters={}, is_write=is_write)
+    for name, is_write in (("get_it", False), ("set_it", True))
+)
+
+
+def a_case(*calls, reply=None, means=Means.FULL, state=State.COMPLETE):
+    """A case whose turn made these calls: `get_it`, `set_it`; a `!` behind one makes it fail."""
+    entries = [Entry(role="user", text="please")]
+    for number, name in enumerate(calls):
+        call = ToolCall(id=f"call-{number}", name=name.rstrip("!"), arguments={})
+        result = ToolResult(text="", failed=name.endswith("!"))
+        entries += [Entry(role="call", call=call), Entry(role="result", call=call, result=result)]
+    session = Session(
+        context_id="c",
+        dialect=Dialect.BUSINESS,
+        specs=SPECS,
+        entries=entries,
+        process=Process(state=state),
+    )
+    incoming = Incoming(context_id="c", message_id="m", text="please")
+    return Case(
+        incoming=incoming,
+        session=session,
+        reply=Say(text="Done.") if reply is None else reply,
+        means=means,
+    )
+
+
+def parts(case):
+    quality = quality_of(case)
+    return quality.answer, quality.tools, quality.policy, quality.total
+
+
+def test_an_answer_without_calls_is_as_good_as_it_gets():
+    assert parts(a_case()) == (1, 1, 1, 1)
+
+
+def test_fewer_calls_are_better():
+    one, two = quality_of(a_case("get_it")), quality_of(a_case("get_it", "set_it"))
+    assert (one.tools, two.tools) == (1, 0.95)
+    assert two.total == 0.9825  # .35 + .35 * .95 + .30
+
+
+def test_many_calls_keep_a_fifth():
+    assert quality_of(a_case(*["get_it"] * 40)).tools == 0.2
+
+
+def test_a_failed_read_lowers_the_tools_alone():
+    assert parts(a_case("get_it!")) == (1, 0, 1, 0.65)
+
+
+def test_a_failed_or_refused_write_lowers_tools_and_policy():
+    # Two of three calls succeeded, .9 for three calls; one of two writes went through.
+    assert parts(a_case("get_it", "set_it!", "set_it")) == (1, 0.6, 0.5, 0.71)
+
+
+def test_an_unknown_tool_counts_as_a_write():
+    assert quality_of(a_case("anything!")).policy == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "answer"),
+    [
+        ({"reply": Say(text=" ")}, 0),
+        ({"state": State.FAILED}, 0.5),
+        ({"means": Means.NONE}, 0.5),
+        ({"reply": Use(call=ToolCall(id="call-9", name="get_it", arguments={}))}, 1),
+    ],
+)
+def test_an_answer_that_falls_short_counts_less(fields, answer):
+    assert quality_of(a_case(**fields)).answer == answer
+
+
+def test_earlier_turns_do_not_count():
+    case = a_case("set_it!")
+    case.session.entries.append(Entry(role="user", text="never mind"))
+    assert quality_of(case).total == 1
+
+
+async def test_the_quality_goes_with_the_case():
+    case = a_case("get_it")
+    assert (await OutcomeStage()(case)).quality == quality_of(case)
