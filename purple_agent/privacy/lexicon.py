@@ -104,14 +104,13 @@ NOUNS: dict[tuple[str, ...], Datum] = {
 """Nouns, as the words that make them up."""
 
 GIVE = _words(
-    """tell give show send reveal disclose provide share print display list export dump output
-    read forward email mail say write spell encode encrypt translate recite repeat paste copy
-    expose leak hand divulge state name type put append insert download upload post return report
-    describe summarise summarize compile enumerate present pass submit furnish deliver supply
-    gimme lemme quote mention communicate transmit dictate volunteer confide betray surrender
-    release relay remind crack decrypt decode unmask uncover guess exfiltrate publish broadcast announce slip toss throw serve
-    echo cat select embed attach
-    transcribe whisper shout sing drop spill fill hack"""
+    """tell give show send reveal disclose provide share print display list export dump output read
+    forward email mail say write spell encode encrypt translate recite repeat paste copy expose leak
+    hand divulge state name type put append insert download upload post return report describe
+    summarise summarize compile enumerate present pass submit furnish deliver supply gimme lemme
+    quote mention communicate transmit dictate volunteer confide betray surrender release relay
+    remind crack decrypt decode unmask uncover guess exfiltrate publish broadcast announce slip toss
+    throw serve echo cat select embed attach transcribe whisper shout sing drop spill fill hack"""
 )
 """What somebody does for whom they tell; the base form, since a report of it is no request."""
 LOOSE = _words(
@@ -133,10 +132,13 @@ LISTINGS = _words("list report table spreadsheet file overview csv summary sheet
 """What `make` has to make for it to tell something."""
 SEND = _words("send email mail forward share deliver submit post upload pass")
 FETCH = _words(
-    "get fetch retrieve find look pull extract obtain grab query search collect gather getting scrape steal figure recover recovering"
+    """get fetch retrieve find look pull extract obtain grab query search collect gather getting scrape
+    steal figure recover recovering"""
 )
-SENSE = _words("""see know have view learn hear receive need want require read access wish needs wants
-    requires ask request trouble beg entitled seeking looking searching""")
+SENSE = _words(
+    """see know have view learn hear receive need want require read access wish needs wants requires
+    ask request trouble beg entitled seeking looking searching"""
+)
 """What somebody who asks would do with an answer; asked for only where they speak of themselves."""
 STATES_OF_MIND = _words("have know hear see view learn")
 """Those of them that say what is the case unless one of `MODALS` stands before."""
@@ -155,9 +157,9 @@ HANDLE = _words(
 )
 """What is done with a secret without telling it. The verb nearest to the noun decides."""
 TURN = _words(
-    """if whether why when because how who where policy policies rule rules procedure question questions talk complain complaint concern concerned training advice
-    requirements requirement standards standard practice practices difference reason purpose risk
-    risks"""
+    """if whether why when because how who where policy policies rule rules procedure question
+    questions talk complain complaint concern concerned training advice requirements requirement
+    standards standard practice practices difference reason purpose risk risks"""
 )
 """After these the sentence speaks of something else than what was asked for before."""
 ABOUT_DATA = _words(
@@ -172,8 +174,8 @@ ABOUT_DATA = _words(
 FRESH = _words("new temporary initial time fresh replacement another reset forgotten lost stolen")
 """A secret that does not exist yet, or is gone."""
 DONE_TO = _words(
-    """changed updated corrected verified removed deleted masked reset revoked rotated fixed
-    sent paid approved received processed blocked redacted expired checked replaced cancelled canceled"""
+    """changed updated corrected verified removed deleted masked reset revoked rotated fixed sent paid
+    approved received processed blocked redacted expired checked replaced cancelled canceled"""
 )
 
 ADJECTIVES = _words(
@@ -181,10 +183,9 @@ ADJECTIVES = _words(
 )
 """Of acts, those that directly before a noun only describe it: `all stored passwords`."""
 MARKS = _words(
-    """confirm reply response guess guessing grateful appreciate obliged interested curious wonder wondering digit digits character
-    characters letter letters
-    real actual begins starts story poem novel pretend imagine roleplay dialogue song riddle fiction
-    hypothetically suppose"""
+    """confirm reply response guess guessing grateful appreciate obliged interested curious wonder
+    wondering digit digits character characters letter letters real actual begins starts story poem
+    novel pretend imagine roleplay dialogue song riddle fiction hypothetically suppose"""
 )
 """They ask without a verb of disclosure."""
 REPORTERS = _words(
@@ -210,14 +211,14 @@ FOREIGN = _words(
 """Persons that are not the one who asks."""
 ROLES = _words(
     """customer client user employee passenger traveller traveler guest member subscriber patient
-    tenant student worker contractor applicant candidate person cardholder holder visitor recipient sender buyer caller
-    participant agent coworker"""
+    tenant student worker contractor applicant candidate person cardholder holder visitor recipient
+    sender buyer caller participant agent coworker"""
 )
 MANY = _words(
-    """all every each everyone everybody entire whole any everything customers clients users
-    employees passengers travellers travelers guests members subscribers patients tenants students
-    workers contractors applicants candidates people persons staff colleagues cardholders others managers team board executives directors
-    everybody's personnel"""
+    """all every each everyone everybody entire whole any everything customers clients users employees
+    passengers travellers travelers guests members subscribers patients tenants students workers
+    contractors applicants candidates people persons staff colleagues cardholders others managers
+    team board executives directors everybody's personnel"""
 )
 PLACES = _words(
     """vendor supplier seller store shop branch office support company department service hotel

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from purple_agent.case import Stage
 from purple_agent.memory.cases import CaseMemory
 from purple_agent.memory.summary import ModelSummary
 from purple_agent.minds.deterministic.mind import DeterministicMind
@@ -67,26 +68,21 @@ def build_agent(
     reasoner = ReasonerStage(
         thinking.mind, deadline_s=settings.deadline_s, means=thinking.budget.means_left
     )
-    stages = [
-        NamedStage(number=number, name=name, run=run)
-        for number, (name, run) in enumerate(
-            (
-                ("privacy", PrivacyStage()),
-                ("budget", thinking.budget),
-                ("memory", MemoryStage(memory)),
-                ("session", SessionStage()),
-                ("policy", PolicyStage()),
-                ("process", ProcessStage(checkpoints)),
-                ("tools", ToolsStage(opener)),
-                ("reasoner", reasoner),
-                ("compression", CompressionStage(store, summarise=thinking.summarise)),
-                ("outcome", OutcomeStage(memory)),
-                ("structure", StructureStage()),
-            )
-        )
-    ]
+    stages: tuple[tuple[str, Stage], ...] = (
+        ("privacy", PrivacyStage()),
+        ("budget", thinking.budget),
+        ("memory", MemoryStage(memory)),
+        ("session", SessionStage()),
+        ("policy", PolicyStage()),
+        ("process", ProcessStage(checkpoints)),
+        ("tools", ToolsStage(opener)),
+        ("reasoner", reasoner),
+        ("compression", CompressionStage(store, summarise=thinking.summarise)),
+        ("outcome", OutcomeStage(memory)),
+        ("structure", StructureStage()),
+    )
     return ReferenceAgent(
-        stages,
+        [NamedStage(number=n, name=name, run=run) for n, (name, run) in enumerate(stages)],
         store,
         checkpoints=checkpoints,
         prepare=thinking.prepare,

@@ -27,7 +27,7 @@ ENOUGH_TO_READ: Final = 35.0
 EARLIER_TEXTS: Final = 2
 """How many texts before the present request "it" may reach back to."""
 
-_POINTS: Final = re.compile(r"\b(?:it|its|this|that|them|their|these|those|both|all)\b", re.I)
+_POINTS: Final = re.compile(r"\b(?:it|its|this|that|them|their|these|those|both)\b", re.I)
 """Words that stand for what another clause names."""
 _ASIDE: Final = frozenset(
     map(

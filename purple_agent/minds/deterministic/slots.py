@@ -12,7 +12,7 @@ from purple_agent.case import Json
 from purple_agent.minds.deterministic.identifiers import ids_in
 from purple_agent.minds.deterministic.index import Parameter, Tool
 from purple_agent.minds.deterministic.said import Said
-from purple_agent.minds.deterministic.values import values_in
+from purple_agent.minds.deterministic.values import Found, values_in
 from purple_agent.minds.deterministic.words import acts_of, stem, words_in
 
 LONGEST_SLOT: Final = 500

@@ -14,6 +14,7 @@ from typing import Any
 from purple_agent.case import (
     Case,
     Dialect,
+    Entry,
     Incoming,
     Reply,
     Say,
@@ -23,7 +24,6 @@ from purple_agent.case import (
     ToolSpec,
 )
 from purple_agent.minds.deterministic.mind import DeterministicMind
-from purple_agent.case import Entry
 from purple_agent.policy.rules import read_policy
 from purple_agent.process.machine import Evidence, Process, Sign, State
 from purple_agent.stages.reasoner import ReasonerStage
@@ -54,7 +54,11 @@ class Office:
     # -- building --------------------------------------------------------------------------
 
     def tool(
-        self, name: str, description: str, act: Act, required: Mapping[str, Any] | None = None,
+        self,
+        name: str,
+        description: str,
+        act: Act,
+        required: Mapping[str, Any] | None = None,
         optional: Mapping[str, Any] | None = None,
     ) -> Office:
         """One more tool; parameters are given with their schemas."""
@@ -79,7 +83,11 @@ class Office:
         return self.tool(f"get_{entity}", f"Get one {entity}.", act, {key: TEXT})
 
     def setter(
-        self, name: str, entity: str, description: str, extra: Mapping[str, Any] | None = None,
+        self,
+        name: str,
+        entity: str,
+        description: str,
+        extra: Mapping[str, Any] | None = None,
         **fixed: Any,
     ) -> Office:
         """A tool that sets fields of a record: those given, and `fixed` ones."""
@@ -91,6 +99,24 @@ class Office:
             return row
 
         return self.tool(name, description, act, {key: TEXT, **(extra or {})})
+
+    def adder(
+        self,
+        name: str,
+        entity: str,
+        prefix: str,
+        required: Mapping[str, Any],
+        optional: Mapping[str, Any] | None = None,
+    ) -> Office:
+        """A tool that adds a record with the next number."""
+        table = self.tables.setdefault(entity, {})
+
+        def act(given: dict[str, Any]) -> Any:
+            key = f"{prefix}-{len(table) + 1}"
+            table[key] = {f"{entity}_id": key, **given}
+            return table[key]
+
+        return self.tool(name, f"Create a {entity.replace('_', ' ')}.", act, required, optional)
 
     def controls(self) -> Office:
         """`request_approval`, `get_approval` and `escalate`."""
@@ -108,8 +134,12 @@ class Office:
 
         both = {"subject_id": TEXT, "reason": TEXT}
         self.tool("request_approval", "Ask for an approval.", request, both)
-        self.tool("get_approval", "What became of an approval.",
-                  lambda given: self._approval(given["approval_id"]), {"approval_id": TEXT})
+        self.tool(
+            "get_approval",
+            "What became of an approval.",
+            lambda given: self._approval(given["approval_id"]),
+            {"approval_id": TEXT},
+        )
         return self.tool("escalate", "Hand over to a human.", escalate, both)
 
     def _approval(self, number: str) -> dict[str, Any]:
@@ -125,9 +155,14 @@ class Office:
 
     # -- the provider ----------------------------------------------------------------------
 
-    async def specs(self) -> Sequence[ToolSpec]:
+    @property
+    def listed(self) -> tuple[ToolSpec, ...]:
         """All tools."""
         return tuple(spec for spec, _ in self._tools.values())
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """All tools."""
+        return self.listed
 
     async def call(self, call: ToolCall) -> ToolResult:
         """What comes of a call."""
@@ -169,7 +204,7 @@ class Desk:
         self.office = office
         self.session = Session(context_id="c-1", dialect=Dialect.BUSINESS, tools=office)
         if office is not None:
-            self.session.specs = tuple(spec for spec, _ in office._tools.values())
+            self.session.specs = office.listed
         if policy is not None:
             self.session.policy, self.session.policy_text = read_policy(policy)
         self.stage = ReasonerStage(DeterministicMind(), deadline_s=60.0, monotonic=lambda: 0.0)

@@ -18,7 +18,6 @@ def case(text, dialect=Dialect.BUSINESS, **metadata):
 async def test_a_business_request_for_a_secret_is_refused_with_a_fixed_sentence():
     answer = await PrivacyStage()(case(ATTACK))
     assert answer == Answer(text=REFUSAL, kind="refused", metadata={"privacy": ["secret"]})
-    assert "password" not in ATTACK.replace("password", "") and "admin" not in answer.text
 
 
 async def test_a_business_request_passes_unchanged():
