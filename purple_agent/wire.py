@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 TOOLS_LINE = "Here's a list of tools you can use (you can use at most one tool at a time):"
@@ -30,12 +30,14 @@ class Opening:
     Args:
         policy: The text before the tools.
         tools: Their descriptions as they came, OpenAI's function format by custom; unchecked.
+        tools_text: The JSON that they were read from.
         user_text: What the user says.
     """
 
     policy: str
     tools: tuple[Any, ...]
     user_text: str
+    tools_text: str = field(default="", compare=False, repr=False)
 
 
 def read_opening(text: str) -> Opening | None:
@@ -48,6 +50,7 @@ def read_opening(text: str) -> Opening | None:
     return Opening(
         policy=text[: line if 0 <= line < marker else marker].strip(),
         tools=tuple(tools),
+        tools_text=text[line + len(TOOLS_LINE) : end].strip() if tools else "",
         user_text=text[marker + len(USER_LINE) :].strip(),
     )
 

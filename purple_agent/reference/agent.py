@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from purple_agent.case import Answer, Case, Incoming, Session
-from purple_agent.pipeline import NamedStage, Pipeline
+from purple_agent.pipeline import NamedStage, Pipeline, StageStep
 from purple_agent.process.checkpoint import CheckpointStore
 from purple_agent.reference.dialects import dialect_of
-from purple_agent.reference.tracing import noting, trace_of
+from purple_agent.reference.tracing import ToolStep, noting, trace_of
 from purple_agent.sessions import SessionStore
 from purple_agent.stages.structure import in_dialect
 
@@ -23,10 +23,16 @@ MAX_ANSWERS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Replied:
-    """An answer, and the ResponseTrace of how it came about."""
+    """An answer, and how it came about."""
 
     answer: Answer
-    trace: dict[str, Any]
+    trace_id: str
+    steps: tuple[StageStep, ...] = ()
+    calls: tuple[ToolStep, ...] = ()
+
+    def trace(self) -> dict[str, Any]:
+        """The ResponseTrace; without steps for a message that was sent again."""
+        return trace_of(self.trace_id, self.steps, self.calls)
 
 
 class ReferenceAgent:
@@ -73,7 +79,7 @@ class ReferenceAgent:
         async with self._store.hold(incoming.context_id, new_session) as session:
             known = session.answered.get(incoming.message_id)
             if known is not None:
-                return Replied(answer=known, trace=trace_of(self._new_id(), (), ()))
+                return Replied(answer=known, trace_id=self._new_id())
             with noting() as calls:
                 answer, steps = await self._pipeline.run(Case(incoming=incoming, session=session))
             if steps[-1].outcome == "skipped" or steps[-1].error is not None:
@@ -83,7 +89,7 @@ class ReferenceAgent:
             if self._checkpoints is not None:
                 save = self._checkpoints.save
                 await asyncio.to_thread(save, session.context_id, session.process)
-            return Replied(answer=answer, trace=trace_of(self._new_id(), steps, calls))
+            return Replied(answer=answer, trace_id=self._new_id(), steps=steps, calls=tuple(calls))
 
     async def aclose(self) -> None:
         """Finish background work, and close the tools of all sessions."""

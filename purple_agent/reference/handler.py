@@ -41,7 +41,7 @@ class ReferenceHandler(TasklessHandler):
         about = {**replied.answer.metadata, "kind": replied.answer.kind}
         reply.metadata.update({ABOUT_KEY: about})
         if TRACEABILITY_URI in context.requested_extensions:
-            reply.metadata.update({TRACEABILITY_KEY: replied.trace})
+            reply.metadata.update({TRACEABILITY_KEY: replied.trace()})
             reply.extensions.append(TRACEABILITY_URI)
         return reply
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from purple_agent import facts
+from purple_agent import facts, wire
 from purple_agent.case import (
     Case,
     Dialect,
@@ -79,6 +79,7 @@ class ReasonerStage:
     async def __call__(self, case: Case) -> Case:
         """The case with a reply and its author. Never raises for what a tool or a model did."""
         session = case.session
+        _pin_wire_policy(case)
         _file_wire_results(session)
         turn = _Turn(end=self._monotonic() + self._deadline_s)
         try:
@@ -170,6 +171,14 @@ def _results(session: Session) -> list[tuple[ToolCall, ToolResult]]:
 
 def _enter(session: Session, call: ToolCall, result: ToolResult) -> None:
     session.entries.append(Entry(role="result", call=call, result=result))
+
+
+def _pin_wire_policy(case: Case) -> None:
+    """Keep the policy of the wire's first message: no mind may write without having seen it."""
+    session = case.session
+    if session.dialect is Dialect.TAU2 and not session.policy_text:
+        opening = wire.read_opening(case.incoming.text)
+        session.policy_text = opening.policy if opening is not None else ""
 
 
 def _file_wire_results(session: Session) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
 
 from purple_agent.case import ToolCall, ToolResult, ToolSpec
 from purple_agent.toolbox.failures import CallFailure, Cause, Code, EndpointError
 from purple_agent.toolbox.specs import Listing, read_listing
 from purple_agent.wire import read_opening
+
+
+@lru_cache(maxsize=64)
+def _listing(tools_text: str) -> Listing:
+    """The tools of a first message; the conversations of one domain all bring the same ones."""
+    return read_listing(json.loads(tools_text) if tools_text else [])
 
 
 class WireTools:
@@ -20,7 +28,7 @@ class WireTools:
     def __init__(self, text: str) -> None:
         opening = read_opening(text)
         self._is_opening = opening is not None
-        self._listing = Listing() if opening is None else read_listing(list(opening.tools))
+        self._listing = Listing() if opening is None else _listing(opening.tools_text)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -91,6 +91,6 @@ def test_facts_about_a_call_follow_its_ids_through_what_was_read() -> None:
 
 
 def test_a_search_that_found_the_very_record_counts() -> None:
-    results = [read("find_customer", {"customer_id": "C-1", "tier": "gold"}, name="Ann")]
+    results = [read("find_customer", {"customer_id": "C-1", "tier": "gold"}, email="a@b.example")]
     assert facts.about(session(), {"customer_id": "C-1"}, results)["customer"]["tier"] == "gold"
     assert facts.about(session(), {"customer_id": "C-2"}, results) == {}

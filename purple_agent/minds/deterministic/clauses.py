@@ -12,7 +12,7 @@ from purple_agent.minds.deterministic.values import LONGEST_TEXT, values_in
 from purple_agent.minds.deterministic.words import ALSO_NOUNS, acts_of, stem, unphrased, words_in
 from purple_agent.toolbox.verbs import READ_VERBS
 
-MOST_CLAUSES: Final = 40
+MOST_CLAUSES: Final = 25
 
 _BREAK: Final = re.compile(
     r"(?<=[.!?;])\s+|\n+|,\s+(?:so\s+|and\s+|but\s+)?(?=(?:please|kindly|can you|could you|i need you)\b)|"
@@ -32,7 +32,7 @@ _PLAIN_WISH: Final = re.compile(
 )
 _PAST: Final = re.compile(
     r"\b(?:previous|previously|earlier|last time|already|was|were|had|has been|have been|"
-    r"has already|received|told me|said)\b",
+    r"has already|received|told me|said|talked|discussed|spoke)\b",
     re.I,
 )
 _TELL: Final = re.compile(r"\bgive (?:me|us)\b", re.I)
@@ -121,7 +121,7 @@ def _verbs(text: str) -> tuple[str, ...]:
     for match in _ASKED.finditer(text):
         word = match.group(1).lower()
         is_noun = word in ALSO_NOUNS and _VALUE.match(text, match.end(1)) is not None
-        if is_noun or _NEGATED.search(text[: match.start(1)]):
+        if is_noun or _NEGATED.search(text, max(0, match.start(1) - 60), match.start(1)):
             continue
         if acts_of(stem(word)) or stem(word) in _READING:
             found[stem(word)] = None

@@ -30,12 +30,12 @@ _RESTRICTS: Final = re.compile(
     re.I,
 )
 _CONFIRM: Final = re.compile(
-    r"\bexplicit(?:ly)?\b[^.\n]*\bconfirm|\bconfirm\w*\b[^.\n]*\b(?:before|prior)\b|"
-    r"\bbefore\b[^.\n]*\bconfirm",
+    r"\bexplicit(?:ly)?\b[^.\n]{0,200}\bconfirm|\bconfirm\w*\b[^.\n]{0,200}\b(?:before|prior)\b|"
+    r"\bbefore\b[^.\n]{0,200}\bconfirm",
     re.I,
 )
 _TRANSFER: Final = re.compile(
-    r"\b(?:transfer|escalate|hand)\b[^.\n]*\b(?:human|agent|supervisor)", re.I
+    r"\b(?:transfer|escalate|hand)\b[^.\n]{0,200}\b(?:human|agent|supervisor)", re.I
 )
 _QUOTED_MESSAGE: Final = re.compile(
     r"\bsend (?:the|a|this) message\s+[\"'“]([^\"'“”\n]{5,200})[\"'”]", re.I

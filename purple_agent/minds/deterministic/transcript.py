@@ -17,7 +17,8 @@ PENDING: Final = "is pending"
 """Stands in a reply after which a request waits for an approval."""
 
 _OFFER: Final = re.compile(
-    r"^\W*(?:hi|hello|welcome)?\b[^.\n]*\bhow (?:can|may) i (?:help|assist)[^\n]*\?\s*$", re.I
+    r"^\W*(?:hi|hello|welcome)?\b[^.\n]{0,80}\bhow (?:can|may) i (?:help|assist)[^\n]{0,80}\?\s*$",
+    re.I,
 )
 _TOLD: Final = "The user said: "
 _OURS: Final = "You said: "

@@ -8,9 +8,9 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final, Literal
 
-LONGEST_TEXT: Final = 20_000
+LONGEST_TEXT: Final = 8_000
 """Characters of a text that are looked at."""
-MOST_VALUES: Final = 200
+MOST_VALUES: Final = 60
 """Values that are taken from one text."""
 
 Kind = Literal["id", "money", "number", "percent", "date", "email", "phone", "quoted"]
@@ -48,16 +48,16 @@ _FORMS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("date", re.compile(rf"\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b", re.I)),
     ("date", re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?,? \d{{4}}\b", re.I)),
     ("phone", re.compile(r"(?<![\w-])\+?\d{2,4}(?:[- ]\d{2,4}){2,4}(?![\w-])")),
-    ("money", re.compile(r"[$€£]\s?\d[\d,]*(?:\.\d+)?k?\b", re.I)),
-    ("money", re.compile(rf"\b{_CURRENCY}\s?\d[\d,]*(?:\.\d+)?k?\b", re.I)),
-    ("money", re.compile(rf"(?<![\w.-])\d[\d,]*(?:\.\d+)?k?\s?{_CURRENCY}\b", re.I)),
+    ("money", re.compile(r"[$€£]\s?\d[\d,]{0,20}(?:\.\d+)?k?\b", re.I)),
+    ("money", re.compile(rf"\b{_CURRENCY}\s?\d[\d,]{{0,20}}(?:\.\d+)?k?\b", re.I)),
+    ("money", re.compile(rf"(?<![\w.-])\d[\d,]{{0,20}}(?:\.\d+)?k?\s?{_CURRENCY}\b", re.I)),
     ("percent", re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:%|percent\b)")),
     (
         "id",
         re.compile(r"(?<![\w-])(?=#?[A-Za-z_-]*\d)#?[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![\w-])"),
     ),
     ("id", re.compile(r"(?<![\w-])[A-Z]{2,8}-[A-Z]{2,10}(?![\w-])")),
-    ("number", re.compile(r"(?<![\w.,/-])-?\d[\d,]*(?:\.\d+)?(?![\w/-]|\.\d)")),
+    ("number", re.compile(r"(?<![\w.,/-])-?\d[\d,]{0,20}(?:\.\d+)?(?![\w/-]|\.\d)")),
     ("number", re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.I)),
 )
 
@@ -124,7 +124,7 @@ def _number(text: str) -> Decimal | None:
     lowered = text.lower().strip()
     if lowered in _NUMBER_WORDS:
         return Decimal(_NUMBER_WORDS[lowered])
-    digits = re.search(r"-?\d[\d,]*(?:\.\d+)?", lowered)
+    digits = re.search(r"-?\d[\d,]{0,20}(?:\.\d+)?", lowered)
     if digits is None or len(digits.group()) > 40:
         return None
     try:

@@ -1,6 +1,8 @@
 """The reference agent over real A2A, in both protocol versions, with tools over real HTTP."""
 
+import asyncio
 import json
+import re
 import uuid
 
 import httpx
@@ -141,6 +143,35 @@ def test_conversations_know_nothing_of_each_other(url, tools):
     Caller(url).say("Approve expense E-1.", metadata=request(endpoint))
     reply = Caller(url).send("What is the amount of the expense?")
     assert "80" not in reply["parts"][0]["text"]
+
+
+async def test_two_hundred_conversations_at_once_are_kept_apart(url, tools):
+    server, endpoint = tools
+    numbers = range(100, 300)
+    EXPENSES.update({f"E-{n}": {"id": f"E-{n}", "amount": n / 10} for n in numbers})
+
+    async def approve(http, number):
+        message = {
+            "messageId": str(uuid.uuid4()),
+            "contextId": str(uuid.uuid4()),
+            "role": "ROLE_USER",
+            "parts": [{"text": f"Please approve expense E-{number}."}],
+            "metadata": {**request(endpoint), "session_id": f"s-{number}"},
+        }
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+        answer = await http.post(url, json=body, headers={"A2A-Version": "1.0"})
+        return answer.json()["result"]["message"]["parts"][0]["text"]
+
+    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as http:
+        said = await asyncio.gather(*(approve(http, number) for number in numbers))
+    for number, text in zip(numbers, said, strict=True):
+        assert set(re.findall(r"E-\d+", text)) == {f"E-{number}"}
+    approved = sorted(
+        arguments["expense_id"]
+        for name, arguments in server.carried_out
+        if name == "approve_expense"
+    )
+    assert approved == [f"E-{number}" for number in numbers]
 
 
 def test_every_stage_leaves_one_step_and_tools_stand_below_the_reasoner(url, tools):

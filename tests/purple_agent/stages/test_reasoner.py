@@ -24,6 +24,7 @@ from purple_agent.case import (
 from purple_agent.policy.rules import read_policy
 from purple_agent.process.machine import Evidence, Sign, State
 from purple_agent.stages.reasoner import BUDGET, CIRCLING, LATE, LONG, ReasonerStage
+from tau_bridge.wire import first_message
 from tests.purple_agent.minds.office import Office
 
 
@@ -250,3 +251,12 @@ async def test_on_the_wire_a_result_of_the_last_message_is_filed() -> None:
     case.session.entries.append(Entry(role="result", call=call, result=result))
     await run(ScriptedMind("Read."), case)
     assert case.session.facts["expense"]["amount"] == 3
+
+
+async def test_on_the_wire_the_policy_is_kept_before_the_mind_is_asked() -> None:
+    text = first_message("Never lend twice.", [], ["Hello"])
+    case = case_of(None, dialect=Dialect.TAU2)
+    case.session.policy_text = ""
+    incoming = Incoming(context_id="c", message_id="m", text=text)
+    await run(ScriptedMind("Hello."), replace(case, incoming=incoming))
+    assert case.session.policy_text.strip() == "Never lend twice."

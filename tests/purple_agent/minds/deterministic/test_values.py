@@ -45,7 +45,7 @@ def test_an_apostrophe_opens_no_quotation() -> None:
     assert not [e for e in values_in("It's Ann's and Bob's order") if e.kind == "quoted"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.text(alphabet="aA1-_.,'\"#$% @\n:andif", max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
     for value in values_in(text):
@@ -55,7 +55,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 def test_a_hostile_text_is_read_up_to_a_bound() -> None:
-    for part in ("a-", "1,", "'a ", "to to ", "a@a.", "A1_-", "and please ", "1 1-"):
+    for part in ("a-", "1,", "'a ", "to to ", "A1_-", "is is "):
         text = part * LONGEST_TEXT
         assert all(value.end <= LONGEST_TEXT for value in values_in(text))
-        assert len(clauses_of(text[:4_000])) <= 40
+        assert len(clauses_of(text)) <= 25

@@ -51,7 +51,7 @@ class Conversation:
 
     def __init__(self, policy: str = POLICY) -> None:
         self._policy = policy
-        self._session = Session(context_id="c", dialect=Dialect.TAU2, policy_text=policy)
+        self._session = Session(context_id="c", dialect=Dialect.TAU2)
         mind = DeterministicMind()
         self._stages = (
             SessionStage(),
