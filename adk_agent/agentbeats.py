@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from adk_agent.plan import (
+    BUSINESS,
     COORDINATION,
     MAX_CONCURRENCY,
     MAX_SEED,
@@ -302,10 +303,16 @@ class _Config:
                 "ceiling"
             )
             return ()
+        references = dict(_REFERENCES)
+        if BUSINESS in self._domains():
+            self._warnings.append(
+                "config.references brings the floor alone: business scenarios have no ceiling"
+            )
+            references = {role: each for role, each in references.items() if each == FLOOR}
         addresses = {participant.address for participant in participants}
         return tuple(
             Participant(role=role, address=address)
-            for role, address in _REFERENCES.items()
+            for role, address in references.items()
             if address not in addresses
         )
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tau_bridge import coordination
-from tau_bridge.errors import DataError
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.data import DataSource
 
 
 @dataclass(frozen=True)
 class SourceCatalogue:
-    """The domains and task ids of a data source, and the exercises for teams beside them.
+    """The domains and task ids of a data source, and the bundled domains beside them.
 
     An `adk_agent.planning.Catalogue`.
     """
@@ -20,20 +19,18 @@ class SourceCatalogue:
 
     def domains(self) -> tuple[str, ...]:
         """All domains."""
-        return (*self.source.domains(), coordination.DOMAIN)
+        return (*self.source.domains(), *BUNDLED_DOMAINS)
 
     def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
         """The task ids of a split, in order."""
-        if domain != coordination.DOMAIN:
-            return self.source.task_ids(domain, split)
-        if split != coordination.SPLIT:
-            raise DataError(f"exercises have no split {split!r}, only {coordination.SPLIT!r}")
-        return tuple(coordination.exercises())
+        if domain in BUNDLED_DOMAINS:
+            return BUNDLED_DOMAINS[domain].task_ids(split)
+        return self.source.task_ids(domain, split)
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         """Every task id of a domain, whatever its split."""
-        if domain == coordination.DOMAIN:
-            return tuple(coordination.exercises())
+        if domain in BUNDLED_DOMAINS:
+            return BUNDLED_DOMAINS[domain].ids()
         return tuple(self.source.tasks(domain))
 
     def playable_solo(self, domain: str, task_id: str) -> bool:

@@ -161,6 +161,8 @@ _COMPONENT_MEANING = {
     "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
     "ACTION": "did not take every gold action",
     "COMMUNICATE": "did not tell the user what had to be told",
+    "STATE": "left the records in another state than was asked for",
+    "POLICY": "broke the policy, or did not ask or hand over where that was due",
     "NL_ASSERTION": "contradicted a statement about the conversation",
 }
 
@@ -201,7 +203,7 @@ def _team_line(team: DigestTeam) -> str:
 
 def _recommendations(digest: ReportDigest) -> list[str]:
     lines = []
-    if digest.failing_components.get("DB") or digest.failing_components.get("ENV_ASSERTION"):
+    if any(digest.failing_components.get(name) for name in ("DB", "ENV_ASSERTION", "STATE")):
         lines.append("Compare the tool calls of the trials that did not pass with the gold path.")
     if digest.failing_components.get("COMMUNICATE"):
         lines.append("Have the agent state amounts and results to the user in plain digits.")

@@ -19,7 +19,7 @@ class DraftSelection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    domain: str = Field(description="airline, retail, telecom, mock or coordination")
+    domain: str = Field(description="airline, retail, telecom, mock, coordination or business")
     task_ids: list[str] | None = Field(None, description="only ids that the request names")
     num_tasks: int | None = Field(None, description="how many, if the request says a number")
     split: str | None = Field(None, description="only if the request names one")

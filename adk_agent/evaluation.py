@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adk_agent.bundled import BundledAgents, gold_script
+from adk_agent.business_trial import play_business, refuse_agents_elsewhere
 from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
 from adk_agent.exercise import play_exercise
 from adk_agent.markdown import render_markdown
 from adk_agent.masking import without_keys
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
-from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan
+from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, COORDINATION, EvaluationPlan
 from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
 from adk_agent.report import DataOrigin, EvaluationReport
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
@@ -26,8 +27,9 @@ from adk_agent.tracking import tracked_run
 from adk_agent.trial import TrialDeps, TrialJob, jobs_of, play_trial, unplayed_trial
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
-from tau_bridge import coordination
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.business.tool_server import BusinessTools
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError
 from tau_bridge.tau2.data import DataSource
@@ -166,13 +168,13 @@ def _refuse_a_mixture(manifest: RunManifest, deps: EvaluationDeps) -> None:
 
 
 def _origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
-    origins = {
-        planned.domain: DataOrigin(source=source.name, revision=source.revision(planned.domain))
-        for planned in plan.benchmark_tasks
-    }
-    if len(origins) < len(plan.tasks):
-        origins[coordination.DOMAIN] = DataOrigin(
-            source="greenroom", revision=coordination.exercises_revision()
+    origins = {}
+    for domain in (planned.domain for planned in plan.tasks):
+        bundled = BUNDLED_DOMAINS.get(domain)
+        origins[domain] = (
+            DataOrigin(source=source.name, revision=source.revision(domain))
+            if bundled is None
+            else DataOrigin(source="greenroom", revision=bundled.revision())
         )
     return origins
 
@@ -228,8 +230,11 @@ class _Run:
                     seed=self._plan.seed,
                 ) as bundled,
                 self._teams(bundled) as teams,
+                self._tools() as tools,
             ):
                 urls = self._urls(bundled)
+                if tools is not None:
+                    refuse_agents_elsewhere(urls)
                 self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
                 self._tally.warn(teams.warnings)
@@ -248,6 +253,7 @@ class _Run:
                     believe_reports=self._deps.believe_reports,
                     user_model=user_model,
                     judge_model=judge_model,
+                    tools=tools,
                 )
                 return await self._play_and_report(trial_deps, vigil)
         finally:
@@ -266,6 +272,10 @@ class _Run:
         for address, url in urls.items():
             if address.startswith(BUILTIN_PREFIX):
                 messenger.allow(url)
+
+    def _tools(self) -> contextlib.AbstractAsyncContextManager[BusinessTools | None]:
+        """The tools of business scenarios; None where none is played."""
+        return BusinessTools() if self._plan.plays(BUSINESS) else contextlib.nullcontext()
 
     def _teams(self, bundled: BundledAgents) -> Teams:
         return Teams(
@@ -374,10 +384,10 @@ class _Run:
                 gone = vigil.gone(job.participant.address)
                 if gone is not None:
                     record = unplayed_trial(job, trial_deps, gone)
-                elif job.domain == coordination.DOMAIN:
+                elif job.domain == COORDINATION:
                     record = await play_exercise(job, trial_deps)
                 else:
-                    record = await self._play_benchmark(job, trial_deps)
+                    record = await self._play_unwatched(job, trial_deps)
                 store.append(record)  # at once: asking whether an agent is there takes time
                 self._keep(job, record)
                 await vigil.saw(record.row)
@@ -390,15 +400,16 @@ class _Run:
             # Workers raise nothing but what writing to disk raised; the first says it all.
             raise group.exceptions[0] from None
 
-    async def _play_benchmark(self, job: TrialJob, trial_deps: TrialDeps) -> TrialRecord:
-        """A trial of τ²-bench. Not while its team is watched: its calls are not the exercise's."""
+    async def _play_unwatched(self, job: TrialJob, trial_deps: TrialDeps) -> TrialRecord:
+        """A trial of one agent. Not while its team is watched: its calls are not the exercise's."""
+        play = play_business if job.domain == BUSINESS else play_trial
         team = trial_deps.teams[job.participant.address]
         async with team.turn() if self._has_exercises else contextlib.nullcontext():
-            return await play_trial(job, trial_deps)
+            return await play(job, trial_deps)
 
     @property
     def _has_exercises(self) -> bool:
-        return len(self._plan.benchmark_tasks) < len(self._plan.tasks)
+        return self._plan.plays(COORDINATION)
 
     def _in_turns(self) -> list[TrialJob]:
         """The trials in the order in which they are begun.

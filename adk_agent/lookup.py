@@ -76,7 +76,7 @@ class LookupTools:
         """List the ids of the tasks of a domain, in their order.
 
         Args:
-            domain: airline, retail, telecom, mock or coordination.
+            domain: airline, retail, telecom, mock, coordination or business.
             split: Which part of the domain: base, or another one that it has.
             limit: At most this many ids, from 1 to 1000.
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tau_bridge import coordination
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.business import scenarios
 
 DEFAULT_SEED = 300
 """The official engine's default seed."""
@@ -24,6 +26,8 @@ MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
 COORDINATION = coordination.DOMAIN
 """The domain of the exercises for teams, beside those of τ²-bench."""
+BUSINESS = scenarios.DOMAIN
+"""The domain of the business scenarios, which have tools and an end state of their own."""
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 
@@ -112,8 +116,12 @@ class EvaluationPlan(_Frozen):
 
     @property
     def benchmark_tasks(self) -> tuple[PlannedTasks, ...]:
-        """The tasks of τ²-bench among them: all but the exercises for teams."""
-        return tuple(planned for planned in self.tasks if planned.domain != COORDINATION)
+        """The tasks of τ²-bench among them: all but those of the bundled domains."""
+        return tuple(planned for planned in self.tasks if planned.domain not in BUNDLED_DOMAINS)
+
+    def plays(self, domain: str) -> bool:
+        """Whether tasks of a domain are among them."""
+        return any(planned.domain == domain for planned in self.tasks)
 
     @property
     def total_trials(self) -> int:

@@ -29,6 +29,7 @@ from adk_agent.agentbeats import find_json, read_agentbeats
 from adk_agent.plan import EvaluationRequest
 from adk_agent.reading.addresses import AGENT_MARK, Addresses, find_addresses
 from adk_agent.reading.asides import without_asides
+from adk_agent.reading.business import with_business
 from adk_agent.reading.domains import no_domain, refuse_unknown_domains, with_known_domains
 from adk_agent.reading.numbers import with_digits
 from adk_agent.reading.options import Options, take_options, take_user_model
@@ -125,6 +126,7 @@ def _read_sentence(text: str) -> EvaluationRequest:
     rest, literal_ids = take_literal_ids(addresses.text)
     rest, user_llm = take_user_model(rest)
     rest, corrected = with_known_domains(with_coordination(rest.lower()))
+    rest = with_business(rest)
     rest, repaired_numbers = with_digits(rest)
     rest = without_asides(rest)
     refuse_unsupported(rest)

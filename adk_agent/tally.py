@@ -24,6 +24,7 @@ from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
 from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 
 
 class Tally:
@@ -153,7 +154,7 @@ class Tally:
 
     def _gaps(self, rows: Sequence[TrialRow]) -> list[str]:
         warnings = []
-        if any(row.user == "scripted" for row in rows):
+        if any(row.user == "scripted" and row.domain not in BUNDLED_DOMAINS for row in rows):
             warnings.append(
                 "the user was scripted: these scores do not compare with published ones, "
                 "which are made with a language-model user"

@@ -23,6 +23,7 @@ from evals.reward import action_reward, breakdown_of, reward_of
 from evals.statements import AskModel, JudgementError, judge_statements
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
+from tau_bridge.business.tool_server import BusinessTools
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
@@ -108,6 +109,8 @@ class TrialDeps:
     """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
+    tools: BusinessTools | None = None
+    """Served where the plan holds business scenarios."""
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:

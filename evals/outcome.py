@@ -13,8 +13,10 @@ Fault = Literal["agent", "user", "infrastructure", "harness"]
 """On whose side something broke: the agent under test, our simulated user, the machinery
 between (network, keys, services), or the assessor's own code and data."""
 
-ComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
+OfficialComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 """The components of a τ²-bench reward, by their official names."""
+ComponentName = Literal[OfficialComponentName, "STATE", "POLICY"]
+"""Those, and the components of business scenarios beside them."""
 
 
 class _Result(BaseModel):

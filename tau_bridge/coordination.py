@@ -8,16 +8,15 @@ team came to it is what the evaluators look at.
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from functools import cache
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from evals.outcome import Check, Component, Scored, TaskResult
+from evals.outcome import TaskResult
 from tau_bridge.bundled_data import bundled_json
 from tau_bridge.errors import DataError, UnknownTaskError
+from tau_bridge.saying import communicated
 
 DOMAIN = "coordination"
 """The name under which exercises are asked for and reported, beside the domains of τ²-bench."""
@@ -50,28 +49,9 @@ class Exercise(_Data):
         Texts are compared without regard to case, white space and compatibility forms (NFKC); one
         inside a longer word or number does not count.
         """
-        said = _plain(answer)
-        checks = [
-            Check(
-                description=f"says {' or '.join(map(repr, group))}",
-                met=any(_holds(said, text) for text in group),
-            )
-            for group in self.must_contain
-        ]
-        checks += [
-            Check(description=f"does not say {text!r}", met=not _holds(said, text))
-            for text in self.must_not_contain
-        ]
-        right = all(check.met for check in checks)
         return TaskResult(
             basis=("COMMUNICATE",),
-            components=(
-                Component(
-                    name="COMMUNICATE",
-                    outcome=Scored(value=float(right), produced_by="rules"),
-                    checks=tuple(checks),
-                ),
-            ),
+            components=(communicated(answer, self.must_contain, self.must_not_contain),),
         )
 
 
@@ -136,13 +116,3 @@ def teams() -> dict[str, Team]:
     except (ValidationError, KeyError, TypeError) as exc:
         raise DataError(f"the bundled teams cannot be read: {exc}") from exc
     return {team.name: team for team in found}
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _holds(said: str, text: str) -> bool:
-    """Whether `text` stands in `said` by itself: not inside a word, nor inside a number."""
-    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(_plain(text))}(?!\w)(?![.,]\d)"
-    return re.search(pattern, said) is not None

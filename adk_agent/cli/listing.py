@@ -21,6 +21,7 @@ from adk_agent.tracking import read_status, run_ids
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
 from tau_bridge import coordination
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.data import DataSource, open_source
 
 _REQUEST_WIDTH = 80
@@ -53,23 +54,28 @@ def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
         }
         for domain in source.domains()
     ]
-    exercises = {
-        "domain": coordination.DOMAIN,
-        "tasks": f"{len(coordination.exercises())} exercises",
-        "splits": coordination.SPLIT,
-        "source": "greenroom",
-        "revision": coordination.exercises_revision(),
-    }
-    return [*rows, exercises]
+    bundled = [
+        {
+            "domain": domain.name,
+            "tasks": f"{len(domain.ids())} {domain.noun}",
+            "splits": domain.split,
+            "source": "greenroom",
+            "revision": domain.revision(),
+        }
+        for domain in BUNDLED_DOMAINS.values()
+    ]
+    return [*rows, *bundled]
 
 
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     source = _source()
     if parsed.domain is None:
-        known = ", ".join([*source.domains(), coordination.DOMAIN])
+        known = ", ".join([*source.domains(), *BUNDLED_DOMAINS])
         raise RequestError(f"list tasks needs --domain; there are: {known}")
-    if parsed.domain == coordination.DOMAIN:
-        return [{"task": task_id, "basis": "[COMMUNICATE]"} for task_id in coordination.exercises()]
+    bundled = BUNDLED_DOMAINS.get(parsed.domain)
+    if bundled is not None:
+        basis = f"[{', '.join(bundled.basis)}]"
+        return [{"task": task_id, "basis": basis} for task_id in bundled.task_ids(parsed.split)]
     rows = []
     for task_id in source.task_ids(parsed.domain, parsed.split):
         criteria = source.task(parsed.domain, task_id).evaluation_criteria

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from adk_agent.plan import COORDINATION
+from adk_agent.plan import BUSINESS, COORDINATION
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -16,9 +16,9 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION)
+DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION, BUSINESS)
 """The domains that a sentence may name."""
-BUNDLED_AGENTS = ("null", "echo", "oracle")
+BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")
 """The agents that this project brings along."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),

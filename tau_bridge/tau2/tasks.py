@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evals.outcome import ComponentName
+from evals.outcome import OfficialComponentName
 from tau_bridge.tau2.messages import Requestor
 
-DEFAULT_BASIS: tuple[ComponentName, ...] = ("DB", "COMMUNICATE")
+DEFAULT_BASIS: tuple[OfficialComponentName, ...] = ("DB", "COMMUNICATE")
 """The reward basis of a task that names none."""
 
 
@@ -51,7 +51,7 @@ class EvaluationCriteria(_Lenient):
     env_assertions: tuple[EnvAssertion, ...] | None = None
     communicate_info: tuple[str, ...] | None = None
     nl_assertions: tuple[str, ...] | None = None
-    reward_basis: tuple[ComponentName, ...] = DEFAULT_BASIS
+    reward_basis: tuple[OfficialComponentName, ...] = DEFAULT_BASIS
 
 
 class InitializationData(_Lenient):

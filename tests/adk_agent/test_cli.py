@@ -384,6 +384,7 @@ def test_domains_tasks_and_agents_are_listed():
     assert {row["domain"] for row in json.loads(domains.stdout)} == {
         "airline",
         "coordination",
+        "business",
         "mock",
         "retail",
         "telecom",

@@ -17,12 +17,12 @@ from tau_bridge.a2a.proxy.limits import ProxyLimits
 from tau_bridge.a2a.proxy.recording import Recording
 from tau_bridge.a2a.proxy.routes import Routes
 from tau_bridge.a2a.proxy.upstream import Upstream
+from tau_bridge.loopback import listening_socket
 
 if TYPE_CHECKING:
     from tau_bridge.recorder import TraceRecorder
 
 _DEFAULT_LIMITS = ProxyLimits()
-_BACKLOG: Final = 1024
 _KEEP_ALIVE_S: Final = 75
 """Longer than callers keep an idle connection, so that none is closed under a request."""
 _SHUTDOWN_S: Final = 3
@@ -89,7 +89,7 @@ class ObservingProxy:
         if self._server is not None:
             msg = "the proxy was started before; make another one"
             raise RuntimeError(msg)
-        listener = _listening_socket()
+        listener = listening_socket()
         self._routes.origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self._server = _Server(_config(self._forwarder))
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
@@ -218,19 +218,3 @@ def _config(app: Forwarder) -> uvicorn.Config:
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_SHUTDOWN_S,
     )
-
-
-def _listening_socket() -> socket.socket:
-    """A loopback socket on a free port.
-
-    It names its protocol because asyncio switches Nagle's algorithm off only where it is named:
-    with it on, an answer in two writes comes 40 ms late.
-    """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(_BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener

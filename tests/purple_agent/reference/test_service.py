@@ -94,6 +94,7 @@ def about(reply):
     return reply["metadata"]["greenroom.reference"]
 
 
+@pytest.mark.requirement("purple:service")
 def test_it_says_that_it_is_well_ready_and_deterministic(url):
     assert httpx.get(f"{url}/health").json() == {"status": "ok"}
     assert httpx.get(f"{url}/ready").json() == {"status": "ready"}
@@ -174,6 +175,7 @@ async def test_two_hundred_conversations_at_once_are_kept_apart(url, tools):
     assert approved == [f"E-{number}" for number in numbers]
 
 
+@pytest.mark.requirement("purple:stages")
 def test_every_stage_leaves_one_step_and_tools_stand_below_the_reasoner(url, tools):
     _, endpoint = tools
     reply = Caller(url).send(

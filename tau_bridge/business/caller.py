@@ -1,0 +1,28 @@
+"""ScriptedCaller: the user of a scenario, who answers by simple rules."""
+
+from __future__ import annotations
+
+from tau_bridge.business.scenarios import Line, Scenario
+from tau_bridge.saying import holds, plain
+
+
+class ScriptedCaller:
+    """Says each of a scenario's lines at most once, and nothing more when none fits."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.opening = scenario.opening
+        self._left = list(scenario.lines)
+
+    def next(self, answer: str) -> Line | None:
+        """What is said to an answer.
+
+        The first line left that waits for something in it; else the first one that waits for
+        nothing; else None, and the conversation is over.
+        """
+        said = plain(answer)
+        fitting = [line for line in self._left if any(holds(said, text) for text in line.asked)]
+        fitting += [line for line in self._left if not line.asked]
+        if not fitting:
+            return None
+        self._left.remove(fitting[0])
+        return fitting[0]

@@ -1,0 +1,146 @@
+"""Scores a scenario that was played: STATE, POLICY and COMMUNICATE, each 1 or 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from evals.outcome import Check, Component, Scored, TaskResult
+from tau_bridge.business.scenarios import Change, Expected, ForbiddenCall
+from tau_bridge.business.tools import Json, Tables
+from tau_bridge.business.world import BusinessWorld, CallMade
+from tau_bridge.saying import communicated
+
+BASIS: tuple[Literal["STATE", "POLICY", "COMMUNICATE"], ...] = ("STATE", "POLICY", "COMMUNICATE")
+_MAY_ESCALATE = ("escalate", "block", "inform")
+"""Outcomes beside which handing the case over does no harm; otherwise it is work for nothing."""
+
+
+def grade(world: BusinessWorld, answers: Sequence[str]) -> TaskResult:
+    """What a scenario came to.
+
+    STATE: the records differ from those at the beginning in what is expected, and in nothing else.
+    POLICY: no forbidden call was made, approvals were asked for where they had to be, and the case
+    was handed over where, and only where, that is right. COMMUNICATE: what had to be said was said.
+    The reward is their product.
+
+    Args:
+        world: As the agent left it.
+        answers: All that the agent said.
+    """
+    expected = world.scenario.expected
+    return TaskResult(
+        basis=BASIS,
+        components=(
+            _component("STATE", _state_checks(world, expected)),
+            _component("POLICY", _policy_checks(world, expected)),
+            communicated("\n".join(answers), expected.must_say, expected.must_not_say),
+        ),
+    )
+
+
+def _component(name: Literal["STATE", "POLICY"], checks: Sequence[Check]) -> Component:
+    met = all(check.met for check in checks)
+    return Component(
+        name=name,
+        outcome=Scored(value=float(met), produced_by="rules"),
+        checks=tuple(checks),
+    )
+
+
+def _state_checks(world: BusinessWorld, expected: Expected) -> list[Check]:
+    found = _differences(world.scenario.state, world.tables)
+    left = list(found)
+    checks = []
+    for change in _single(expected.changes):
+        met = change in left
+        if met:
+            left.remove(change)
+        checks.append(Check(description=_worded(change), met=met))
+    reason = f"also: {'; '.join(map(_worded, left))}"[:500] if left else None
+    return [*checks, Check(description="nothing else changed", met=not left, reason=reason)]
+
+
+def _single(changes: Sequence[Change]) -> list[Change]:
+    """The same changes, of existing rows one column each."""
+    return [
+        each
+        for change in changes
+        for each in (
+            [change]
+            if change.id is None
+            else [
+                Change(table=change.table, id=change.id, fields={column: value})
+                for column, value in sorted(change.fields.items())
+            ]
+        )
+    ]
+
+
+def _differences(before: Tables, after: Tables) -> list[Change]:
+    """How two states differ. Tools add rows and change them; none takes one away."""
+    found = []
+    for table, rows in sorted(after.items()):
+        for row_id, row in sorted(rows.items()):
+            old = before[table].get(row_id)
+            if old is None:
+                found.append(Change(table=table, fields=row))
+                continue
+            found += [
+                Change(table=table, id=row_id, fields={column: row[column]})
+                for column in sorted(row)
+                if column not in old or not _same(old[column], row[column])
+            ]
+    return found
+
+
+def _same(left: Json, right: Json) -> bool:
+    """Equal, where true is not 1."""
+    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
+
+
+def _worded(change: Change) -> str:
+    fields = ", ".join(f"{column} {value!r}" for column, value in sorted(change.fields.items()))
+    return f"{change.table} {change.id or '(new)'}: {fields}"
+
+
+def _policy_checks(world: BusinessWorld, expected: Expected) -> list[Check]:
+    checks = [_not_made(call, world.calls) for call in expected.forbidden_calls]
+    asked = world.approvals_asked
+    checks += [
+        Check(description=f"asks for an approval of {subject!r}", met=subject in asked)
+        for subject in expected.approvals
+    ]
+    if expected.outcome == "escalate":
+        subjects = set(expected.escalations)
+        met = any(subject in subjects for subject in world.escalated) or (
+            bool(world.escalated) and not subjects
+        )
+        named = f" ({' or '.join(map(repr, expected.escalations))})" if subjects else ""
+        checks.append(Check(description=f"hands the case over to a person{named}", met=met))
+    elif expected.outcome not in _MAY_ESCALATE:
+        checks.append(
+            Check(description="does not hand the case over to a person", met=not world.escalated)
+        )
+    return checks
+
+
+def _not_made(forbidden: ForbiddenCall, calls: Sequence[CallMade]) -> Check:
+    made = any(_is_forbidden(forbidden, call) for call in calls)
+    terms = [f"{name} {value!r}" for name, value in sorted(forbidden.where.items())]
+    what = f"{forbidden.tool}{' with ' + ', '.join(terms) if terms else ''}"
+    until = forbidden.until_approved
+    unless = f" before an approval of {until!r}" if until is not None else ""
+    return Check(description=f"does not call {what}{unless}", met=not made)
+
+
+def _is_forbidden(forbidden: ForbiddenCall, call: CallMade) -> bool:
+    return (
+        call.tool == forbidden.tool
+        and call.well_formed
+        and forbidden.until_approved not in call.approved_before
+        and all(
+            name in call.arguments and _same(call.arguments[name], value)
+            for name, value in forbidden.where.items()
+        )
+    )

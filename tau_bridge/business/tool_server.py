@@ -1,0 +1,276 @@
+"""BusinessTools: serves the tools of scenarios over HTTP on loopback while a run plays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import secrets
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, fields
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from urllib.parse import parse_qs
+
+from evals.trace import CallType
+from tau_bridge.business.scenarios import Scenario
+from tau_bridge.business.world import BusinessWorld
+from tau_bridge.loopback import listening_socket
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import Receive, Scope, Send
+
+    from tau_bridge.recorder import TraceRecorder
+
+TOOLS: Final = "business-tools"
+"""What a trace calls the server."""
+_SHUTDOWN_S: Final = 3
+"""How long calls in flight may go on when a run ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolServerLimits:
+    """Bounds on what agents send. All are positive."""
+
+    max_request_bytes: int = 64 * 1024
+    """Body bytes of one call."""
+    max_calls: int = 200
+    """Calls in one session; further ones are answered by an error and not made."""
+    max_depth: int = 20
+    """Levels of JSON in one call."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:
+                msg = f"{limit.name} must be positive, not {value!r}"
+                raise ValueError(msg)
+
+
+_DEFAULT_LIMITS = ToolServerLimits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSession:
+    """One trial's way to its tools: `id` is known to nobody else, and cannot be guessed."""
+
+    id: str
+    world: BusinessWorld
+    recorder: TraceRecorder
+    caller: str
+    """What the trace calls the agent."""
+
+
+class _BadCallError(Exception):
+    """A request that is no call. The message is for the agent."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class BusinessTools:
+    """A server for the tools of many trials at once. Use it as an asynchronous context manager.
+
+    `GET /mcp/tools?session_id=` lists, `POST /mcp` with `{tool, params, session_id}` calls. What a
+    tool refuses is answered `{"error": ...}` with status 200; what is no call at all with 400, 404
+    or 413.
+
+    Args:
+        limits: Bounds on what agents send.
+        new_session_id: Makes ids that cannot be guessed.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: ToolServerLimits = _DEFAULT_LIMITS,
+        new_session_id: Callable[[], str] = secrets.token_urlsafe,
+    ) -> None:
+        self.limits = limits
+        self._new_session_id = new_session_id
+        self._sessions: dict[str, ToolSession] = {}
+        self._origin = ""
+        self._server: uvicorn.Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """The address that agents are told.
+
+        Raises:
+            RuntimeError: the server was not started.
+        """
+        if not self._origin:
+            msg = "the tools have no address before they are served; use 'async with tools:'"
+            raise RuntimeError(msg)
+        return self._origin
+
+    async def __aenter__(self) -> Self:
+        """Start to serve.
+
+        Raises:
+            OSError: there is no free port.
+        """
+        listener = listening_socket()
+        self._origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self._server = _server(self._answer)
+        # The socket listens already: a call that comes before the server reads it is only early.
+        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give up what is in flight, and close every socket."""
+        self._sessions.clear()
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = True
+            await self._serving
+
+    @contextlib.contextmanager
+    def session(
+        self, scenario: Scenario, *, recorder: TraceRecorder, caller: str
+    ) -> Iterator[ToolSession]:
+        """The tools of one trial, for as long as it lasts. Its calls become steps of its trace.
+
+        Args:
+            scenario: Whose tools and records.
+            recorder: Takes one step for each call.
+            caller: What the trace calls the agent.
+        """
+        session = ToolSession(
+            id=self._new_session_id(),
+            world=BusinessWorld(scenario),
+            recorder=recorder,
+            caller=caller,
+        )
+        self._sessions[session.id] = session
+        try:
+            yield session
+        finally:
+            self._sessions.pop(session.id, None)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            body = await self._body(receive)
+            status, content = 200, self._content(scope["method"], scope, body)
+        except _BadCallError as bad:
+            status, content = bad.status, {"error": str(bad)}
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(content).encode()})
+
+    async def _body(self, receive: Receive) -> bytes:
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self.limits.max_request_bytes:
+                raise _BadCallError(413, f"a call has at most {self.limits.max_request_bytes} B")
+            if not message.get("more_body"):
+                return bytes(body)
+
+    def _content(self, method: str, scope: Scope, body: bytes) -> dict[str, Any]:
+        match method, scope["path"].rstrip("/"):
+            case "GET", "/mcp/tools":
+                asked = parse_qs(scope["query_string"].decode("ascii", "replace"))
+                return {"tools": self._session(asked.get("session_id", [None])[0]).world.listed()}
+            case "POST", "/mcp":
+                return self._call(_read(body, self.limits.max_depth))
+            case _:
+                raise _BadCallError(404, "there are GET /mcp/tools?session_id= and POST /mcp")
+
+    def _session(self, session_id: object) -> ToolSession:
+        if not isinstance(session_id, str) or session_id not in self._sessions:
+            raise _BadCallError(
+                404, "unknown session: send the session_id of the message's metadata"
+            )
+        return self._sessions[session_id]
+
+    def _call(self, call: dict[str, Any]) -> dict[str, Any]:
+        session = self._session(call.get("session_id"))
+        tool, params = call.get("tool"), call.get("params", {})
+        if not isinstance(tool, str) or not isinstance(params, dict):
+            raise _BadCallError(400, "a call is {tool: text, params: object, session_id: text}")
+        if len(session.world.calls) >= self.limits.max_calls:
+            return {"error": f"no further calls: a session has at most {self.limits.max_calls}"}
+        return _made(session, tool, params)
+
+
+def _made(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+    turn = session.recorder.open_calls_of(session.caller)
+    step = session.recorder.begin(
+        call_type=CallType.TOOL,
+        caller=session.caller,
+        callee=TOOLS,
+        name=tool,
+        parent_step_id=turn[-1].step_id if turn else None,
+        request_text=json.dumps(params, ensure_ascii=False),
+    )
+    made = session.world.call(tool, params)
+    content = {"result": made.result} if made.error is None else {"error": made.error}
+    step.end(response_text=json.dumps(content, ensure_ascii=False), error=made.error)
+    return content
+
+
+def _read(body: bytes, max_depth: int) -> dict[str, Any]:
+    try:
+        call = json.loads(body, parse_constant=_no_number, parse_float=_finite)
+        json.dumps(call, ensure_ascii=False).encode()  # fails for halves of characters
+    except (ValueError, RecursionError) as exc:
+        raise _BadCallError(400, "the body is not JSON") from exc
+    if not isinstance(call, dict) or _deeper_than(call, max_depth):
+        raise _BadCallError(400, f"a call is a JSON object of at most {max_depth} levels")
+    return call
+
+
+def _no_number(text: str) -> NoReturn:
+    msg = f"{text} is no number of JSON"
+    raise ValueError(msg)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _no_number(text)
+
+
+def _deeper_than(value: object, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper_than(each, levels - 1) for each in inner)
+
+
+def _server(app: Any) -> uvicorn.Server:
+    import uvicorn  # takes a tenth of a second: only runs that play scenarios pay it
+
+    class Server(uvicorn.Server):
+        """Leaves signals to the program."""
+
+        @contextlib.contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+    return Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="critical",
+            access_log=False,  # addresses hold session ids
+            interface="asgi3",
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=_SHUTDOWN_S,
+        )
+    )

@@ -1,0 +1,222 @@
+"""BusinessWorld: the records of one trial, and what tools do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from tau_bridge.business.arguments import complaint
+from tau_bridge.business.scenarios import Decision, Scenario
+from tau_bridge.business.tools import (
+    BusinessTool,
+    Escalate,
+    Find,
+    Get,
+    GetApproval,
+    Insert,
+    Json,
+    RequestApproval,
+    Row,
+    SetFields,
+    Tables,
+)
+from tau_bridge.saying import holds, plain
+
+UNAVAILABLE = "503 service unavailable: the request was not carried out, try again later"
+_FIRST_NEW_ID = 9001
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallMade:
+    """A call that an agent made.
+
+    Args:
+        tool: Its name, whether or not there is such a tool.
+        arguments: By the names that were listed first, where the call was well formed; as they
+            came otherwise.
+        well_formed: There is such a tool, and the arguments fit it.
+        error: What it was answered, where that was an error.
+        result: What it was answered otherwise.
+        approved_before: What tools had told to be approved before.
+    """
+
+    tool: str
+    arguments: Mapping[str, Json]
+    well_formed: bool
+    error: str | None
+    result: Json
+    approved_before: frozenset[str]
+
+
+class _RefusedError(Exception):
+    """A tool says no. The message is for the agent."""
+
+
+class BusinessWorld:
+    """The state of one trial. Each has its own; rows are replaced and never changed.
+
+    Args:
+        scenario: Whose records and tools.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.tables: Tables = {name: dict(rows) for name, rows in scenario.state.items()}
+        self.calls: list[CallMade] = []
+        self.escalated: list[str] = []
+        """Subjects that were handed over to a person, in order."""
+        self._tools = {tool.name: tool for tool in scenario.tools}
+        self._decisions: dict[str, Decision] = dict(scenario.approvals)
+        self._approvals: dict[str, str] = {}
+        self._told_approved: set[str] = set()
+
+    @property
+    def approvals_asked(self) -> frozenset[str]:
+        """Subjects for which an approval was asked for."""
+        return frozenset(self._approvals.values())
+
+    def decide(self, decisions: Mapping[str, Decision]) -> None:
+        """Somebody decides on approvals, without any tool's doing."""
+        self._decisions.update(decisions)
+
+    def listed(self) -> list[dict[str, Json]]:
+        """The tools as they are listed now. Parameters have new names once a tool was called."""
+        called = {call.tool for call in self.calls}
+        return [tool.listed(drifted=tool.name in called) for tool in self.scenario.tools]
+
+    def call(self, name: str, arguments: dict[str, Json]) -> CallMade:
+        """Make a call, and write it down."""
+        approved = frozenset(self._told_approved)
+        tool = self._tools.get(name)
+        error: str | None
+        result: Json = None
+        if tool is None:
+            error = f"unknown tool {name[:60]!r}: there are {', '.join(sorted(self._tools))}"
+        else:
+            error = complaint(tool.schema_now(), arguments)
+        well_formed = error is None
+        if tool is not None and well_formed:
+            arguments = tool.by_listed_names(arguments)
+            try:
+                result = self._result(tool, arguments)
+            except _RefusedError as refused:
+                error = str(refused)
+        made = CallMade(
+            tool=name,
+            arguments=arguments,
+            well_formed=well_formed,
+            error=error,
+            result=result,
+            approved_before=approved,
+        )
+        self.calls.append(made)
+        return made
+
+    def _result(self, tool: BusinessTool, arguments: dict[str, Json]) -> Json:
+        if tool.fails == "always" or (tool.fails == "first" and not self._was_reached(tool)):
+            raise _RefusedError(UNAVAILABLE)
+        match tool.effect:
+            case Get() as effect:
+                return self._shown(effect.table, effect.key, arguments[effect.key])
+            case Find() as effect:
+                return self._found(effect, arguments)
+            case SetFields() as effect:
+                return self._set(effect, arguments)
+            case Insert() as effect:
+                return self._inserted(effect, arguments)
+            case RequestApproval():
+                return self._asked(str(arguments["subject_id"]))
+            case GetApproval():
+                return self._standing(str(arguments["approval_id"]))
+            case Escalate():
+                return self._handed_over(str(arguments["subject_id"]))
+            case effect:
+                assert_never(effect)
+
+    def _was_reached(self, tool: BusinessTool) -> bool:
+        return any(call.tool == tool.name and call.well_formed for call in self.calls)
+
+    def _row(self, table: str, row_id: Json) -> tuple[str, Row]:
+        key = str(row_id)
+        if key not in self.tables[table]:
+            raise _RefusedError(f"404 not found: no record {key[:60]!r} in {table}")
+        return key, self.tables[table][key]
+
+    def _shown(self, table: str, key: str, row_id: Json) -> Row:
+        _, row = self._row(table, row_id)
+        return {key: row_id, **row}
+
+    def _found(self, effect: Find, arguments: dict[str, Json]) -> list[Row]:
+        return [
+            {effect.key: row_id, **row}
+            for row_id, row in self.tables[effect.table].items()
+            if all(
+                _matches(row.get(name), arguments[name]) for name in effect.by if name in arguments
+            )
+        ]
+
+    def _set(self, effect: SetFields, arguments: dict[str, Json]) -> Row:
+        row_id, row = self._row(effect.table, arguments[effect.key])
+        for column, needed in effect.needs.items():
+            if row.get(column) != needed:
+                raise _RefusedError(
+                    f"409 conflict: {column} of {row_id} is {row.get(column)!r}, not {needed!r}"
+                )
+        self.tables[effect.table][row_id] = {**row, **_filled(effect.fields, arguments)}
+        return self._shown(effect.table, effect.key, arguments[effect.key])
+
+    def _inserted(self, effect: Insert, arguments: dict[str, Json]) -> Row:
+        for name, table in effect.refers.items():
+            if name in arguments:
+                self._row(table, arguments[name])
+        rows = self.tables[effect.table]
+        added = len(rows) - len(self.scenario.state[effect.table])
+        row_id = f"{effect.prefix}{_FIRST_NEW_ID + added}"
+        rows[row_id] = _filled(effect.fields, arguments)
+        return self._shown(effect.table, effect.key, row_id)
+
+    def _asked(self, subject: str) -> Row:
+        approval_id = next(
+            (known for known, about in self._approvals.items() if about == subject),
+            f"AP-{len(self._approvals) + 1}",
+        )
+        self._approvals[approval_id] = subject
+        return self._standing(approval_id)
+
+    def _standing(self, approval_id: str) -> Row:
+        subject = self._approvals.get(approval_id)
+        if subject is None:
+            raise _RefusedError(f"404 not found: no approval {approval_id[:60]!r}")
+        decision = self._decisions.get(subject, "denied")
+        if decision == "pending":
+            return {"approval_id": approval_id, "subject_id": subject, "status": "pending"}
+        if decision == "approved":
+            self._told_approved.add(subject)
+        return {
+            "approval_id": approval_id,
+            "subject_id": subject,
+            "approved": decision == "approved",
+        }
+
+    def _handed_over(self, subject: str) -> Row:
+        self.escalated.append(subject)
+        return {"escalated": True, "case_id": f"HUM-{len(self.escalated)}"}
+
+
+def _matches(value: Json, wanted: Json) -> bool:
+    if isinstance(value, str) and isinstance(wanted, str):
+        return holds(plain(value), wanted)
+    return bool(value == wanted)
+
+
+def _filled(fields: Mapping[str, Json], arguments: Mapping[str, Json]) -> Row:
+    """The columns of an effect; one whose parameter is not given is left out."""
+    filled: Row = {}
+    for column, value in fields.items():
+        if isinstance(value, str) and value.startswith("$"):
+            if value[1:] in arguments:
+                filled[column] = arguments[value[1:]]
+        else:
+            filled[column] = value
+    return filled
