@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from purple_agent.case import Case, Reply
+from purple_agent.case import Case, Reply, Session
+
+DETERMINISTIC = "deterministic"
+"""The author of replies that no model had a part in."""
 
 
 class Mind(Protocol):
@@ -15,9 +18,13 @@ class Mind(Protocol):
     is asked again.
     """
 
-    author: str
-    """Who writes the replies: `deterministic`, or `llm:` and the model's name. Of a mind that may
-    fall back to another model, the one that wrote the latest reply."""
+    def author(self, session: Session) -> str:
+        """Who wrote the latest reply of a session: `deterministic`, or `llm:` and the model's name."""
+        ...
+
+    def flags(self, session: Session) -> tuple[str, ...]:
+        """What became of the models in a session, such as `model:unavailable`; sorted."""
+        ...
 
     async def next(self, case: Case) -> Reply:
         """The next reply. Never raises for what a model, a tool or a user said."""

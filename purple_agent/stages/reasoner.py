@@ -24,10 +24,11 @@ from purple_agent.case import (
     ToolResult,
     ToolSpec,
 )
-from purple_agent.minds.mind import Mind
+from purple_agent.minds.mind import DETERMINISTIC, Mind
 from purple_agent.process.control import control_of
 from purple_agent.process.gate import decide, refusal
 from purple_agent.process.machine import ApprovalStatus, Evidence, Sign, State
+from purple_agent.toolbox.repair import repaired
 
 MAX_ROUNDS: Final = 20
 """How often the mind is asked for one message."""
@@ -88,7 +89,8 @@ class ReasonerStage:
         except TimeoutError:
             reply = _stopped(LATE, turn)
         _conclude(session, reply, turn)
-        return replace(case, reply=reply, author=self._mind.author)
+        flags = (*case.flags, *self._mind.flags(session))
+        return replace(case, reply=reply, author=self._mind.author(session), flags=flags)
 
     async def _think(self, case: Case, turn: _Turn) -> tuple[Case, Reply]:
         session = case.session
@@ -96,17 +98,20 @@ class ReasonerStage:
             if self._monotonic() >= turn.end:
                 return case, _stopped(LATE, turn)
             case = self._with_means(case, number)
-            if case.means is Means.NONE and self._mind.author != "deterministic":
+            if case.means is Means.NONE and self._mind.author(session) != DETERMINISTIC:
                 return case, _stopped(BUDGET, turn)
             reply = await self._mind.next(case)
             if isinstance(reply, Say):
                 return case, reply
             if turn.is_stuck_on(reply.call):
                 return case, _stopped(CIRCLING, turn)
-            session.entries.append(Entry(role="call", call=reply.call))
             if session.dialect is Dialect.TAU2:
+                session.entries.append(Entry(role="call", call=reply.call))
                 return case, reply
-            await self._make(session, reply.call, turn)
+            # The gate has to judge what would be called, and not what the mind called it.
+            call = repaired(reply.call, session.specs).call
+            session.entries.append(Entry(role="call", call=call))
+            await self._make(session, call, turn)
         return case, _stopped(LONG, turn)
 
     def _with_means(self, case: Case, number: int) -> Case:

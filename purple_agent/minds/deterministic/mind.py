@@ -16,6 +16,7 @@ from purple_agent.minds.deterministic.said import Said
 from purple_agent.minds.deterministic.transcript import CLOSING, Thread, thread_of
 from purple_agent.minds.deterministic.words import stems
 from purple_agent.minds.deterministic.work import Outcome, Work
+from purple_agent.minds.mind import DETERMINISTIC
 from purple_agent.policy.rules import Rule
 
 _ABOUT_LEAVE = frozenset(stems("limit allowed permitted maximum"))
@@ -30,11 +31,17 @@ class DeterministicMind:
     conversation it reads off the session each time; only tools and policies are kept prepared.
     """
 
-    author = "deterministic"
-
     def __init__(self) -> None:
         self._indexes = Indexes()
         self._policies = Policies()
+
+    def author(self, session: Session) -> str:  # noqa: ARG002 - the same for all
+        """See `Mind`."""
+        return DETERMINISTIC
+
+    def flags(self, session: Session) -> tuple[str, ...]:  # noqa: ARG002 - there is no model
+        """See `Mind`."""
+        return ()
 
     async def next(self, case: Case) -> Reply:
         """The next reply."""

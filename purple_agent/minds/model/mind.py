@@ -70,7 +70,10 @@ class ModelMind:
         )
         self._notebooks = Notebooks()
         self._first = settings.primary.name if settings.primary else "brainos"
-        self.author = f"llm:{self._first}"
+
+    def author(self, session: Session) -> str:
+        """See `Mind`; before the first reply, the model that will be asked first."""
+        return f"llm:{self._notebooks.of(session).author or self._first}"
 
     async def next(self, case: Case) -> Reply:
         """The next reply. Never raises for what a model, a tool or a user said.
@@ -87,7 +90,6 @@ class ModelMind:
         except NoModelLeftError:
             book.flags.add("model:unavailable")
             reply = _stopped(UNAVAILABLE, case.session, book)
-        self.author = f"llm:{book.author or self._first}"
         return reply
 
     def flags(self, session: Session) -> tuple[str, ...]:

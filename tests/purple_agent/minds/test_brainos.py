@@ -150,11 +150,11 @@ async def test_brainos_is_asked_first_and_the_primary_takes_over(endpoint, url):
     endpoint.answer = stream(event({"delta": "Hello from BrainOS!"}), event("[DONE]"))
     try:
         assert await mind.next(case) == Say(text="Hello from BrainOS!")
-        assert mind.author == "llm:brainos"
+        assert mind.author(session) == "llm:brainos"
         small = Case(incoming=incoming, session=session, means=Means.SMALL)
         assert await mind.next(small) == Say(text="Hello from one!")
         endpoint.answer = BAD["cut off"]
         assert await mind.next(case) == Say(text="Hello from one!")
-        assert mind.author == "llm:one"
+        assert mind.author(session) == "llm:one"
     finally:
         await mind.aclose()

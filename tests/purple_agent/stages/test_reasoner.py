@@ -31,11 +31,18 @@ from tests.purple_agent.minds.office import Office
 class ScriptedMind:
     """Replies in turn: words, or `(tool, arguments)`. The last one is repeated."""
 
-    author = "llm:scripted"
-
-    def __init__(self, *script: str | tuple[str, dict[str, object]]) -> None:
+    def __init__(
+        self, *script: str | tuple[str, dict[str, object]], writer: str = "llm:scripted"
+    ) -> None:
         self.script = list(script)
+        self.writer = writer
         self.asked = 0
+
+    def author(self, _session: Session) -> str:
+        return self.writer
+
+    def flags(self, _session: Session) -> tuple[str, ...]:
+        return ("model:spare",) if self.writer == "llm:spare" else ()
 
     async def next(self, case: Case) -> Reply:
         line = self.script[min(self.asked, len(self.script) - 1)]
@@ -217,8 +224,7 @@ async def test_means_that_run_out_in_between_end_the_loop_honestly() -> None:
 
 
 async def test_a_deterministic_mind_needs_no_means() -> None:
-    mind = ScriptedMind("Hello.")
-    mind.author = "deterministic"
+    mind = ScriptedMind("Hello.", writer="deterministic")
     case = await run(mind, replace(case_of(office()), means=Means.NONE))
     assert said(case) == "Hello."
 
@@ -260,3 +266,25 @@ async def test_on_the_wire_the_policy_is_kept_before_the_mind_is_asked() -> None
     incoming = Incoming(context_id="c", message_id="m", text=text)
     await run(ScriptedMind("Hello."), replace(case, incoming=incoming))
     assert case.session.policy_text.strip() == "Never lend twice."
+
+
+@pytest.mark.parametrize(
+    "call", [("pay_expens", {"expense_id": "E-1"}), ("pay_expense", {"expenseId": "E-1"})]
+)
+async def test_a_call_by_a_wrong_name_is_put_right_before_the_policy_judges_it(
+    call: tuple[str, dict[str, object]],
+) -> None:
+    tools = office(900)
+    case = await run(ScriptedMind(READ, call, "Sorry."), case_of(tools))
+    assert [name for name, _ in tools.calls] == ["get_expense"]
+    result = case.session.entries[-2].result
+    assert result is not None
+    assert "MAX" in result.text
+    paid = office(50)
+    await run(ScriptedMind(READ, call, "Paid."), case_of(paid))
+    assert paid.calls[-1] == ("pay_expense", {"expense_id": "E-1"})
+
+
+async def test_what_became_of_the_models_is_flagged() -> None:
+    case = await run(ScriptedMind("Hello.", writer="llm:spare"), case_of(office()))
+    assert (case.author, case.flags) == ("llm:spare", ("model:spare",))

@@ -85,7 +85,7 @@ async def test_a_task_is_solved_by_tool_calls_and_what_it_cost_is_counted(world)
     assert (first["model"], first["temperature"]) == ("tiny", 0)
     names = [tool["function"]["name"] for tool in first["tools"]]
     assert names == ["get_parcel", "redirect_parcel", "transfer_to_human_agents", "think"]
-    assert mind.author == "llm:tiny"
+    assert mind.author(world.session) == "llm:tiny"
 
 
 async def test_a_primary_that_dies_after_a_change_is_replaced_without_a_second_change(world):
@@ -102,7 +102,7 @@ async def test_a_primary_that_dies_after_a_change_is_replaced_without_a_second_c
         await world.say(mind, "Redirect P-7 to 5 Mill Lane")
         assert await world.say(mind, "yes") == "Done."
     assert world.redirected == 1
-    assert mind.author == "llm:spare"
+    assert mind.author(world.session) == "llm:spare"
     assert second.asked[0].calls == [READ, REDIRECT]
 
 
@@ -111,7 +111,7 @@ async def test_a_primary_that_is_not_there_is_replaced_by_the_fallback(world):
         settings = ReferenceSettings(primary=choice(nowhere), fallback=choice(url, "spare"))
         mind = ModelMind(settings)
         assert await world.say(mind, "hi") == "Hello!"
-    assert mind.author == "llm:spare"
+    assert mind.author(world.session) == "llm:spare"
 
 
 async def test_a_server_that_refuses_tools_is_talked_to_in_json(world):

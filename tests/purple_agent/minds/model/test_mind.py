@@ -24,7 +24,7 @@ async def test_words_are_said_and_what_they_cost_is_counted(talk):
     begun = talk(lambda asked: "Which parcel?").user("Where is it?")
     assert await begun.next() == Say(text="Which parcel?")
     assert begun.session.spent_tokens == TOKENS
-    assert begun.mind.author == "llm:one"
+    assert begun.mind.author(begun.session) == "llm:one"
     assert begun.mind.flags(begun.session) == ()
 
 
@@ -262,7 +262,7 @@ async def test_the_fallback_sees_what_was_done_and_does_not_repeat_it(confirmed,
     alive.clear()
     with caplog.at_level(logging.WARNING):
         assert await begun.result(made, '"redirected"').next() == Say(text="It is done.")
-    assert begun.mind.author == "llm:two"
+    assert begun.mind.author(begun.session) == "llm:two"
     assert begun.mind.flags(begun.session) == ("model:two",)
     assert "one answered 500; asking the next" in caplog.text
 
