@@ -72,7 +72,7 @@ def test_the_wheel_holds_the_data_that_is_read_at_run_time():
         for name in re.findall(r'bundled_json\("([^"]+)"\)', path.read_text(encoding="utf-8"))
     }
     included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert asked == {"exercises.json", "teams.json"}
+    assert asked == {"business_tasks.json", "exercises.json", "teams.json"}
     assert included == {f"data/{name}": f"tau_bridge/data/{name}" for name in asked}
     assert all((ROOT / path).is_file() for path in included)
 

@@ -53,8 +53,9 @@ def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def agent_urls(gold_file: Path) -> Iterator[dict[str, str]]:
-    """Addresses of null, echo and oracle in one process."""
-    with announced("null", "echo", "oracle", "--gold", str(gold_file)) as (urls, _):
+    """Addresses of null, echo, oracle and the reference agent in one process."""
+    names = ("null", "echo", "oracle", "reference")
+    with announced(*names, "--gold", str(gold_file)) as (urls, _):
         yield urls
 
 
