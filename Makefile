@@ -11,7 +11,7 @@ REQUEST ?= Evaluate the bundled oracle, null and echo agents on five airline tas
 ARGS ?=
 RUN_ARGS ?= --offline
 # Processes that tests are spread over; 0 runs them in one.
-WORKERS ?= 2
+WORKERS ?= 3
 
 export REQUEST
 # Never fetch an interpreter from the internet: the machine's own serves.
@@ -40,7 +40,7 @@ run: setup  ## Evaluate the bundled agents offline (REQUEST="..." for something 
 	$(BIN)/greenroom run "$$REQUEST" $(RUN_ARGS)
 
 test: setup  ## Run all tests (ARGS="-k word" for some, WORKERS=0 for one process)
-	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test_all: test  ## The same as test
 

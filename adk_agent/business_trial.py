@@ -50,7 +50,11 @@ class _Played:
 
 
 async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
-    """The scenario's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+    """The scenario's record. Whatever breaks while it is played makes it a *failed* trial.
+
+    Raises:
+        UnknownTaskError: there is no such scenario, which a plan makes sure of.
+    """
     recorder = recorder_of(job, deps)
     team = deps.teams[job.participant.address]
     started_s = deps.clock.monotonic_s()

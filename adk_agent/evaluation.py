@@ -290,9 +290,10 @@ class _Run:
         settings = self._deps.settings
         spec = user_spec(settings, self._plan.user_llm, self._plan.user_llm_args)
         judge_spec = default_spec(settings) or spec
-        talks = bool(self._plan.benchmark_tasks) and not self._plan.solo
+        needed = bool(self._plan.benchmark_tasks)
+        talks = needed and not self._plan.solo
         user = LiteLlmCompletion(spec) if spec is not None and talks else None
-        judge = LiteLlmCompletion(judge_spec) if judge_spec is not None else None
+        judge = LiteLlmCompletion(judge_spec) if judge_spec is not None and needed else None
         if judge is not None and user is not None and judge.spec == user.spec:
             judge = user
         try:

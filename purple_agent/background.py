@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +19,7 @@ class Background:
     """A set of tasks. What goes wrong in one is logged and harms no other."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -27,6 +29,13 @@ class Background:
         task = asyncio.create_task(_logged(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def run(self, work: Coroutine[Any, Any, Result], *, name: str) -> asyncio.Task[Result]:
+        """Begin some work that somebody waits for, and that goes on where they stop waiting."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def settle(self) -> None:
         """Wait until nothing is under way, whatever is begun meanwhile included."""

@@ -112,6 +112,11 @@ class Session:
     Args:
         context_id: The A2A context.
         dialect: Decided by the first message.
+        given: What messages brought in their metadata that later ones may leave out, until it is
+            pinned: `policy_doc`, `tools_endpoint`, `session_id`.
+        begun: Whether a message has reached the pipeline, and a checkpoint was looked for.
+        policy_missing: A policy was pinned before the session was lost, and no message has brought
+            one since: nothing may be changed.
         policy_text: The policy as it came; pinned.
         policy: The same as rules; empty for prose.
         specs: The tools; pinned, but listed again when a schema has drifted.
@@ -123,10 +128,14 @@ class Session:
         spent_tokens: By language models, over the whole session.
         calls: How many calls were made so far.
         answered: Replies by message id, so that a message that is sent again gets the same one.
+        read: What was read out of texts of this conversation; see `purple_agent.remembered`.
     """
 
     context_id: str
     dialect: Dialect
+    given: dict[str, Json] = field(default_factory=dict)
+    begun: bool = False
+    policy_missing: bool = False
     policy_text: str = ""
     policy: Policy = field(default_factory=Policy)
     specs: tuple[ToolSpec, ...] = ()
@@ -138,6 +147,12 @@ class Session:
     spent_tokens: int = 0
     calls: int = 0
     answered: dict[str, Answer] = field(default_factory=dict)
+    read: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def has_policy(self) -> bool:
+        """Whether a policy is pinned, be it one that cannot be read."""
+        return bool(self.policy_text) or self.policy.unreadable
 
     def spec(self, name: str) -> ToolSpec | None:
         """A tool by its name."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from purple_agent.case import Json, Session, ToolCall, ToolResult, ToolSpec
-from purple_agent.toolbox.verbs import entity_of
+from purple_agent.process.control import control_of
+from purple_agent.toolbox.verbs import entity_of, words_of
 
 MOST_FACTS: Final = 100
 """Entities that a session knows of; further ones push out the oldest."""
+
+MOST_CHARS_OF_ONE: Final = 256_000
+"""Characters of a value as JSON; what is longer is not filed."""
+MOST_CHARS: Final = 2_000_000
+"""Of all values of a session, about twice that at most; the oldest go first."""
 
 MOST_ROWS: Final = 50
 MOST_VALUES: Final = 1_000
 
 _ASIDE: Final = frozenset({"details", "detail", "info", "information", "record", "data"})
+_ID_WORDS: Final = (("id",), ("ids",))
 _LINKS: Final = ("_by_", "_for_", "_from_", "_of_", "_with_")
 
 
@@ -50,6 +58,15 @@ def file(session: Session, spec: ToolSpec, result: ToolResult) -> None:
             _keep(session, name, _unwrapped(name, result.value))
 
 
+def results_of(session: Session) -> list[tuple[ToolCall, ToolResult]]:
+    """The calls of a session that are answered, with what came of them, oldest first."""
+    return [
+        (entry.call, entry.result)
+        for entry in session.entries
+        if entry.role == "result" and entry.call is not None and entry.result is not None
+    ]
+
+
 def about(
     session: Session,
     arguments: Mapping[str, Json],
@@ -59,72 +76,184 @@ def about(
 
     These are reads of the call's arguments, or that found them, reads of what these reads told, and
     so on; and records that are known by an id among the arguments. Anything else may be about
-    another thing of the same name, such as the customer of another order.
+    another thing of the same name, such as the customer of another order. A number says little by
+    itself, so it leads on only to where it stands under a name that fits.
 
     Args:
         session: Whose tools and facts are looked at; it is not changed.
         arguments: Of the call.
         results: What calls brought, oldest first.
     """
-    scratch = replace(session, facts=dict(_named_by(arguments, session.facts)))
-    for call, result in _own_reads(session, arguments, results):
+    named = {
+        entity: fact for entity, fact in session.facts.items() if _is_named(entity, fact, arguments)
+    }
+    scratch = replace(session, facts=named)
+    own = _own_reads(session, arguments, results)
+    for number, (call, result) in enumerate(results):
         spec = session.spec(call.name)
-        if spec is not None:
+        if spec is None or control_of(call.name) is not None:
+            continue
+        if spec.is_write:
+            _merge(scratch, result)
+        elif number in own:
             file(scratch, spec, result)
     return scratch.facts
 
 
-def _named_by(
-    arguments: Mapping[str, Json], known: Mapping[str, Json]
-) -> Iterator[tuple[str, Json]]:
-    for entity, fact in known.items():
-        own = _own_id(entity, fact)
-        given = arguments.get(f"{entity}_id")
-        if own is not None and given is not None and str(own) == str(given):
-            yield entity, fact
+def tells_of(
+    session: Session, arguments: Mapping[str, Json], call: ToolCall, result: ToolResult
+) -> bool:
+    """Whether a call was a read of the things that arguments name, and brought something."""
+    return not result.failed and bool(_own_reads(session, arguments, [(call, result)]))
+
+
+def is_of_another(
+    entity: str, fact: Json, arguments: Mapping[str, Json], *, is_subject: bool = False
+) -> bool:
+    """Whether a fact has an id, and arguments name another one, or several, of its kind.
+
+    Args:
+        entity: Under which the fact is filed.
+        fact: What is known.
+        arguments: Of a call.
+        is_subject: The call's own tool is about this entity: any id is then taken for one of its
+            kind unless there is one that certainly is, for names of arguments may have drifted.
+    """
+    own = _own_id(entity, fact)
+    if own is None:
+        return False
+    key = "".join(words_of(entity))
+    ids = _values(arguments, lambda words: "".join(words) in (f"{key}id", f"{key}ids"))
+    if ids:
+        return ids != {_plain(own)}
+    called = _values(arguments, lambda words: "".join(words) == key)
+    if called:
+        return not called & _values(fact, lambda _: True)
+    others = _values(arguments, lambda words: words[-1:] in _ID_WORDS)
+    return is_subject and bool(others) and _plain(own) not in others
+
+
+def _values(record: Mapping[str, Json], wanted: Callable[[tuple[str, ...]], bool]) -> set[str]:
+    """What stands under the names whose words are wanted, and the members of lists there."""
+    found = [value for name, value in record.items() if wanted(words_of(name))]
+    members = [each for value in found for each in (value if isinstance(value, list) else [value])]
+    return {_plain(each) for each in members}
+
+
+def _plain(value: Json) -> str:
+    return str(value).strip().casefold()
+
+
+def _is_named(entity: str, fact: Json, arguments: Mapping[str, Json]) -> bool:
+    own = _own_id(entity, fact)
+    given = _by_words(arguments).get((*words_of(entity), "id"))
+    return own is not None and given is not None and _plain(own) == _plain(given)
 
 
 def _own_id(entity: str, fact: Json) -> Json:
-    return fact.get(f"{entity}_id", fact.get("id")) if isinstance(fact, Mapping) else None
+    """The id of a record itself, not of what it refers to; None where it has none."""
+    if not isinstance(fact, Mapping):
+        return None
+    fields = _by_words(fact)
+    return fields.get((*words_of(entity), "id"), fields.get(("id",)))
+
+
+def _by_words(record: Mapping[str, Json]) -> dict[tuple[str, ...], Json]:
+    return {words_of(name): value for name, value in record.items()}
+
+
+class _Links:
+    """Values that are known to belong to a call, each with the names that it stood under."""
+
+    def __init__(self, arguments: Mapping[str, Json]) -> None:
+        self._things: dict[str, set[str]] = {}
+        self.add("", arguments)
+
+    def add(self, entity: str, value: Json) -> None:
+        for thing, text in _named_values(entity, value):
+            self._things.setdefault(text, set()).add(thing)
+
+    def lead_to(self, thing: str, text: str) -> bool:
+        known = self._things.get(text, set())
+        return bool(known) and (not _is_bare(text) or any(_fit(thing, each) for each in known))
 
 
 def _own_reads(
     session: Session, arguments: Mapping[str, Json], results: Sequence[tuple[ToolCall, ToolResult]]
-) -> list[tuple[ToolCall, ToolResult]]:
-    reads = [
-        (call, result)
-        for call, result in results
+) -> set[int]:
+    """Which of the results are of reads that belong to a call, by their places."""
+    reads = {
+        number: (call, result)
+        for number, (call, result) in enumerate(results)
         if (spec := session.spec(call.name)) is not None and not spec.is_write
-    ]
-    named, values, own = _scalars(arguments), _scalars(arguments), set[int]()
+    }
+    named, links, own = _Links(arguments), _Links(arguments), set[int]()
     while True:
         new = [
             number
-            for number, (call, result) in enumerate(reads)
-            if number not in own
-            and (_scalars(call.arguments) <= values or _finds(call, result, named))
+            for number, (call, result) in reads.items()
+            if number not in own and (_is_led_to(call, links) or _finds(call, result, named))
         ]
         if not new:
-            return [reads[number] for number in sorted(own)]
+            return own
         own.update(new)
         for number in new:
-            values |= _scalars(reads[number][1].value)
+            call, result = reads[number]
+            entity = entity_read_by(call.name)
+            links.add(entity, _unwrapped(entity, result.value))
 
 
-def _finds(call: ToolCall, result: ToolResult, named: frozenset[str]) -> bool:
+def _is_led_to(call: ToolCall, links: _Links) -> bool:
+    asked = _named_values(entity_read_by(call.name), call.arguments)
+    return all(links.lead_to(thing, text) for thing, text in asked)
+
+
+def _finds(call: ToolCall, result: ToolResult, named: _Links) -> bool:
     """Whether a read by other means brought the record of an id that the call names."""
-    own = _own_id(entity_read_by(call.name), _unwrapped(entity_read_by(call.name), result.value))
-    return own is not None and str(own) in named
+    entity = entity_read_by(call.name)
+    own = _own_id(entity, _unwrapped(entity, result.value))
+    return own is not None and named.lead_to(entity, _plain(own))
 
 
-def _scalars(value: Json) -> frozenset[str]:
-    """The texts and numbers of a record, or of each of several, as texts."""
+def _named_values(entity: str, value: Json) -> list[tuple[str, str]]:
+    """The texts and numbers of a record, or of each of several, and the thing that each names.
+
+    That is the field's name without `id`; a mere `id` names the record's own entity.
+    """
     rows = value[:MOST_ROWS] if isinstance(value, list) else [value]
-    parts = [part for row in rows if isinstance(row, Mapping) for part in row.values()]
-    flat = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-    return frozenset(
-        str(each) for each in flat[:MOST_VALUES] if isinstance(each, str | int | float)
-    )
+    fields = [field for row in rows if isinstance(row, Mapping) for field in row.items()]
+    flat = [
+        (name, each)
+        for name, part in fields
+        for each in (part if isinstance(part, list) else [part])
+    ]
+    return [
+        (_thing(entity, name), _plain(each))
+        for name, each in flat[:MOST_VALUES]
+        if isinstance(each, str | int | float)
+    ]
+
+
+def _thing(entity: str, name: str) -> str:
+    words = words_of(name)
+    if words[-1:] in _ID_WORDS:
+        words = words[:-1] or words_of(entity)
+    return "_".join(words)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a value is a number, or yes or no, which many things have in common."""
+    return text in ("true", "false") or text.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def _fit(one: str, other: str) -> bool:
+    """Whether two names are the same, or one ends in the other: `billing_customer`, `customer`.
+
+    Of a mere `id` among a call's arguments it is not known what it names; it fits every name.
+    """
+    if not one or not other:
+        return True
+    return f"_{one}".endswith(f"_{other}") or f"_{other}".endswith(f"_{one}")
 
 
 def _unwrapped(name: str, value: Json) -> Json:
@@ -135,15 +264,22 @@ def _unwrapped(name: str, value: Json) -> Json:
 
 
 def _file_write(session: Session, spec: ToolSpec, result: ToolResult) -> None:
-    if result.failed or not isinstance(result.value, dict):
+    if _merge(session, result) or result.failed or not isinstance(result.value, dict):
         return
-    for entity, known in session.facts.items():
-        if isinstance(known, dict) and _same_thing(known, result.value):
-            session.facts[entity] = {**known, **result.value}
-            return
     name = entity_read_by(spec.name)
     if name not in session.facts:
         _keep(session, name, _unwrapped(name, result.value))
+
+
+def _merge(session: Session, result: ToolResult) -> bool:
+    """Add what a write returned to the record that it is of; whether there is one."""
+    if result.failed or not isinstance(result.value, dict):
+        return False
+    for entity, known in session.facts.items():
+        if isinstance(known, dict) and _same_thing(known, result.value):
+            _keep(session, entity, {**known, **result.value})
+            return True
+    return False
 
 
 def _same_thing(known: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
@@ -153,6 +289,22 @@ def _same_thing(known: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
 
 
 def _keep(session: Session, name: str, value: Json) -> None:
+    """Keep a value within the bounds; without one that is too large, its fields are unknown."""
+    session.facts.pop(name, None)
+    size = _size(value)
+    if size > MOST_CHARS_OF_ONE:
+        return
     session.facts[name] = value
     while len(session.facts) > MOST_FACTS:
         session.facts.pop(next(iter(session.facts)))
+    # Values of less than their share need not be added up.
+    if size > MOST_CHARS // MOST_FACTS:
+        while sum(map(_size, session.facts.values())) > MOST_CHARS:
+            session.facts.pop(next(iter(session.facts)))
+
+
+def _size(value: Json) -> int:
+    try:
+        return len(json.dumps(value, default=str))
+    except (ValueError, RecursionError):
+        return MOST_CHARS_OF_ONE + 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from purple_agent.case import Answer, Case, Stage
+from purple_agent.case import Answer, Case, Json, Stage
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +43,20 @@ class Pipeline:
     Args:
         stages: In order; the last one has to answer.
         clock: Seconds since 1970.
+        describe: What is said of a case in the metadata of an answer that ends it early; what the
+            answer itself says there comes first.
     """
 
-    def __init__(self, stages: Sequence[NamedStage], *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        stages: Sequence[NamedStage],
+        *,
+        clock: Callable[[], float],
+        describe: Callable[[Case], Mapping[str, Json]] = lambda _: {},
+    ) -> None:
         self._stages = tuple(stages)
         self._clock = clock
+        self._describe = describe
 
     async def run(self, case: Case) -> tuple[Answer, tuple[StageStep, ...]]:
         """The answer to a case, and exactly one step of each stage.
@@ -68,7 +77,8 @@ class Pipeline:
                 logger.exception("stage %d, %s, broke", stage.number, stage.name)
                 result, error = Answer(text=BROKE, kind="failed"), type(broke).__name__
             if isinstance(result, Answer):
-                answer = result
+                ended_early = error is not None or stage is not self._stages[-1]
+                answer = self._described(result, case) if ended_early else result
             else:
                 case = result
             steps.append(self._step(stage, start_s, answer.kind if answer else "passed", error))
@@ -76,6 +86,9 @@ class Pipeline:
             msg = f"the last stage, {self._stages[-1].name}, gave no answer"
             raise RuntimeError(msg)
         return answer, tuple(steps)
+
+    def _described(self, answer: Answer, case: Case) -> Answer:
+        return replace(answer, metadata={**self._describe(case), **answer.metadata})
 
     def _step(
         self, stage: NamedStage, start_s: float, outcome: str, error: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +15,8 @@ from purple_agent.case import Session, ToolProvider
 
 MAX_SESSIONS = 1_000
 IDLE_S = 3_600.0
+MAX_BEREFT = 10_000
+"""Of how many forgotten conversations it is still known that they had a policy."""
 CLOSE_S = 10.0
 """How long the tools of a forgotten session may take to let go of their connections."""
 
@@ -29,6 +32,9 @@ class _Slot:
 
 class SessionStore:
     """Keeps sessions by their A2A context id, in memory only.
+
+    Of a forgotten conversation that had a policy, this much is remembered: its next session has
+    `policy_missing`, so that nothing is changed without the policy.
 
     A session that was idle for `idle_s` is forgotten, and so is the one that was used longest ago
     where there are more than `max_sessions`. Its tools are closed in the background.
@@ -50,6 +56,7 @@ class SessionStore:
         self._max_sessions = max_sessions
         self._idle_s = idle_s
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._bereft: OrderedDict[bytes, None] = OrderedDict()
         self.background = Background()
         """Work for sessions that goes on after a reply."""
 
@@ -71,6 +78,7 @@ class SessionStore:
         slot = self._slots.get(context_id)
         if slot is None:
             slot = self._slots[context_id] = _Slot(session=make(), last_used_s=self._clock())
+            slot.session.policy_missing = _key(context_id) in self._bereft
         self._touch(context_id, slot)
         try:
             async with _alone(slot):
@@ -102,9 +110,19 @@ class SessionStore:
             if not slot.users:
                 forgotten.append(context_id)
         for context_id in forgotten:
-            tools = self._slots.pop(context_id).session.tools
+            session = self._slots.pop(context_id).session
+            self._note_policy(session)
+            tools = session.tools
             if tools is not None:
                 self.background.start(_close(tools), name="close the tools of a session")
+
+    def _note_policy(self, session: Session) -> None:
+        if session.has_policy or session.policy_missing or "policy_doc" in session.given:
+            self._bereft[_key(session.context_id)] = None
+        else:
+            self._bereft.pop(_key(session.context_id), None)
+        while len(self._bereft) > MAX_BEREFT:
+            self._bereft.popitem(last=False)
 
     async def aclose(self) -> None:
         """Wait for background work, forget all sessions and close their tools."""
@@ -121,6 +139,11 @@ class SessionStore:
         slot.last_used_s = self._clock()
         if context_id in self._slots:
             self._slots.move_to_end(context_id)
+
+
+def _key(context_id: str) -> bytes:
+    """Tells nothing of the id, and is as short for a long one."""
+    return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).digest()
 
 
 @contextlib.asynccontextmanager

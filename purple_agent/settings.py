@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from purple_agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 PREFIX = "PURPLE_"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """A language model by its name for litellm, and where it is reached; never shown with its key."""
+    """A language model by its name for litellm, and where it is reached; the key is never shown."""
 
     name: str
     base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    api_key: SecretStr | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +62,12 @@ class ReferenceSettings:
             UsageError: a number is none, or out of range.
         """
         values = os.environ if environment is None else environment
-        base_url, api_key = (
-            values.get("PURPLE_LLM_BASE_URL") or None,
-            values.get("PURPLE_LLM_API_KEY") or None,
-        )
+        base_url = values.get("PURPLE_LLM_BASE_URL") or None
+        key = values.get("PURPLE_LLM_API_KEY")
+        api_key = _secret(key) if key else None
 
-        def model(key: str) -> ModelChoice | None:
-            name = values.get(f"{PREFIX}{key}")
+        def model(variable: str) -> ModelChoice | None:
+            name = values.get(f"{PREFIX}{variable}")
             return ModelChoice(name=name, base_url=base_url, api_key=api_key) if name else None
 
         hosts = values.get("PURPLE_TOOL_HOSTS", "")
@@ -81,6 +84,13 @@ class ReferenceSettings:
             state_dir=Path(state_dir) if state_dir else None,
             tasks_send=_flag(values, "TASKS_SEND"),
         )
+
+
+def _secret(text: str) -> SecretStr:
+    # Late, since the command's list of agents and its errors need no pydantic.
+    from pydantic import SecretStr
+
+    return SecretStr(text)
 
 
 def _flag(values: Mapping[str, str], key: str) -> bool:

@@ -7,12 +7,14 @@ A first message carries the policy, the tools after `TOOLS_LINE`, and the user's
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 TOOLS_LINE = "Here's a list of tools you can use (you can use at most one tool at a time):"
 USER_LINE = "Now here are the user messages:"
+_RESULT = re.compile(r"Tool '([^'\n]{1,200})' result: ?")
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,12 @@ def _names(tools: list[Any]) -> list[str]:
         if isinstance(name, str):
             found.append(name)
     return found
+
+
+def read_tool_result(text: str) -> tuple[str, str] | None:
+    """The tool's name and what it said, of a text `Tool '<name>' result: <content>`; else None."""
+    head = _RESULT.match(text)
+    return None if head is None else (head[1], text[head.end() :])
 
 
 def call(name: str, arguments: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ A dead primary, a write that must not be made twice, and what costs are counted,
 import json
 
 import pytest
+from pydantic import SecretStr
 
 from adk_agent.assembly import Assembly
 from adk_agent.evaluation import evaluate
@@ -47,7 +48,7 @@ def retail():
 
 def reference(url, *, fallback=None):
     def choice(base):
-        return ModelChoice(name="openai/scripted", base_url=f"{base}/v1", api_key="none")
+        return ModelChoice(name="openai/scripted", base_url=f"{base}/v1", api_key=SecretStr("none"))
 
     settings = ReferenceSettings(
         primary=choice(url), fallback=None if fallback is None else choice(fallback)

@@ -109,12 +109,19 @@ class Policy:
         context: Values that the document itself brings.
         problem: What is wrong with the document, in a sentence; empty where nothing is.
         unreadable: The document was meant as rules and cannot be read as such: no write passes.
+        is_object: The document was an object, even one without a single rule.
     """
 
     rules: tuple[Rule, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
     unreadable: bool = False
+    is_object: bool = field(default=False, compare=False)
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether the document, if there is one, is a text that only the mind can follow."""
+        return not (self.is_object or self.rules or self.unreadable)
 
     def rule(self, rule_id: str) -> Rule | None:
         """A rule by its id."""
@@ -231,7 +238,7 @@ def _unreadable(problem: str) -> Policy:
 
 def _read_object(document: object) -> Policy:
     if document == {}:
-        return Policy()
+        return Policy(is_object=True)
     if not isinstance(document, Mapping) or not isinstance(document.get("rules"), list):
         return _unreadable("it has no list of rules")
     given, context = document["rules"], document.get("context", {})
@@ -244,7 +251,7 @@ def _read_object(document: object) -> Policy:
     rules = _with_ids([_read_rule(rule) for rule in given])
     faults = [f"{rule.id} {rule.problem}" for rule in rules if rule.problem]
     shown = "; ".join(faults[:5]) + (f"; {len(faults) - 5} more" if len(faults) > 5 else "")
-    return Policy(rules=rules, context=context, problem=shown)
+    return Policy(rules=rules, context=context, problem=shown, is_object=True)
 
 
 def _condition_text(rule: object) -> str:

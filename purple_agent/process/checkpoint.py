@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from purple_agent.process.kinds import GENERAL, KINDS
 from purple_agent.process.machine import (
     MAX_APPROVALS,
     MAX_HISTORY,
+    MAX_MARK,
     MAX_NOTES,
     Approval,
     ApprovalStatus,
@@ -30,7 +32,8 @@ from purple_agent.process.machine import (
 logger = logging.getLogger(__name__)
 
 VERSION = 1
-MAX_BYTES = 64_000
+MAX_BYTES = 1_000_000
+"""More than the longest approvals and notes take, escaped as JSON."""
 MAX_FILES = 1_000
 """As many as conversations are kept; the oldest go first."""
 FOLDER = "checkpoints"
@@ -44,6 +47,9 @@ class _KeptApproval(_Data):
     subject: str = Field(max_length=200)
     status: ApprovalStatus
     approval_id: str = Field("", max_length=200)
+    tool: str = Field("", max_length=200)
+    rules: str = Field("", max_length=MAX_MARK)
+    by: str = Field("", max_length=200)
 
 
 class _Kept(_Data):
@@ -55,9 +61,23 @@ class _Kept(_Data):
     approvals: tuple[_KeptApproval, ...] = Field((), max_length=MAX_APPROVALS)
     history: tuple[State, ...] = Field((), max_length=MAX_HISTORY)
     notes: tuple[str, ...] = Field((), max_length=MAX_NOTES)
+    policy_pinned: bool = False
 
 
-def write_checkpoint(process: Process, context_id: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """What is kept of a conversation.
+
+    Args:
+        process: Where it stands.
+        policy_pinned: Whether it has a policy, which itself is not kept.
+    """
+
+    process: Process
+    policy_pinned: bool = False
+
+
+def write_checkpoint(process: Process, context_id: str, *, policy_pinned: bool = False) -> str:
     """A process as JSON, to be read with the same context id."""
     kept = _Kept(
         version=VERSION,
@@ -65,34 +85,56 @@ def write_checkpoint(process: Process, context_id: str) -> str:
         kind=process.kind,
         state=process.state,
         approvals=tuple(
-            _KeptApproval(subject=each.subject, status=each.status, approval_id=each.approval_id)
+            _KeptApproval(
+                subject=_sendable(each.subject),
+                status=each.status,
+                approval_id=_sendable(each.approval_id),
+                tool=_sendable(each.tool),
+                rules=_sendable(each.rules),
+                by=_sendable(each.by),
+            )
             for each in process.approvals
         ),
         history=process.history,
-        notes=process.notes,
+        notes=tuple(map(_sendable, process.notes)),
+        policy_pinned=policy_pinned,
     )
     return kept.model_dump_json()
 
 
-def read_checkpoint(text: str | bytes, context_id: str) -> Process:
-    """The process that a checkpoint holds, or a fresh one with a note. Never raises."""
+def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
+    """What a checkpoint holds, or a fresh process with a note. Never raises.
+
+    Whether a policy was pinned cannot be told from what cannot be read, so that it counts as one.
+    """
     found = _version(text)
     if found != VERSION:
         shown = "damaged" if found is None else f"of version {found}, not {VERSION}"
-        return Process().noting(f"the checkpoint is {shown}; begun anew")
+        return _anew(f"is {shown}")
     try:
         kept = _Kept.model_validate_json(text)
     except ValidationError:
-        return Process().noting("the checkpoint is damaged; begun anew")
+        return _anew("is damaged")
     if kept.context != key_of(context_id):
-        return Process().noting("the checkpoint is of another conversation; begun anew")
-    return Process(
+        return _anew("is of another conversation")
+    process = Process(
         kind=kept.kind if kept.kind in KINDS else GENERAL,
         state=kept.state,
         approvals=tuple(Approval(**each.model_dump()) for each in kept.approvals),
         history=kept.history or (kept.state,),
         notes=kept.notes,
     )
+    return Checkpoint(process=process, policy_pinned=kept.policy_pinned)
+
+
+def _anew(why: str) -> Checkpoint:
+    process = Process().noting(f"the checkpoint {why}; begun anew")
+    return Checkpoint(process=process, policy_pinned=True)
+
+
+def _sendable(text: str) -> str:
+    """A text without lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def key_of(context_id: str) -> str:
@@ -122,8 +164,8 @@ class CheckpointStore:
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / FOLDER
 
-    def load(self, context_id: str) -> Process | None:
-        """The process of a conversation; None where none was kept."""
+    def load(self, context_id: str) -> Checkpoint | None:
+        """What was kept of a conversation; None where nothing was."""
         try:
             with self._path(context_id).open("rb") as file:
                 return read_checkpoint(file.read(MAX_BYTES + 1), context_id)
@@ -131,12 +173,12 @@ class CheckpointStore:
             return None
         except OSError as error:
             logger.warning("a checkpoint cannot be read: %s", error)
-            return Process().noting("the checkpoint cannot be read; begun anew")
+            return _anew("cannot be read")
 
-    def save(self, context_id: str, process: Process) -> None:
+    def save(self, context_id: str, process: Process, *, policy_pinned: bool = False) -> None:
         """Keep a process in place of what was kept before: the whole of it, or nothing."""
         path = self._path(context_id)
-        text = write_checkpoint(process, context_id).encode("utf-8", "replace")
+        text = write_checkpoint(process, context_id, policy_pinned=policy_pinned).encode()
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, draft = tempfile.mkstemp(dir=self._folder, suffix=".draft")

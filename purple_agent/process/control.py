@@ -12,10 +12,14 @@ from typing import Literal
 Control = Literal["request_approval", "get_approval", "escalate"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_ASKING = {"request", "ask", "seek", "submit", "create", "start", "open", "obtain"}
+_ASKING = {"request", "ask", "seek", "obtain"}
+_BEGINNING = {"submit", "create", "start", "open"}
+"""They ask for an approval only where the name says that it is a request for one."""
 _LOOKING = {"get", "check", "read", "fetch", "find", "show", "view", "query", "lookup"}
 _ABOUT_APPROVAL = {"for", "an", "the", "a", "of", "from", "request", "status", "human", "manager"}
-_HANDING_OVER = {"escalate", "escalation", "transfer", "handover", "handoff", "hand", "create"}
+_HANDING_OVER = {"handover", "handoff"}
+_HANDING = {"transfer", "hand"}
+_WHERE = {"to", "over", "off"}
 _TO_WHOM = {
     *{"to", "a", "an", "the", "over", "off", "human", "humans", "agent", "agents", "person"},
     *{"supervisor", "manager", "support", "operator", "case", "request", "team", "level"},
@@ -31,12 +35,18 @@ def control_of(name: str) -> Control | None:
         return None
     first, others = words[0], set(words[1:])
     if "approval" in others and others <= {"approval", *_ABOUT_APPROVAL}:
-        if first in _ASKING:
+        if first in _ASKING or (first in _BEGINNING and "request" in others):
             return "request_approval"
         if first in _LOOKING:
             return "get_approval"
-    if first in ("escalate", "escalation") and others <= _TO_WHOM:
-        return "escalate"
-    if first in _HANDING_OVER and others <= _TO_WHOM | {"escalation"}:
-        return "escalate" if others & (_HUMAN | {"escalation"}) else None
-    return None
+    return "escalate" if _hands_over(first, others) else None
+
+
+def _hands_over(first: str, others: set[str]) -> bool:
+    """Whether a name means that a human is to take over, and not that a human is moved or made."""
+    if first in ("escalate", "escalation"):
+        return others <= _TO_WHOM
+    if first == "create":
+        return "escalation" in others and others <= {"escalation", *_TO_WHOM}
+    hands = first in _HANDING_OVER or (first in _HANDING and bool(others & _WHERE))
+    return hands and others <= _TO_WHOM and bool(others & _HUMAN)

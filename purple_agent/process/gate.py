@@ -12,21 +12,44 @@ A loop that makes calls does, for each of them::
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from purple_agent import facts
 from purple_agent.case import Session, ToolCall
 from purple_agent.policy.rules import WHOLE, Action, Policy, Verdict
 from purple_agent.process.control import control_of
-from purple_agent.process.machine import Approval, ApprovalStatus, Evidence, Sign, State, may_write
+from purple_agent.process.machine import (
+    Approval,
+    ApprovalStatus,
+    Evidence,
+    Sign,
+    State,
+    marked,
+    may_write,
+)
+from purple_agent.toolbox.failures import CallFailure, Cause
+from purple_agent.toolbox.verbs import entity_of, words_of
 
+POLICY_MISSING = (
+    "This cannot be done now: the policy of this conversation is no longer known here. Please send "
+    "it again along with the request."
+)
 MAX_NAMED = 5
 """How many rules or paths a reason names."""
 
-_ID = re.compile(r"(?:^|_)ids?$|[a-z]Ids?$")
-"""Ends the name of an argument that holds an id, or several."""
+LONGEST_SUBJECT = 200
+SHOWN_OF_LONG = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedCall(CallFailure):
+    """The result of a call that the gate did not let pass."""
+
+    cause: Cause = Cause.UNSENT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +69,7 @@ class Ruling:
         levels: Who has to approve, where the rules say so.
         subject: The id that an approval has to be asked for.
         approval: What a tool said of that approval; None where none was asked for.
+        tool: Where an approval is asked for, or counts: the tool whose use it is of.
         free: Neither policy nor state is asked: a read, or a control tool.
     """
 
@@ -58,6 +82,7 @@ class Ruling:
     levels: tuple[str, ...] = ()
     subject: str = ""
     approval: Approval | None = None
+    tool: str = ""
     free: bool = False
 
     @property
@@ -73,19 +98,29 @@ class Ruling:
             Action.ESCALATE: Sign.ESCALATION_NEEDED,
             Action.REQUIRE_APPROVAL: Sign.APPROVAL_NEEDED,
         }.get(self.action, Sign.ALLOWED)
-        return Evidence(sign=sign, detail=self.reason)
+        if not self.tool:
+            return Evidence(sign=sign, detail=self.reason)
+        return Evidence(
+            sign=sign,
+            subject=self.subject,
+            tool=self.tool,
+            rules=marked(self.rules),
+            detail=self.reason,
+        )
 
 
 def rule_on(session: Session, call: ToolCall) -> Ruling:
     """What the policy says of a call over what is known. Changes nothing, never raises."""
     if _is_free(session, call):
         return Ruling(action=Action.ALLOW, reason="It changes nothing.", free=True)
+    if session.policy_missing and not session.has_policy:
+        return Ruling(action=Action.BLOCK, reason=POLICY_MISSING, subject=subject_of(call))
     verdict = session.policy.judge(_facts(session, call))
     subject = subject_of(call)
     if verdict.undecided and verdict.action is not Action.BLOCK:
         return _undecided(session.policy, verdict, subject)
     if verdict.action is Action.REQUIRE_APPROVAL:
-        return _approval(session, verdict, subject)
+        return _approval(session, call, verdict)
     return _decided(session.policy, verdict, subject)
 
 
@@ -120,18 +155,43 @@ def refusal(session: Session, call: ToolCall) -> str:
 
 
 def subject_of(call: ToolCall) -> str:
-    """The id of what a call is about, for which an approval is asked and looked up.
+    """What a call is about, for which an approval is asked and looked up.
+
+    That is the id among its arguments, see `named_id`; where there is none, the whole of the call,
+    so that the approval of one such call is not that of the next.
+    """
+    return named_id(call) or _whole(call)
+
+
+def named_id(call: ToolCall, *, but: Collection[str] = ()) -> str:
+    """The id that tells what a call is about; empty where its arguments hold none.
 
     The argument `<entity>_id` of the entity in the tool's name (`update_order` -> `order_id`),
-    else `subject_id`, `id`, the first argument whose name ends so, or the tool's name.
+    else `subject_id`, `id`, or the first argument whose name ends so. Names may be written in any
+    way: `orderId` is `order_id`.
+
+    Args:
+        call: Whose arguments are looked at.
+        but: Names, as `order_id`, that do not count.
     """
-    entity = _entity_of(call)
-    ids = [name for name in call.arguments if name.endswith("_id")]
-    for name in (f"{entity}_id", "subject_id", "id", *ids):
-        value = call.arguments.get(name)
+    given = {"_".join(words_of(name)): value for name, value in call.arguments.items()}
+    ids = [name for name in given if name.endswith("_id")]
+    for name in (f"{entity_of(call.name)}_id", "subject_id", "id", *ids):
+        value = None if name in but else given.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-            return str(value)[:200]
-    return call.name
+            return str(value)[:LONGEST_SUBJECT]
+    return ""
+
+
+def _whole(call: ToolCall) -> str:
+    """A call as one text; of a long one, the beginning and a hash."""
+    if not call.arguments:
+        return call.name[:LONGEST_SUBJECT]
+    arguments = json.dumps(dict(call.arguments), sort_keys=True, default=repr)
+    text = f"{call.name} {arguments}"
+    if len(text) <= LONGEST_SUBJECT:
+        return text
+    return f"{text[:SHOWN_OF_LONG]}... {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
 def _is_free(session: Session, call: ToolCall) -> bool:
@@ -144,62 +204,19 @@ def _is_free(session: Session, call: ToolCall) -> bool:
 
 
 def _facts(session: Session, call: ToolCall) -> dict[str, Any]:
-    """What is known about the call's own subject.
+    """What is known about the call's own things.
 
     What was read of another one of the same kind, `expense` with another id than the call's
     `expense_id`, must not speak for this one.
     """
-    entity = _entity_of(call)
+    entity = entity_of(call.name)
+    own = facts.about(session, call.arguments, facts.results_of(session))
     known = {
         name: value
-        for name, value in session.facts.items()
-        if not _is_of_another(name, value, call.arguments, is_subject=name == entity)
+        for name, value in own.items()
+        if not facts.is_of_another(name, value, call.arguments, is_subject=name == entity)
     }
     return {**known, "request": call.arguments}
-
-
-def _is_of_another(
-    entity: str, fact: Any, arguments: Mapping[str, Any], *, is_subject: bool
-) -> bool:
-    """Whether a fact has an id, and the arguments name another one, or several, of its kind.
-
-    Of the entity in the tool's own name, any id is taken for one of its kind unless there is one
-    that certainly is: names of arguments may have drifted.
-    """
-    if not isinstance(fact, Mapping):
-        return False
-    own = fact.get(f"{entity}_id", fact.get("id"))
-    if own is None:
-        return False
-    key = _letters(entity)
-    ids = _values(arguments, lambda name: _letters(name) in (f"{key}id", f"{key}ids"))
-    if ids:
-        return ids != {_plain(own)}
-    called = _values(arguments, lambda name: _letters(name) == key)
-    if called:
-        return not called & _values(fact, lambda _: True)
-    others = _values(arguments, lambda name: _ID.search(name) is not None)
-    return is_subject and bool(others) and _plain(own) not in others
-
-
-def _values(values: Mapping[str, Any], wanted: Callable[[str], bool]) -> set[str]:
-    """What stands under the names that are wanted, and the members of lists there."""
-    found = [value for name, value in values.items() if wanted(name)]
-    members = [each for value in found for each in (value if isinstance(value, list) else [value])]
-    return {_plain(each) for each in members}
-
-
-def _letters(name: str) -> str:
-    return _plain(name).replace("_", "")
-
-
-def _entity_of(call: ToolCall) -> str:
-    """What is in a tool's name behind its verb: `update_order` -> `order`."""
-    return call.name.partition("_")[2]
-
-
-def _plain(value: Any) -> str:
-    return str(value).strip().casefold()
 
 
 def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
@@ -225,12 +242,14 @@ def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
     )
 
 
-def _approval(session: Session, verdict: Verdict, subject: str) -> Ruling:
+def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
     """A ruling where an approval is asked for, by what became of it."""
-    approval = session.process.approval(subject)
+    subject = subject_of(call)
+    approval = _counting(session, call, verdict)
     status = approval.status if approval else None
     rules = _named(verdict.decisive)
     by = f" by {_list(verdict.levels)}" if verdict.levels else ""
+    said = f" by {approval.by}" if approval and approval.by else ""
     action, reason = {
         None: (Action.REQUIRE_APPROVAL, f"{rules} asks for an approval{by} of {subject}."),
         ApprovalStatus.PENDING: (
@@ -239,12 +258,12 @@ def _approval(session: Session, verdict: Verdict, subject: str) -> Ruling:
         ),
         ApprovalStatus.DENIED: (
             Action.BLOCK,
-            f"This cannot be done: {subject} is not approved. The approval{by} that {rules} asks "
-            "for was denied.",
+            f"This cannot be done: {subject} is not approved. The approval that {rules} asks for "
+            f"was denied{said}.",
         ),
         ApprovalStatus.GRANTED: (
             Action.ALLOW,
-            f"{subject} is approved{by}, as {rules} asks for.",
+            f"{subject} is approved{said}, as {rules} asks for.",
         ),
     }[status]
     return Ruling(
@@ -255,7 +274,21 @@ def _approval(session: Session, verdict: Verdict, subject: str) -> Ruling:
         levels=verdict.levels,
         subject=subject,
         approval=approval,
+        tool=call.name,
     )
+
+
+def _counting(session: Session, call: ToolCall, verdict: Verdict) -> Approval | None:
+    """The approval that counts: asked for this use of the tool, or for none in particular.
+
+    A tool that is not listed any more may have been named anew.
+    """
+    mark = marked(verdict.decisive)
+    for each in session.process.approvals_of(subject_of(call)):
+        renamed = session.spec(each.tool) is None
+        if not each.tool or (each.rules == mark and (each.tool == call.name or renamed)):
+            return each
+    return None
 
 
 def _decided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:

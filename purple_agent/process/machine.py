@@ -11,11 +11,14 @@ means that the last ruling let a write pass, never that any further write may.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 MAX_APPROVALS = 50
+MAX_NEEDS = 20
+MAX_MARK = 100
 MAX_NOTES = 20
 MAX_HISTORY = 60
 
@@ -56,8 +59,6 @@ class Sign(StrEnum):
     WRITE_FAILED = "write_failed"
     DONE = "done"
     """Nothing more is to be done."""
-    GAVE_UP = "gave_up"
-    """It cannot be done, for a reason other than the policy."""
 
 
 class ApprovalStatus(StrEnum):
@@ -76,22 +77,44 @@ class Evidence:
         sign: What it shows.
         subject: Of an approval: the id of what was to be approved, as `gate.subject_of` tells it.
         approval_id: Of a pending approval: how to ask for it again.
+        tool: Of a ruling that asks for an approval: the tool that it is about.
+        rules: Of such a ruling: the rules that ask for it, as `marked` writes them.
+        by: Who decided on an approval, in the words of the tool that told of it.
         detail: In a few words, for notes.
     """
 
     sign: Sign
     subject: str = ""
     approval_id: str = ""
+    tool: str = ""
+    rules: str = ""
+    by: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
-    """What a tool said of one subject's approval."""
+    """What a tool said of one subject's approval.
+
+    It is of what it was asked for: the use of one tool, as certain rules ask for it. Where no
+    ruling came before it, both are empty until the first ruling for which it counts.
+    """
 
     subject: str
     status: ApprovalStatus
     approval_id: str = ""
+    tool: str = ""
+    rules: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """The approval that the latest ruling on a subject asks for."""
+
+    subject: str
+    tool: str
+    rules: str
 
 
 _APPROVALS = {
@@ -103,7 +126,6 @@ _APPROVALS = {
 _ANYWHERE: Mapping[Sign, State] = {
     Sign.ESCALATED: State.ESCALATE,
     Sign.BLOCKED: State.FAILED,
-    Sign.GAVE_UP: State.FAILED,
 }
 _ONCE_UNDERSTOOD: Mapping[Sign, State] = {
     **_ANYWHERE,
@@ -147,7 +169,8 @@ class Process:
     Args:
         kind: One of `purple_agent.process.kinds.KINDS`.
         state: Where it stands.
-        approvals: What tools said, the newest statement of each subject, oldest first.
+        approvals: What tools said, the newest statement of each that was asked for, oldest first.
+        needs: What rulings ask for, the newest of each subject, oldest first.
         history: The states gone through, the present one last; the newest `MAX_HISTORY`.
         notes: Evidence that came where it means nothing, and what was wrong with a checkpoint.
     """
@@ -155,6 +178,7 @@ class Process:
     kind: str = "general"
     state: State = State.DECOMPOSE
     approvals: tuple[Approval, ...] = ()
+    needs: tuple[Need, ...] = ()
     history: tuple[State, ...] = field(default=(State.DECOMPOSE,))
     notes: tuple[str, ...] = ()
 
@@ -170,16 +194,24 @@ class Process:
         return process
 
     def approval(self, subject: str) -> Approval | None:
-        """What is known of the approval of a subject; upper and lower case are the same."""
-        wanted = _plain(subject)
-        return next((each for each in self.approvals if _plain(each.subject) == wanted), None)
+        """The newest statement on a subject; upper and lower case are the same."""
+        return next(iter(self.approvals_of(subject)), None)
+
+    def approvals_of(self, subject: str) -> tuple[Approval, ...]:
+        """What tools said of a subject, the newest first."""
+        return tuple(each for each in reversed(self.approvals) if is_same(each.subject, subject))
+
+    def anew(self) -> Process:
+        """The process of a next request: approvals that are still pending stay known."""
+        pending = (each for each in self.approvals if each.status is ApprovalStatus.PENDING)
+        return Process(approvals=tuple(pending), notes=self.notes)
 
     def noting(self, note: str) -> Process:
         """The same with another note."""
         return replace(self, notes=(*self.notes, note[:200])[-MAX_NOTES:])
 
     def _after(self, evidence: Evidence) -> Process:
-        process = self._with_approval(evidence)
+        process = self._with_need(evidence) if evidence.tool else self._with_approval(evidence)
         following = TRANSITIONS[self.state].get(evidence.sign)
         if following is None:
             if evidence.sign in _APPROVALS:
@@ -190,18 +222,60 @@ class Process:
             history = (*history, following)[-MAX_HISTORY:]
         return replace(process, state=following, history=history)
 
+    def _with_need(self, evidence: Evidence) -> Process:
+        """With what a ruling asks for; an approval that nobody had asked for is now of that."""
+        if not evidence.subject or not evidence.tool:
+            return self
+        need = Need(
+            subject=_kept(evidence.subject), tool=_kept(evidence.tool), rules=evidence.rules
+        )
+        others = (each for each in self.needs if not is_same(each.subject, need.subject))
+        approvals = tuple(
+            replace(each, tool=need.tool, rules=need.rules)
+            if is_same(each.subject, need.subject) and not each.tool
+            else each
+            for each in self.approvals
+        )
+        return replace(self, needs=(*others, need)[-MAX_NEEDS:], approvals=approvals)
+
     def _with_approval(self, evidence: Evidence) -> Process:
         status = _APPROVALS.get(evidence.sign)
         if status is None or not evidence.subject:
             return self
-        known = self.approval(evidence.subject)
+        known = self._asked_before(evidence)
         approval = Approval(
-            subject=evidence.subject[:200],
+            subject=_kept(evidence.subject),
             status=status,
-            approval_id=(evidence.approval_id or (known.approval_id if known else ""))[:200],
+            approval_id=_kept(evidence.approval_id) or (known.approval_id if known else ""),
+            by=_kept(evidence.by),
+            **self._scope(evidence.subject, known),
         )
         others = tuple(each for each in self.approvals if each is not known)
         return replace(self, approvals=(*others, approval)[-MAX_APPROVALS:])
+
+    def _asked_before(self, evidence: Evidence) -> Approval | None:
+        """The statement that a new one replaces: of the same approval, or of the same need."""
+        told = self.approvals_of(evidence.subject)
+        if evidence.approval_id:
+            same = (each for each in told if each.approval_id == _kept(evidence.approval_id))
+            found = next(same, None)
+            if found is not None:
+                return found
+        scope = self._scope(evidence.subject, None)
+        return next((each for each in told if (each.tool, each.rules) == (*scope.values(),)), None)
+
+    def _scope(self, subject: str, known: Approval | None) -> dict[str, str]:
+        """What an approval is of: as it was asked for, else as the latest ruling asks for it."""
+        asked = known or next((n for n in self.needs if is_same(n.subject, subject)), None)
+        return {"tool": asked.tool if asked else "", "rules": asked.rules if asked else ""}
+
+
+def marked(rules: Sequence[str]) -> str:
+    """Rules as one text of at most 100 characters, by which they are known again."""
+    text = ", ".join(sorted(rules))
+    if len(text) <= MAX_MARK:
+        return text
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def may_write(process: Process) -> bool:
@@ -209,5 +283,11 @@ def may_write(process: Process) -> bool:
     return process.state is State.EXECUTE
 
 
-def _plain(subject: str) -> str:
-    return subject.strip().casefold()
+def is_same(subject: str, other: str) -> bool:
+    """Whether two ids of subjects are the same; upper and lower case are."""
+    return _kept(subject).strip().casefold() == _kept(other).strip().casefold()
+
+
+def _kept(text: str) -> str:
+    """A text as it is kept: bounded, and fit to be written down."""
+    return text[:200].encode("utf-8", "replace").decode("utf-8")

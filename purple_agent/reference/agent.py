@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import logging
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from purple_agent.case import Answer, Case, Incoming, Session
-from purple_agent.pipeline import NamedStage, Pipeline, StageStep
+from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Session
+from purple_agent.pipeline import Pipeline, StageStep
 from purple_agent.process.checkpoint import CheckpointStore
+from purple_agent.process.machine import State
 from purple_agent.reference.dialects import dialect_of
 from purple_agent.reference.tracing import ToolStep, noting, trace_of
+from purple_agent.remembered import remembering
 from purple_agent.sessions import SessionStore
+from purple_agent.stages.session import enter
 from purple_agent.stages.structure import in_dialect
 
+logger = logging.getLogger(__name__)
+
+RESTORED = "process:restored"
+"""Flag: the process goes on from a checkpoint."""
+WITHHELD = "The user asked for something else here, which was refused."
+"""Entered in place of a refused request, which must not be carried out later."""
+GIVEN = ("policy_doc", "tools_endpoint", "session_id")
 MAX_ANSWERS = 50
 """Answers of a conversation that are kept for messages that are sent again."""
 
@@ -39,27 +49,25 @@ class ReferenceAgent:
     """The stages over the sessions. Whoever makes it closes it.
 
     Args:
-        stages: From `purple_agent.reference.wiring`.
+        pipeline: From `purple_agent.reference.wiring`.
         store: The sessions.
         checkpoints: Where processes are kept over a restart; None: nowhere.
         prepare: Loads what the first reply would otherwise wait for; called in a thread.
         close: What else is closed at the end.
-        clock: Seconds since 1970, for the trace.
         new_id: Makes the ids of traces.
     """
 
     def __init__(
         self,
-        stages: Sequence[NamedStage],
+        pipeline: Pipeline,
         store: SessionStore,
         *,
         checkpoints: CheckpointStore | None = None,
         prepare: Callable[[], object] = lambda: None,
         close: Sequence[Callable[[], Awaitable[None]]] = (),
-        clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        self._pipeline = Pipeline(stages, clock=clock)
+        self._pipeline = pipeline
         self._store = store
         self._checkpoints = checkpoints
         self._prepare = prepare
@@ -71,31 +79,101 @@ class ReferenceAgent:
         await asyncio.to_thread(self._prepare)
 
     async def reply(self, incoming: Incoming) -> Replied:
-        """The answer to a message. The same message, sent again, gets the same answer."""
+        """The answer to a message. The same message, sent again, gets the same answer.
 
+        Whoever stops waiting does not stop the work: a change that was begun is finished, and its
+        answer is kept for the message that is sent again.
+        """
+        turn = self._store.background.run(self._turn(incoming), name="a reply")
+        return await asyncio.shield(turn)
+
+    async def _turn(self, incoming: Incoming) -> Replied:
         def new_session() -> Session:
-            return Session(context_id=incoming.context_id, dialect=dialect_of(incoming.text))
+            dialect = dialect_of(incoming.text, incoming.metadata)
+            return Session(context_id=incoming.context_id, dialect=dialect)
 
         async with self._store.hold(incoming.context_id, new_session) as session:
             known = session.answered.get(incoming.message_id)
             if known is not None:
                 return Replied(answer=known, trace_id=self._new_id())
-            with noting() as calls:
-                answer, steps = await self._pipeline.run(Case(incoming=incoming, session=session))
-            if steps[-1].outcome == "skipped" or steps[-1].error is not None:
-                # No stage has put these words in the conversation's form.
-                answer = replace(answer, text=in_dialect(answer.text, session.dialect))
+            with remembering(session.read), noting() as calls:
+                answer, steps = await self._answer(incoming, session)
             _keep(session, incoming.message_id, answer)
-            if self._checkpoints is not None:
-                save = self._checkpoints.save
-                await asyncio.to_thread(save, session.context_id, session.process)
+            await self._save(session)
             return Replied(answer=answer, trace_id=self._new_id(), steps=steps, calls=tuple(calls))
+
+    async def _answer(
+        self, incoming: Incoming, session: Session
+    ) -> tuple[Answer, tuple[StageStep, ...]]:
+        flags = await self._begin(session)
+        _keep_given(session, incoming)
+        whole = replace(incoming, metadata={**session.given, **incoming.metadata})
+        answer, steps = await self._pipeline.run(Case(incoming=whole, session=session, flags=flags))
+        if steps[-1].outcome == "skipped" or steps[-1].error is not None:
+            _enter_ended(session, incoming, answer, steps)
+            # No stage has put these words in the conversation's form.
+            answer = replace(answer, text=in_dialect(answer.text, session.dialect))
+        return answer, steps
+
+    async def _begin(self, session: Session) -> tuple[str, ...]:
+        """Go on from a checkpoint where a session has just been made; flags."""
+        if session.begun:
+            return ()
+        session.begun = True
+        if self._checkpoints is None:
+            return ()
+        kept = await asyncio.to_thread(self._checkpoints.load, session.context_id)
+        if kept is None:
+            return ()
+        session.process = kept.process
+        session.policy_missing = session.policy_missing or kept.policy_pinned
+        return () if kept.process.state is State.DECOMPOSE else (RESTORED,)
+
+    async def _save(self, session: Session) -> None:
+        if self._checkpoints is None:
+            return
+        pinned = session.has_policy or session.policy_missing or "policy_doc" in session.given
+        try:
+            await asyncio.to_thread(
+                self._checkpoints.save, session.context_id, session.process, policy_pinned=pinned
+            )
+        except Exception:
+            logger.exception("a checkpoint could not be kept")
 
     async def aclose(self) -> None:
         """Finish background work, and close the tools of all sessions."""
         await self._store.aclose()
         for close in self._close:
             await close()
+
+
+def _keep_given(session: Session, incoming: Incoming) -> None:
+    """Keep what later messages may leave out: the first policy, and where the tools are.
+
+    The policy is kept until it is pinned, and the address until the tools at it are open, so that
+    an address that gave no tools can be followed by another one.
+    """
+    if session.dialect is Dialect.TAU2:
+        return
+    given = {key: incoming.metadata.get(key) for key in GIVEN}
+    if given["policy_doc"] and not session.has_policy:
+        session.given.setdefault("policy_doc", given["policy_doc"])
+    if session.tools is None:
+        for key in ("tools_endpoint", "session_id"):
+            if given[key] not in (None, ""):
+                session.given[key] = given[key]
+
+
+def _enter_ended(
+    session: Session, incoming: Incoming, answer: Answer, steps: Sequence[StageStep]
+) -> None:
+    """Enter what was said where the pipeline ended before the stages that enter it."""
+    passed = {step.name for step in steps if step.outcome == "passed"}
+    if answer.kind == "refused":
+        session.entries.append(Entry(role="note", text=WITHHELD))
+    elif "session" not in passed:
+        enter(session, incoming.text)
+    session.entries.append(Entry(role="agent", text=answer.text))
 
 
 def _keep(session: Session, message_id: str, answer: Answer) -> None:

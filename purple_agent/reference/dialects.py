@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from purple_agent import wire
-from purple_agent.case import Dialect
+from purple_agent.case import Dialect, Json
 
 
-def dialect_of(text: str) -> Dialect:
-    """The dialect of a conversation that begins with this text.
+def dialect_of(text: str, metadata: Mapping[str, Json]) -> Dialect:
+    """The dialect of a conversation that begins with this message.
 
     The τ² wire is known by its form: a list of tools and the line before the user's messages. What
-    the policy or the tools are about makes no difference.
+    the policy or the tools are about makes no difference. Whoever brings a policy or tools in the
+    metadata speaks the business dialect, whatever the text quotes.
     """
-    return Dialect.BUSINESS if wire.parse_first_message(text) is None else Dialect.TAU2
+    if metadata.get("policy_doc") or metadata.get("tools_endpoint"):
+        return Dialect.BUSINESS
+    is_opening = wire.TOOLS_LINE in text and wire.parse_first_message(text) is not None
+    return Dialect.TAU2 if is_opening else Dialect.BUSINESS

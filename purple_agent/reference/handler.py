@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import uuid
+from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 from a2a.helpers import new_text_message
@@ -17,18 +21,27 @@ from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI
 
 ABOUT_KEY = "greenroom.reference"
 """Key of a reply's metadata that holds what the agent says of it: author, process, quality, flags."""
+MAX_OPENINGS = 1_000
+"""Of how many first messages it is still known which context they were given."""
 
 
 class ReferenceHandler(TasklessHandler):
-    """Answers every message with one message, and with a trace where that is asked for."""
+    """Answers every message with one message, and with a trace where that is asked for.
+
+    A message without a context begins one; where the very same message comes again, because its
+    answer was lost on the way, it goes to the context that it began.
+    """
 
     def __init__(self, agent: ReferenceAgent, *, streaming: bool = False) -> None:
         super().__init__(streaming=streaming)
         self._agent = agent
+        self._begun: OrderedDict[bytes, str] = OrderedDict()
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
         """The agent's reply."""
         turn = read_turn(message)
+        if not message.context_id:
+            turn = replace(turn, context_id=self._begun_by(message))
         replied = await self._agent.reply(
             Incoming(
                 context_id=turn.context_id,
@@ -44,6 +57,15 @@ class ReferenceHandler(TasklessHandler):
             reply.metadata.update({TRACEABILITY_KEY: replied.trace()})
             reply.extensions.append(TRACEABILITY_URI)
         return reply
+
+    def _begun_by(self, message: Message) -> str:
+        """The context that a message begins, or began before."""
+        key = hashlib.sha256(message.SerializeToString(deterministic=True)).digest()
+        context_id = self._begun.setdefault(key, str(uuid.uuid4()))
+        self._begun.move_to_end(key)
+        if len(self._begun) > MAX_OPENINGS:
+            self._begun.popitem(last=False)
+        return context_id
 
 
 def _metadata(message: Message) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from starlette.routing import Route
 
 from purple_agent.case import Incoming
 from purple_agent.contexts import EitherHeader
+from purple_agent.reference.bodies import BodyLimit
 from purple_agent.reference.handler import ReferenceHandler
 from purple_agent.reference.shim import TasksSend
 from purple_agent.reference.wiring import build_agent
@@ -25,7 +27,10 @@ from purple_agent.teams.tracing import TRACEABILITY_URI
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from purple_agent.reference.agent import ReferenceAgent
     from purple_agent.settings import ReferenceSettings
+
+logger = logging.getLogger(__name__)
 
 NAME = "reference"
 SHIM_CONTEXTS = "tasks-send:"
@@ -51,13 +56,14 @@ def build_reference_app(
 
     @contextlib.asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
-        app.state.preparing = asyncio.create_task(agent.prepare())
+        app.state.preparing = asyncio.create_task(_prepared(agent))
         try:
             yield
         finally:
             await asyncio.wait({app.state.preparing})
             await agent.aclose()
 
+    older = [Middleware(TasksSend, reply=reply_to_older)] if settings.tasks_send else []
     card = reference_card(settings, card_url=card_url, streaming=streaming)
     return Starlette(
         routes=[
@@ -71,7 +77,7 @@ def build_reference_app(
                 enable_v0_3_compat=True,
             ),
         ],
-        middleware=[Middleware(TasksSend, reply=reply_to_older)] if settings.tasks_send else [],
+        middleware=[Middleware(BodyLimit), *older],
         lifespan=running,
     )
 
@@ -106,6 +112,14 @@ def reference_card(
     )
 
 
+async def _prepared(agent: ReferenceAgent) -> None:
+    try:
+        await agent.prepare()
+    except Exception:
+        logger.exception("what replies need could not be loaded")
+        raise
+
+
 def _health(_request: Request) -> JSONResponse:
     """The process is alive."""
     return JSONResponse({"status": "ok"})
@@ -113,6 +127,9 @@ def _health(_request: Request) -> JSONResponse:
 
 def _ready(request: Request) -> JSONResponse:
     """Whether replies come without a wait for what is being loaded."""
-    if not request.app.state.preparing.done():
+    preparing: asyncio.Task[None] = request.app.state.preparing
+    if not preparing.done():
         return JSONResponse({"status": "loading"}, status_code=503)
+    if preparing.cancelled() or preparing.exception() is not None:
+        return JSONResponse({"status": "failed"}, status_code=503)
     return JSONResponse({"status": "ready"})

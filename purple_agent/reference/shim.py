@@ -10,14 +10,16 @@ The answer is a task whose text stands in `result.artifacts[0].parts[0].text`.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from purple_agent.reference.bodies import once_more, read_body
 
 METHOD = "tasks/send"
-MAX_BODY_BYTES = 4 * 2**20
 _INVALID_PARAMS = -32602
 
 Reply = Callable[[str, str, Mapping[str, Any]], Awaitable[str]]
@@ -41,15 +43,17 @@ class TasksSend:
         if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", "/"):
             await self._app(scope, receive, send)
             return
-        body = await _body(receive)
+        body = await read_body(receive)
+        if body is None:
+            return
         asked = _object(body)
         if asked.get("method") != METHOD:
-            await self._app(scope, _again(body, receive), send)
+            await self._app(scope, once_more(body, receive), send)
             return
         await (await self._answer(asked))(scope, receive, send)
 
     async def _answer(self, asked: Mapping[str, Any]) -> JSONResponse:
-        head = {"jsonrpc": "2.0", "id": asked.get("id")}
+        head = {"jsonrpc": "2.0", "id": _id(asked.get("id"))}
         params = asked.get("params")
         params = params if isinstance(params, dict) else {}
         text = _text(params.get("message"))
@@ -58,45 +62,30 @@ class TasksSend:
             return JSONResponse({**head, "error": {"code": _INVALID_PARAMS, "message": problem}})
         metadata = params.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        task_id = str(params.get("id") or "task")
-        session_id = params.get("sessionId") or metadata.get("session_id") or task_id
-        said = await self._reply(text, str(session_id), metadata)
+        # Whoever names no conversation has one of their own.
+        task_id = _sendable(str(params.get("id") or uuid.uuid4()))
+        named = params.get("sessionId") or metadata.get("session_id") or task_id
+        session_id = _sendable(str(named))
+        said = await self._reply(_sendable(text), session_id, metadata)
         result = {
             "id": task_id,
-            "sessionId": str(session_id),
+            "sessionId": session_id,
             "status": {"state": "completed"},
             "artifacts": [{"parts": [{"type": "text", "text": said}], "index": 0}],
         }
         return JSONResponse({**head, "result": result})
 
 
-async def _body(receive: Receive) -> bytes:
-    """The body; a little more than the limit of one that is larger, which nobody can read then."""
-    chunks: list[bytes] = []
-    size = 0
-    more = True
-    while more and size <= MAX_BODY_BYTES:
-        message = await receive()
-        if message["type"] != "http.request":
-            break
-        chunks.append(message.get("body", b""))
-        size += len(chunks[-1])
-        more = message.get("more_body", False)
-    return b"".join(chunks)
+def _id(value: Any) -> str | int | None:
+    """The id of a JSON-RPC request, which is a text or a number; anything else counts as none."""
+    if isinstance(value, str):
+        return _sendable(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """What gives a body that was read once more, and then whatever else comes."""
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
+def _sendable(text: str) -> str:
+    """A text without lone surrogates, which JSON can name and no answer can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _object(body: bytes) -> dict[str, Any]:

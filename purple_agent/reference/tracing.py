@@ -59,15 +59,18 @@ class TimedTools:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """See `ToolProvider`."""
-        start_s = self._clock()
-        result = await self._inner.call(call)
-        steps = _noted.get()
-        if steps is not None:
+        start_s, outcome = self._clock(), "failed"
+        try:
+            result = await self._inner.call(call)
             outcome = "failed" if result.failed else "done"
-            steps.append(
-                ToolStep(tool=call.name, start_s=start_s, end_s=self._clock(), outcome=outcome)
-            )
-        return result
+            return result
+        finally:  # a call that is cut off by a deadline has been made, too
+            steps = _noted.get()
+            if steps is not None:
+                end_s = self._clock()
+                steps.append(
+                    ToolStep(tool=call.name, start_s=start_s, end_s=end_s, outcome=outcome)
+                )
 
     async def aclose(self) -> None:
         """See `ToolProvider`."""

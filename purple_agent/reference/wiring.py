@@ -12,7 +12,7 @@ from purple_agent.case import Stage
 from purple_agent.memory.cases import CaseMemory
 from purple_agent.memory.summary import ModelSummary
 from purple_agent.minds.deterministic.mind import DeterministicMind
-from purple_agent.pipeline import NamedStage
+from purple_agent.pipeline import NamedStage, Pipeline
 from purple_agent.process.checkpoint import CheckpointStore
 from purple_agent.reference.agent import ReferenceAgent
 from purple_agent.reference.tracing import TimedTools
@@ -26,7 +26,7 @@ from purple_agent.stages.privacy import PrivacyStage
 from purple_agent.stages.process import ProcessStage
 from purple_agent.stages.reasoner import ReasonerStage
 from purple_agent.stages.session import SessionStage
-from purple_agent.stages.structure import StructureStage
+from purple_agent.stages.structure import StructureStage, describe
 from purple_agent.stages.tools import ToolsStage
 from purple_agent.toolbox.allowed import AllowedHosts
 from purple_agent.toolbox.exchange import new_http_client
@@ -74,20 +74,20 @@ def build_agent(
         ("memory", MemoryStage(memory)),
         ("session", SessionStage()),
         ("policy", PolicyStage()),
-        ("process", ProcessStage(checkpoints)),
+        ("process", ProcessStage()),
         ("tools", ToolsStage(opener)),
         ("reasoner", reasoner),
         ("compression", CompressionStage(store, summarise=thinking.summarise)),
         ("outcome", OutcomeStage(memory)),
         ("structure", StructureStage()),
     )
+    named = [NamedStage(number=n, name=name, run=run) for n, (name, run) in enumerate(stages)]
     return ReferenceAgent(
-        [NamedStage(number=n, name=name, run=run) for n, (name, run) in enumerate(stages)],
+        Pipeline(named, clock=clock, describe=describe),
         store,
         checkpoints=checkpoints,
         prepare=thinking.prepare,
         close=(http.aclose, *thinking.close),
-        clock=clock,
     )
 
 

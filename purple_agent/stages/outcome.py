@@ -12,6 +12,7 @@ from purple_agent.case import Case, Entry, Means, Quality, Say, Session
 from purple_agent.memory.cases import CaseMemory, CaseMemoryError, CaseRecord
 from purple_agent.memory.masking import MAX_CHARACTERS
 from purple_agent.memory.transcript import current_turn
+from purple_agent.process.gate import RefusedCall
 from purple_agent.process.machine import State
 from purple_agent.stages.memory import UNAVAILABLE, remembers
 
@@ -76,8 +77,17 @@ def _answer(case: Case) -> float:
 
 
 def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float, float]:
-    """The scores of tools and policy. A write that was refused stands as one that failed."""
-    called = [entry.call for entry in turn if entry.role == "call" and entry.call is not None]
+    """The scores of tools and policy. What the gate held back was never called."""
+    held_back = {
+        entry.call.id
+        for entry in turn
+        if entry.call is not None and isinstance(entry.result, RefusedCall)
+    }
+    called = [
+        entry.call
+        for entry in turn
+        if entry.role == "call" and entry.call is not None and entry.call.id not in held_back
+    ]
     failed = {
         entry.call.id
         for entry in turn

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from purple_agent.case import Answer, Case, Dialect, Session
+from purple_agent.case import Answer, Case, Dialect
 from purple_agent.policy.rules import Action, read_policy
 from purple_agent.process.machine import Evidence, Sign
 
@@ -40,17 +39,28 @@ class PolicyStage:
         return _blocked(case) or case
 
     async def _pinned(self, case: Case) -> Case:
-        document, session = case.incoming.metadata.get("policy_doc"), case.session
-        if not document:
-            return case
-        if session.policy_text or session.policy.unreadable:
-            same = _text_of(document) == session.policy_text
-            return case if same else replace(case, flags=(*case.flags, PINNED))
-        # Reading imports lark the first time, and takes up to a second for the largest policies.
-        session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
-        if session.policy.problem:
-            return replace(case, flags=(*case.flags, INVALID))
-        return case
+        session = case.session
+        first, document = session.given.get("policy_doc"), case.incoming.metadata.get("policy_doc")
+        if not session.has_policy and (first or document):
+            case = await _read(case, first or document)
+            is_other = bool(first and document) and _text_of(first) != _text_of(document)
+        else:
+            is_other = bool(document) and _text_of(document) != session.policy_text
+        return _flagged(case, PINNED) if is_other else case
+
+
+async def _read(case: Case, document: Any) -> Case:
+    """The case with a document as the policy of its session."""
+    session = case.session
+    # Reading imports lark the first time, and takes up to a second for the largest policies.
+    session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
+    session.given.pop("policy_doc", None)
+    session.policy_missing = session.policy_missing and not session.has_policy
+    return _flagged(case, INVALID) if session.policy.problem else case
+
+
+def _flagged(case: Case, flag: str) -> Case:
+    return replace(case, flags=(*case.flags, flag))
 
 
 def _text_of(document: Any) -> str:
@@ -66,20 +76,14 @@ def _blocked(case: Case) -> Answer | None:
     named = "rule" if len(verdict.decisive) == 1 else "rules"
     text = f"This cannot be done: it is blocked by policy, {named} {rules}."
     session.process = session.process.advance(Evidence(sign=Sign.BLOCKED, detail=text))
-    return Answer(text=text, kind="blocked", metadata=_metadata(case, session, verdict.decisive))
+    metadata = {
+        "policy": {"action": Action.BLOCK.value, "rules": list(verdict.decisive)},
+        "flags": list(case.flags),
+    }
+    return Answer(text=text, kind="blocked", metadata=metadata)
 
 
 def _is_question(text: str) -> bool:
     """Whether a request merely asks for something to be told."""
     text = text.strip()
     return text.endswith("?") and _ASKS.match(text) is not None
-
-
-def _metadata(case: Case, session: Session, rules: tuple[str, ...]) -> Mapping[str, Any]:
-    return {
-        "author": "deterministic",
-        "deterministic": True,
-        "policy": {"action": Action.BLOCK.value, "rules": list(rules)},
-        "process": {"kind": session.process.kind, "state": session.process.state.value},
-        "flags": list(case.flags),
-    }

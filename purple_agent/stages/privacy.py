@@ -8,7 +8,7 @@ import anyio.to_thread
 
 from purple_agent.case import Answer, Case, Dialect
 from purple_agent.privacy.guard import PrivacyVerdict, judge
-from purple_agent.wire import parse_first_message
+from purple_agent.wire import parse_first_message, read_tool_result
 
 REFUSAL = (
     "I cannot help with that: I do not disclose passwords or other secrets, nor personal data of "
@@ -20,8 +20,6 @@ REFUSAL = (
 LONG = 10_000
 """Texts of more characters are judged in a thread, since that would hold up other conversations."""
 
-_TOOL_RESULT = "Tool '"
-
 
 class PrivacyStage:
     """Refuses a business request that the guard refuses; on the τ² wire it only leaves flags.
@@ -32,9 +30,10 @@ class PrivacyStage:
     async def __call__(self, case: Case) -> Case | Answer:
         """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
         verdict = await _judged(users_words(case.incoming.text, case.session.dialect))
-        if verdict.refused and case.session.dialect is Dialect.BUSINESS:
-            return Answer(text=REFUSAL, kind="refused", metadata={"privacy": list(verdict.flags)})
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
+        if verdict.refused and case.session.dialect is Dialect.BUSINESS:
+            metadata = {"privacy": list(verdict.flags), "flags": [*case.flags, *flags]}
+            return Answer(text=REFUSAL, kind="refused", metadata=metadata)
         return dataclasses.replace(case, flags=(*case.flags, *flags)) if flags else case
 
 
@@ -47,7 +46,7 @@ def users_words(text: str, dialect: Dialect) -> str:
         return text
     first = parse_first_message(text)
     words = first.user_text if first else text
-    return "" if words.startswith(_TOOL_RESULT) else words
+    return "" if read_tool_result(words) is not None else words
 
 
 async def _judged(text: str) -> PrivacyVerdict:

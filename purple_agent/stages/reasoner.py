@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,7 +16,6 @@ from purple_agent.case import (
     Case,
     Dialect,
     Entry,
-    Json,
     Means,
     Reply,
     Say,
@@ -25,10 +25,14 @@ from purple_agent.case import (
     ToolSpec,
 )
 from purple_agent.minds.mind import DETERMINISTIC, Mind
+from purple_agent.process.approvals import evidence_of
 from purple_agent.process.control import control_of
-from purple_agent.process.gate import decide, refusal
-from purple_agent.process.machine import ApprovalStatus, Evidence, Sign, State
+from purple_agent.process.gate import RefusedCall, decide, refusal
+from purple_agent.process.machine import Evidence, Sign, State
+from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
 from purple_agent.toolbox.repair import repaired
+
+logger = logging.getLogger(__name__)
 
 MAX_ROUNDS: Final = 20
 """How often the mind is asked for one message."""
@@ -43,10 +47,8 @@ LONG: Final = "This took more steps than I may take for one request, so I stoppe
 CIRCLING: Final = "I was repeating the same step without getting any further, so I stopped."
 NO_TOOLS: Final = "There are no tools that could be called."
 UNSURE: Final = "No answer came in time. It is not known whether this was carried out."
-
-_GRANTED: Final = frozenset({"approved", "granted", "accepted"})
-_DENIED: Final = frozenset({"denied", "rejected", "declined", "refused"})
-_PENDING: Final = frozenset({"pending", "requested", "waiting", "submitted", "in_review"})
+BROKEN: Final = "Something went wrong on my side, so I stopped."
+AGAIN: Final = "It is not known whether this was already carried out. Look it up first."
 
 
 class ReasonerStage:
@@ -88,6 +90,10 @@ class ReasonerStage:
                 case, reply = await self._think(case, turn)
         except TimeoutError:
             reply = _stopped(LATE, turn)
+        except Exception:
+            # Whatever broke, what was changed before must not go untold.
+            logger.exception("the reasoner broke")
+            reply = _stopped(BROKEN, turn)
         _conclude(session, reply, turn)
         flags = (*case.flags, *self._mind.flags(session))
         return replace(case, reply=reply, author=self._mind.author(session), flags=flags)
@@ -124,19 +130,18 @@ class ReasonerStage:
     async def _make(self, session: Session, call: ToolCall, turn: _Turn) -> None:
         """Make a call if it may be made, and enter what came of it."""
         spec = session.spec(call.name)
-        if (spec is None or spec.is_write) and control_of(call.name) is None:
-            session.facts = facts.about(session, call.arguments, _results(session))
         decide(session, call)
-        refused = _why_not(session, call, spec)
-        if session.tools is None or refused:
-            _enter(session, call, ToolResult(text=refused or NO_TOOLS, failed=True))
+        refused = _why_not(session, call, spec, turn)
+        if session.tools is None or refused is not None:
+            unmade = CallFailure(text=NO_TOOLS, cause=Cause.UNSENT)
+            _enter(session, call, refused or unmade)
             return
         try:
             result = await session.tools.call(call)
         except asyncio.CancelledError:
-            _enter(session, call, ToolResult(text=UNSURE, failed=True))
+            _enter(session, call, CallFailure(text=UNSURE, cause=Cause.WAY))
             if spec is not None and spec.is_write:
-                turn.unsure.append(call)
+                turn.is_unsure_of(call)
             raise
         _enter(session, call, result)
         _learn(session, call, spec, result, turn)
@@ -150,6 +155,20 @@ class _Turn:
     made: Counter[str] = field(default_factory=Counter)
     changed: list[ToolCall] = field(default_factory=list)
     unsure: list[ToolCall] = field(default_factory=list)
+    blind: list[ToolCall] = field(default_factory=list)
+    """Of these, those about whose things nothing was read since."""
+
+    def is_unsure_of(self, call: ToolCall) -> None:
+        """Note a write of which it is not known whether it was made."""
+        self.unsure.append(call)
+        self.blind.append(call)
+
+    def is_blind_to(self, call: ToolCall) -> bool:
+        """Whether this very write may have been made already, and nobody has looked."""
+        return any(
+            each.name == call.name and dict(each.arguments) == dict(call.arguments)
+            for each in self.blind
+        )
 
     def is_stuck_on(self, call: ToolCall) -> bool:
         """Whether the same call is asked for once too often."""
@@ -159,19 +178,18 @@ class _Turn:
         return self.made[key] >= MAX_SAME
 
 
-def _why_not(session: Session, call: ToolCall, spec: ToolSpec | None) -> str:
+def _why_not(
+    session: Session, call: ToolCall, spec: ToolSpec | None, turn: _Turn
+) -> CallFailure | None:
+    """Why a call must not be made now, as its result; None where it may be."""
     if spec is None:
         known = ", ".join(each.name for each in session.specs[:10]) or "none"
-        return f"There is no tool {call.name[:100]!r}; known: {known}."
-    return refusal(session, call)
-
-
-def _results(session: Session) -> list[tuple[ToolCall, ToolResult]]:
-    return [
-        (entry.call, entry.result)
-        for entry in session.entries
-        if entry.role == "result" and entry.call is not None and entry.result is not None
-    ]
+        text = f"There is no tool {call.name[:100]!r}; known: {known}."
+        return CallFailure(text=text, cause=Cause.UNSENT)
+    refused = refusal(session, call)
+    if refused:
+        return RefusedCall(text=refused)
+    return CallFailure(text=AGAIN, cause=Cause.UNSENT) if turn.is_blind_to(call) else None
 
 
 def _enter(session: Session, call: ToolCall, result: ToolResult) -> None:
@@ -205,81 +223,24 @@ def _learn(
     """Take facts and evidence from a result."""
     control = control_of(call.name)
     if control is not None:
-        found = _evidence(session, call, control, result)
+        found = evidence_of(session.process, call, control, result)
         if found is not None:
             session.process = session.process.advance(found)
         return
     if spec is None:
         return
     facts.file(session, spec, result)
-    if spec.is_write:
+    if not spec.is_write:
+        turn.blind = [
+            each for each in turn.blind if not facts.tells_of(session, each.arguments, call, result)
+        ]
+    else:
         if not result.failed:
             turn.changed.append(call)
+        elif cause_of(result) is Cause.WAY:
+            turn.is_unsure_of(call)
         sign = Sign.WRITE_FAILED if result.failed else Sign.WRITTEN
         session.process = session.process.advance(Evidence(sign=sign, detail=call.name))
-
-
-def _evidence(
-    session: Session, call: ToolCall, control: str, result: ToolResult
-) -> Evidence | None:
-    """What the result of a control tool shows; None for a failure or an unclear answer."""
-    if result.failed:
-        return None
-    if control == "escalate":
-        return Evidence(sign=Sign.ESCALATED, detail=call.name)
-    status = _status(result.value)
-    if status is None:
-        return None
-    approval_id = _approval_id(call, result.value)
-    return Evidence(
-        sign={
-            ApprovalStatus.GRANTED: Sign.APPROVAL_GRANTED,
-            ApprovalStatus.DENIED: Sign.APPROVAL_DENIED,
-            ApprovalStatus.PENDING: Sign.APPROVAL_PENDING,
-        }[status],
-        subject=_subject(session, call, result.value, approval_id),
-        approval_id=approval_id,
-    )
-
-
-def _status(value: Json) -> ApprovalStatus | None:
-    """What a tool says of an approval: `approved` if it is true or false, else `status`."""
-    if not isinstance(value, Mapping):
-        return None
-    approved, status = value.get("approved"), str(value.get("status", "")).strip().lower()
-    if status in _PENDING:
-        return ApprovalStatus.PENDING
-    if isinstance(approved, bool):
-        return ApprovalStatus.GRANTED if approved else ApprovalStatus.DENIED
-    if status in _GRANTED:
-        return ApprovalStatus.GRANTED
-    return ApprovalStatus.DENIED if status in _DENIED else None
-
-
-def _approval_id(call: ToolCall, value: Json) -> str:
-    told = value.get("approval_id") if isinstance(value, Mapping) else None
-    return str(told or call.arguments.get("approval_id") or "")
-
-
-def _subject(session: Session, call: ToolCall, value: Json, approval_id: str) -> str:
-    """What an approval is of: the call's subject, or that of the approval that was looked up.
-
-    What the tool says of a subject counts only where the call names none and the id is not known,
-    so that one approval cannot be passed off as another's.
-    """
-    named = call.arguments.get("subject_id")
-    if named is None:
-        named = next(
-            (v for k, v in call.arguments.items() if k.endswith("_id") and k != "approval_id"), None
-        )
-    if named is not None:
-        return str(named)
-    known = (each for each in session.process.approvals if each.approval_id == approval_id)
-    found = next(known, None)
-    if found is not None:
-        return found.subject
-    told = value.get("subject_id") if isinstance(value, Mapping) else None
-    return str(told) if told is not None else ""
 
 
 # -- the end of a turn -------------------------------------------------------------------------

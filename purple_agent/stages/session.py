@@ -15,7 +15,6 @@ from purple_agent.memory.transcript import Limits, surplus
 LONG = "session:long"
 """The flag of a case whose conversation is to be summarised."""
 
-_RESULT = re.compile(r"Tool '(?P<name>[^'\n]{1,200})' result: ?")
 _ERROR = re.compile(r"error\b", re.IGNORECASE)
 _GREETING = re.compile(
     r"(?:hi|hello|hey|welcome)\b[^\n?]{0,80}\b(?:help|assist)\b[^\n?]{0,40}\?[ \t]*\n+(?=\s*\S)",
@@ -39,7 +38,7 @@ class SessionStage:
     async def __call__(self, case: Case) -> Case:
         """The case, with the message entered into its session."""
         session = case.session
-        session.entries.extend(_entries(session, case.incoming.text))
+        enter(session, case.incoming.text)
         if not surplus(session.entries, self._limits):
             return case
         late = surplus(session.entries, self._limits.doubled())
@@ -47,6 +46,11 @@ class SessionStage:
             session.summary = extract(session.summary, session.entries[:late]).text
             del session.entries[:late]
         return replace(case, flags=(*case.flags, LONG))
+
+
+def enter(session: Session, text: str) -> None:
+    """Enter what came in, in its session's dialect."""
+    session.entries.extend(_entries(session, text))
 
 
 def _entries(session: Session, text: str) -> list[Entry]:
@@ -71,8 +75,8 @@ def read_result(call: ToolCall, text: str) -> ToolResult:
     Only one call is made at a time, so all of the message belongs to it, whatever the content
     looks like. A message without that beginning is the content itself: some assessors send it bare.
     """
-    head = _RESULT.match(text)
-    content = text[head.end() :] if head is not None and head["name"] == call.name else text
+    told = wire.read_tool_result(text)
+    content = told[1] if told is not None and told[0] == call.name else text
     if _ERROR.match(content):
         return ToolResult(text=content, failed=True)
     return ToolResult(text=content, value=_value(content))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from purple_agent.case import Case, Dialect, Entry, Session
+from purple_agent.case import Case, Dialect, Entry, Session, ToolSpec
 from purple_agent.errors import ToolsUnavailableError
 from purple_agent.toolbox.drift import RepairingTools
 from purple_agent.toolbox.failures import EndpointError
@@ -68,7 +68,8 @@ def session_id(case: Case) -> str:
     if isinstance(given, float) and given.is_integer():
         given = int(given)
     if isinstance(given, (str, int)) and not isinstance(given, bool) and str(given):
-        return str(given)[:MAX_SESSION_ID]
+        # No address can hold a lone surrogate.
+        return str(given)[:MAX_SESSION_ID].encode("utf-8", "replace").decode()
     return case.session.context_id[:MAX_SESSION_ID]
 
 
@@ -86,9 +87,9 @@ async def _with_wire_tools(case: Case) -> Case:
     return case if specs else _flagged(case, "tools:none")
 
 
-def _pinning(session: Session) -> Any:
-    def pin(specs: Sequence[Any]) -> None:
-        session.specs = tuple(specs)
+def _pinning(session: Session) -> Callable[[tuple[ToolSpec, ...]], None]:
+    def pin(specs: tuple[ToolSpec, ...]) -> None:
+        session.specs = specs
 
     return pin
 

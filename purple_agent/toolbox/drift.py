@@ -18,8 +18,6 @@ from purple_agent.toolbox.repair import Repaired, repaired, writes
 
 MAX_LISTINGS = 10
 """How often tools are listed again for one conversation."""
-MAX_REPAIRS = 50
-"""How many repairs are remembered for the record."""
 
 _PART = r"(parameter|argument|field|property|input|keyword|key)s?"
 _COMPLAINT = re.compile(
@@ -59,7 +57,6 @@ class RepairingTools:
         relisted: Callable[[tuple[ToolSpec, ...]], None] = lambda _: None,
     ) -> None:
         self.endpoint = endpoint
-        self.repairs: list[str] = []
         self._tools = tools
         self._specs = tuple(specs)
         self._relisted = relisted
@@ -102,7 +99,6 @@ class RepairingTools:
         if writes(ready.call.name, self._specs) and not asked_to_write:
             # Whoever checks writes took this call for a read.
             return _unsent(f"{ready.call.name!r} may change something: call it as such, anew")
-        self.repairs += ready.changes[: max(0, MAX_REPAIRS - len(self.repairs))]
         return await self._tools.call(ready.call)
 
     async def _list_again(self) -> bool:

@@ -11,10 +11,21 @@ from purple_agent.toolbox.failures import CallFailure, Cause, Code, EndpointErro
 from purple_agent.toolbox.specs import Listing, read_listing
 from purple_agent.wire import read_opening
 
+LONGEST_KEPT = 200_000
+"""Characters of a list of tools whose reading is kept."""
 
-@lru_cache(maxsize=64)
+
 def _listing(tools_text: str) -> Listing:
     """The tools of a first message; the conversations of one domain all bring the same ones."""
+    return _kept(tools_text) if len(tools_text) <= LONGEST_KEPT else _read(tools_text)
+
+
+@lru_cache(maxsize=64)
+def _kept(tools_text: str) -> Listing:
+    return _read(tools_text)
+
+
+def _read(tools_text: str) -> Listing:
     return read_listing(json.loads(tools_text) if tools_text else [])
 
 

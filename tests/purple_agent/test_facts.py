@@ -94,3 +94,61 @@ def test_a_search_that_found_the_very_record_counts() -> None:
     results = [read("find_customer", {"customer_id": "C-1", "tier": "gold"}, email="a@b.example")]
     assert facts.about(session(), {"customer_id": "C-1"}, results)["customer"]["tier"] == "gold"
     assert facts.about(session(), {"customer_id": "C-2"}, results) == {}
+
+
+def test_a_number_leads_on_only_under_a_name_that_fits() -> None:
+    results = [
+        read("get_order", {"order_id": 12, "quantity": 7, "billing_customer_id": 8}, order_id=12),
+        read("get_customer", {"customer_id": 7, "tier": "gold"}, customer_id=7),
+    ]
+    assert "customer" not in facts.about(session(), {"order_id": 12}, results)
+    assert "customer" not in facts.about(session(), {"order_id": 12, "quantity": 7}, results)
+    fitting = read("get_customer", {"id": 8, "tier": "basic"}, id=8)
+    own = facts.about(session(), {"order_id": 12}, [*results, fitting])
+    assert own["customer"]["tier"] == "basic"
+
+
+@pytest.mark.parametrize("written", [{"order_id": 12}, {"orderId": 12}, {"id": 12}])
+@pytest.mark.parametrize("asked", [{"order_id": 12}, {"id": 12}])
+def test_a_number_that_is_an_id_leads_to_its_record_however_it_is_written(
+    written: dict[str, int], asked: dict[str, int]
+) -> None:
+    results = [read("get_order", {"id": 12, "total": 9}, **asked)]
+    assert facts.about(session(), written, results)["order"]["total"] == 9
+
+
+def test_a_number_in_a_call_does_not_make_a_search_the_finder_of_its_record() -> None:
+    results = [read("find_customer", {"customer_id": 7, "tier": "gold"}, email="a@b.example")]
+    assert facts.about(session(), {"order_id": 12, "quantity": 7}, results) == {}
+    assert "customer" in facts.about(session(), {"customerId": 7}, results)
+
+
+def test_what_a_write_told_of_a_record_counts_over_what_was_read_before() -> None:
+    results = [
+        read("get_order", {"order_id": "O-1", "status": "open"}, order_id="O-1"),
+        read("update_order", {"order_id": "O-1", "status": "cancelled"}, order_id="O-1"),
+    ]
+    here = session()
+    assert facts.about(here, {"order_id": "O-1"}, results)["order"]["status"] == "cancelled"
+    assert here.facts == {}
+
+
+@pytest.mark.parametrize("key", ["purchase_order_id", "purchaseOrderId", "id"])
+def test_a_record_of_another_id_is_of_another_however_names_are_written(key: str) -> None:
+    fact = {key: "PO-1"}
+    assert facts.is_of_another("purchase_order", fact, {"purchaseOrderId": "PO-2"})
+    assert not facts.is_of_another("purchase_order", fact, {"purchase_order_id": "po-1"})
+
+
+def test_what_is_too_large_is_not_filed_and_nothing_older_stands_for_it() -> None:
+    here = session()
+    facts.file(here, spec("get_order"), told({"id": "O-1"}))
+    facts.file(here, spec("get_order"), told({"id": "O-2", "notes": "x" * 256_000}))
+    assert here.facts == {}
+
+
+def test_all_facts_of_a_session_are_bounded_and_the_oldest_go_first() -> None:
+    here = session()
+    for number in range(12):
+        facts.file(here, spec(f"get_thing{number}"), told({"notes": "x" * 200_000}))
+    assert list(here.facts) == [f"thing{number}" for number in range(3, 12)]

@@ -82,3 +82,16 @@ def test_an_opening_without_tools_has_a_policy_and_a_later_message_is_none():
     opening = wire.read_opening(f"P\n{wire.USER_LINE}\nHi")
     assert opening == wire.Opening(policy="P", tools=(), user_text="Hi")
     assert wire.read_opening("Hello") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Tool 'get_x' result: a\nb", ("get_x", "a\nb")),
+        ("Tool 'get_x' result:", ("get_x", "")),
+        ("Tool 'get_x' broke, please help", None),
+        ("See: Tool 'get_x' result: a", None),
+    ],
+)
+def test_a_tools_result_is_told_by_how_the_text_begins(text, read):
+    assert wire.read_tool_result(text) == read

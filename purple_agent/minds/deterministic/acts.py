@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
+
+from purple_agent.remembered import per_conversation
 
 
 class Act(StrEnum):
@@ -60,7 +61,7 @@ _PATTERNS: Final = {
 }
 
 
-@lru_cache(maxsize=256)
+@per_conversation
 def acts_in(text: str) -> frozenset[Act]:
     """The acts that a text performs; none for a bare request."""
     found = {act for act, pattern in _PATTERNS.items() if pattern.search(text)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from purple_agent.minds.deterministic.acts import Act, acts_in
 from purple_agent.minds.deterministic.values import LONGEST_TEXT, values_in
 from purple_agent.minds.deterministic.words import ALSO_NOUNS, acts_of, stem, unphrased, words_in
+from purple_agent.remembered import per_conversation
 from purple_agent.toolbox.verbs import READ_VERBS
 
 MOST_CLAUSES: Final = 25
@@ -77,7 +77,7 @@ class Clause:
         return bool(self.verbs) and all(each in _READING for each in self.verbs)
 
 
-@lru_cache(maxsize=256)
+@per_conversation
 def clauses_of(text: str) -> tuple[Clause, ...]:
     """The clauses of a text in order; a quoted text is never taken apart."""
     text = text[:LONGEST_TEXT]

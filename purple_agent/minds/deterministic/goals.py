@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from purple_agent.case import Json, Session
-from purple_agent.facts import about
+from purple_agent.facts import about, is_of_another
 from purple_agent.minds.deterministic import identifiers, slots
 from purple_agent.minds.deterministic.acts import Act, acts_in
 from purple_agent.minds.deterministic.clauses import Clause, clauses_of, is_short
@@ -70,9 +70,6 @@ class Goals:
     reads: tuple[Goal, ...] = ()
     unsupported: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.writes or self.reads or self.unsupported or self.questions)
 
 
 def goals_of(
@@ -176,16 +173,8 @@ def _know(goal: Goal, session: Session, thread: Thread, facts: Mapping[str, Json
 def _not_of_another(arguments: Mapping[str, Json], facts: Mapping[str, Json]) -> dict[str, Json]:
     """The facts without the records that have another id than the arguments give."""
     return {
-        entity: fact
-        for entity, fact in facts.items()
-        if not (isinstance(fact, dict) and _is_of_another(entity, fact, arguments))
+        entity: fact for entity, fact in facts.items() if not is_of_another(entity, fact, arguments)
     }
-
-
-def _is_of_another(entity: str, fact: Mapping[str, Json], arguments: Mapping[str, Json]) -> bool:
-    own = arguments.get(f"{entity}_id")
-    told = fact.get(f"{entity}_id", fact.get("id"))
-    return own is not None and told is not None and str(own) != str(told)
 
 
 def _is_act(text: str) -> bool:

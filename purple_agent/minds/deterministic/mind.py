@@ -49,7 +49,7 @@ class DeterministicMind:
         thread = thread_of(session)
         known = _known(session, thread)
         index = self._indexes.of(session.specs)
-        prose = self._policies.of("" if session.policy.rules else session.policy_text)
+        prose = self._policies.of(session.policy_text if session.policy.is_prose else "")
         work = Work(session=session, thread=thread, index=index, prose=prose, known=known)
         if self._wants_human(thread):
             return self._handed_over(work)

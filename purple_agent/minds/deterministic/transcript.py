@@ -10,6 +10,7 @@ from typing import Final
 
 from purple_agent.case import Dialect, Entry, Json, Session, ToolCall, ToolResult
 from purple_agent.minds.deterministic.acts import Act, acts_in
+from purple_agent.wire import read_tool_result
 
 CLOSING: Final = "Is there anything else I can help you with?"
 """Ends a reply after which a request is over."""
@@ -22,7 +23,6 @@ _OFFER: Final = re.compile(
 )
 _TOLD: Final = "The user said: "
 _OURS: Final = "You said: "
-_RESULT: Final = re.compile(r"^Tool '([^'\n]{1,100})' result: (.*)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +61,6 @@ class Thread:
     def current(self) -> str:
         """The latest text; empty where nothing was said."""
         return self.texts[-1] if self.texts else ""
-
-    def successes(self, name: str) -> tuple[Made, ...]:
-        """The calls of a tool that did what they should."""
-        return tuple(
-            each for each in self.made if each.call.name == name and not each.result.failed
-        )
 
 
 def thread_of(session: Session) -> Thread:
@@ -121,11 +115,11 @@ def _read(text: str, *, wire: bool) -> tuple[str, list[str], list[tuple[str, Jso
     lines = [line for line in text.split("\n") if not _OFFER.match(line)]
     told, records, own = list[str](), list[tuple[str, Json]](), list[str]()
     for line in lines:
-        result = _RESULT.match(line)
+        result = read_tool_result(line)
         if line.startswith(_TOLD):
             told.append(line.removeprefix(_TOLD))
         elif result is not None:
-            records.append((result.group(1), _json(result.group(2))))
+            records.append((result[0], _json(result[1])))
         elif not line.startswith(_OURS):
             own.append(line)
     return "\n".join(own).strip(), told, records

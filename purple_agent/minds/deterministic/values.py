@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Final, Literal
+
+from purple_agent.remembered import per_conversation
 
 LONGEST_TEXT: Final = 8_000
 """Characters of a text that are looked at."""
@@ -77,7 +78,7 @@ class Found:
         return _number(self.text)
 
 
-@lru_cache(maxsize=256)
+@per_conversation
 def values_in(text: str) -> tuple[Found, ...]:
     """The values of a text in order. What is read as one kind is not read as another as well.
 

@@ -103,3 +103,8 @@ def abilities(index: ToolIndex) -> str:
 def failed(name: str, arguments: Mapping[str, Json], text: str) -> str:
     """That a change could not be made, with what the tool said."""
     return f"I could not {called(name, arguments)}: {shown(text).rstrip('.')}."
+
+
+def unsure(name: str, arguments: Mapping[str, Json], text: str) -> str:
+    """That it is not known whether a change was made, with why."""
+    return f"It is not known whether this was done: {called(name, arguments)}. {shown(text)}"

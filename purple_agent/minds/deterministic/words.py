@@ -126,9 +126,17 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(match.lower() for match in _WORD.findall(_HUMP.sub("_", text)))
 
 
-@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """A word without its usual endings; rough, but the same for `approve` and `approval`."""
+    return _short_stem(word) if len(word) <= _SHORT else _stem(word)
+
+
+@lru_cache(maxsize=4096)
+def _short_stem(word: str) -> str:
+    return _stem(word)
+
+
+def _stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return _undoubled(word[: -len(ending)])

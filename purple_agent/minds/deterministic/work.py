@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from purple_agent import facts
 from purple_agent.case import Dialect, Json, Session, ToolCall, Use
 from purple_agent.minds.deterministic import identifiers, slots, wording
 from purple_agent.minds.deterministic.acts import Act, acts_in
@@ -22,8 +21,9 @@ from purple_agent.minds.deterministic.said import Said
 from purple_agent.minds.deterministic.transcript import PENDING, Made, Thread
 from purple_agent.policy.rules import Action
 from purple_agent.process.control import Control
-from purple_agent.process.gate import Ruling, decide, rule_on
+from purple_agent.process.gate import RefusedCall, Ruling, rule_on
 from purple_agent.process.machine import ApprovalStatus
+from purple_agent.toolbox.failures import Cause, cause_of
 
 TRIES_OF_A_READ: Final = 2
 _NOT_THERE: Final = re.compile(
@@ -86,6 +86,7 @@ class Work:
             fits = made.call.name == goal.tool.name or known is None
             if (
                 fits
+                and not isinstance(made.result, RefusedCall)
                 and goal.is_done_by(made.call.arguments)
                 and (not made.result.failed or (self._is_of_now(made) and known is not None))
             ):
@@ -95,15 +96,25 @@ class Work:
     def _after_write(self, goal: Goal, made: Made) -> Step:
         if not made.result.failed:
             text = wording.done(made.call.name, made.call.arguments, made.result.value)
-            return Outcome(text=f"{text}{self._remarks(goal, made.call)}")
+            return Outcome(text=f"{text}{self._remarks(made.call)}")
+        if self._is_unsure(made):
+            text = wording.unsure(goal.tool.name, goal.arguments, made.result.text)
+            return self.escalated(text, subject=_first_id(goal.arguments))
         text = wording.failed(goal.tool.name, goal.arguments, made.result.text)
         if _NOT_THERE.search(made.result.text):
             return Outcome(text=f"{text} Nothing was changed. Please check what you gave me.")
         return self.escalated(text, subject=_first_id(goal.arguments))
 
-    def _remarks(self, goal: Goal, call: ToolCall) -> str:
+    def _is_unsure(self, made: Made) -> bool:
+        """Whether a write that failed may have been made all the same.
+
+        On the τ² wire a failure is always what the tool itself said.
+        """
+        return self.session.dialect is Dialect.BUSINESS and cause_of(made.result) is Cause.WAY
+
+    def _remarks(self, call: ToolCall) -> str:
         """What the policy has to say of a write that was made."""
-        ruling = rule_on(self._as_known(goal), call)
+        ruling = rule_on(self.session, call)
         remarks = ""
         if ruling.approval is not None and ruling.approval.status is ApprovalStatus.GRANTED:
             remarks += f" {ruling.reason}"
@@ -111,34 +122,30 @@ class Work:
             remarks += f" Please note the warning of the policy: {', '.join(ruling.warnings)}."
         return remarks
 
-    def _as_known(self, goal: Goal) -> Session:
-        """The session with the facts alone that are about a goal's own things.
-
-        What was read for another goal, or for an earlier request, must not speak for this one: the
-        customer of another order is not this order's customer.
-        """
-        results = [(each.call, each.result) for each in self.thread.made]
-        return replace(self.session, facts=facts.about(self.session, goal.arguments, results))
-
     def _judged(self, goal: Goal) -> Step:
         call = ToolCall(id="", name=goal.tool.name, arguments=goal.arguments)
-        ruling = rule_on(self._as_known(goal), call)
+        ruling = rule_on(self.session, call)
         if not ruling.passes:
             return self._restricted(goal, call, ruling)
-        doubt = "" if self.session.policy.rules else self.prose.doubt(goal.tool, goal.arguments)
+        is_prose = self.session.policy.is_prose
+        doubt = self.prose.doubt(goal.tool, goal.arguments) if is_prose else ""
         if doubt:
             return self._doubted(goal, doubt)
         if self.prose.asks_confirmation and not self._is_confirmed(call):
             text = f"You would like me to {wording.called(call.name, call.arguments)}."
             return Outcome(text=f"{text} {wording.GO_AHEAD}", asks=True)
-        self.session.facts = self._as_known(goal).facts
         return self._use(goal.tool, goal.arguments)
 
     def _restricted(self, goal: Goal, call: ToolCall, ruling: Ruling) -> Step:
+        """What follows from a ruling against a write: first of all, that the gate makes it as well.
+
+        Only so does the process know what was asked for; a mind does not move it itself.
+        """
+        if self.session.dialect is Dialect.BUSINESS and not self._was_refused(call):
+            return self._use(goal.tool, goal.arguments)
         about = wording.called(goal.tool.name, goal.arguments)
         if ruling.action is Action.REQUIRE_APPROVAL:
-            return self._approval(goal, call, ruling)
-        self._tell_process(goal, call)
+            return self._approval(goal, ruling)
         if ruling.action is Action.ESCALATE:
             return self.escalated(f"I did not {about}. {ruling.reason}", subject=ruling.subject)
         denied = ruling.approval is not None and ruling.approval.status is ApprovalStatus.DENIED
@@ -165,16 +172,19 @@ class Work:
             for question, text in zip(self.thread.questions, self.thread.texts, strict=True)
         )
 
-    def _tell_process(self, goal: Goal, call: ToolCall) -> None:
-        if self.session.dialect is Dialect.BUSINESS:
-            self.session.facts = self._as_known(goal).facts
-            decide(self.session, call)
+    def _was_refused(self, call: ToolCall) -> bool:
+        """Whether the gate has refused this very call for the latest message."""
+        return any(
+            isinstance(made.result, RefusedCall)
+            and made.is_call(call.name, call.arguments)
+            and self._is_of_now(made)
+            for made in self.thread.made
+        )
 
     # -- approval --------------------------------------------------------------------------
 
-    def _approval(self, goal: Goal, call: ToolCall, ruling: Ruling) -> Step:
+    def _approval(self, goal: Goal, ruling: Ruling) -> Step:
         """Ask for an approval, or for what became of it; once each for one message."""
-        self._tell_process(goal, call)
         about = wording.called(goal.tool.name, goal.arguments)
         waiting = ruling.approval is not None
         role: Control = "get_approval" if waiting else "request_approval"
@@ -232,19 +242,33 @@ class Work:
             subject: The id that it is about; may be empty.
             summary: What the human is told; `text` where none is given.
         """
+        reason = summary or text
         for made in self.thread.made:
-            if self._role(made.call.name) == "escalate" and self._has_subject(made.call, subject):
+            is_own = self._role(made.call.name) == "escalate" and self._has_subject(
+                made.call, subject, reason
+            )
+            if is_own:
                 told = f"{text} The handover to a human failed as well."
                 return Outcome(text=told if made.result.failed else f"{text} {wording.HANDED_OVER}")
-        step = self._control("escalate", subject, summary or text)
+        step = self._control("escalate", subject, reason)
         if isinstance(step, Use):
             return step
         return Outcome(text=f"{text} This needs a human, whom I cannot reach from here.")
 
-    def _has_subject(self, call: ToolCall, subject: str) -> bool:
+    def _has_subject(self, call: ToolCall, subject: str, reason: str) -> bool:
+        """Whether a handover was about a subject.
+
+        A tool that takes no id is told in words. On the τ² wire a handover is of the conversation.
+        """
         tool = self.index.tool(call.name)
         takes = [p.name for p in tool.parameters if p.is_id] if tool else []
-        return not takes or any(str(call.arguments.get(name)) == subject for name in takes)
+        if takes:
+            return any(str(call.arguments.get(name)) == subject for name in takes)
+        told = " ".join(str(value) for value in call.arguments.values())
+        if not told or not subject or self.session.dialect is Dialect.TAU2:
+            return True
+        names = re.search(rf"(?<![\w-]){re.escape(subject)}(?![\w-])", told) is not None
+        return names or reason[: slots.LONGEST_SLOT] in told
 
     def _control(self, role: Control, subject: str, reason: str, *, approval: str = "") -> Step:
         """The call of a control tool, if it can be filled."""
@@ -325,7 +349,7 @@ class Work:
         if not goal.tool.spec.is_write or self.session.dialect is not Dialect.BUSINESS:
             return ()
         call = ToolCall(id="", name=goal.tool.name, arguments=goal.arguments)
-        return rule_on(self._as_known(goal), call).needs
+        return rule_on(self.session, call).needs
 
     def _is_likely(self, tool: Tool, goal: Goal, wanted: frozenset[str]) -> bool:
         """Whether a read is about what is wanted, or about the very thing that is to be changed."""

@@ -88,7 +88,8 @@ class Chain:
         first = settings.small or settings.primary if means is Means.SMALL else settings.primary
         wanted: list[ModelChoice | None] = [first, settings.fallback]
         found: list[ModelChoice | None] = [choice for choice in wanted if choice is not None]
-        if self._brainos is not None and means is Means.FULL:
+        # It is no small model, but where it is the only one, it is asked all the same.
+        if self._brainos is not None and (means is Means.FULL or not found):
             found.insert(0, None)
         return sorted(dict.fromkeys(found), key=self._is_resting)
 

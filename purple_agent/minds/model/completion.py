@@ -133,7 +133,7 @@ class LiteLlmCompletion:
                 model=_litellm_name(choice, litellm),
                 messages=[dict(message) for message in messages],
                 tools=[dict(tool) for tool in tools] or None,
-                api_key=choice.api_key or _placeholder(choice),
+                api_key=_key_of(choice),
                 api_base=choice.base_url,
                 temperature=0.0,
                 timeout=self._timeout_s,
@@ -170,7 +170,9 @@ def _litellm_name(choice: ModelChoice, litellm: Any) -> str:
     return f"openai/{choice.name}"
 
 
-def _placeholder(choice: ModelChoice) -> str | None:
+def _key_of(choice: ModelChoice) -> str | None:
+    if choice.api_key:
+        return choice.api_key.get_secret_value()
     # Local OpenAI-compatible servers need no key, but the client insists on one.
     return "none" if choice.base_url is not None else None
 
@@ -185,7 +187,7 @@ def _is_about_form(error: Exception, litellm: Any) -> bool:
 def _explain(choice: ModelChoice, error: Exception) -> str:
     first_line = next(iter(str(error).splitlines()), "")
     if choice.api_key:
-        first_line = first_line.replace(choice.api_key, "***")
+        first_line = first_line.replace(choice.api_key.get_secret_value(), "***")
     text = _KEY.sub("***", first_line)[:300]
     return f"the language model {choice.name!r} could not be called: {type(error).__name__}: {text}"
 

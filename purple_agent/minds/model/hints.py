@@ -42,17 +42,26 @@ _COMMON = frozenset(
 )
 
 
-@lru_cache(maxsize=64)
 def sentences_of(policy: str) -> tuple[str, ...]:
     """The sentences of a policy that say something: four words or more, without bullets."""
-    found = (part.strip(" \t-*#>") for part in _BREAK.split(policy[:SCANNED]))
+    return _sentences(policy[:SCANNED])
+
+
+@lru_cache(maxsize=64)
+def _sentences(policy: str) -> tuple[str, ...]:
+    found = (part.strip(" \t-*#>") for part in _BREAK.split(policy))
     kept = (part[:MAX_SENTENCE] for part in found if len(part.split()) >= 4)
     return tuple(dict.fromkeys(kept))
 
 
-@lru_cache(maxsize=4_096)
 def _words(text: str) -> str:
     return " ".join(sorted(set(_WORD.findall(text.lower())) - _COMMON))
+
+
+@lru_cache(maxsize=4_096)
+def _words_of_policy(sentence: str) -> str:
+    """The same for sentences of policies and tools alone; what users write is not to be kept."""
+    return _words(sentence)
 
 
 def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
@@ -62,7 +71,7 @@ def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
         return ()
     sentences = sentences_of(policy)
     scored = [
-        (fuzz.token_set_ratio(wanted, _words(sentence)), index)
+        (fuzz.token_set_ratio(wanted, _words_of_policy(sentence)), index)
         for index, sentence in enumerate(sentences)
     ]
     best = sorted((item for item in scored if item[0] >= MIN_LIKENESS), key=_best_first)
@@ -77,7 +86,7 @@ def likely_tools(specs: Sequence[ToolSpec], about: str) -> tuple[ToolSpec, ...]:
     scored = [
         (
             fuzz.token_set_ratio(
-                wanted, _words(f"{spec.name.replace('_', ' ')} {spec.description[:300]}")
+                wanted, _words_of_policy(f"{spec.name.replace('_', ' ')} {spec.description[:300]}")
             ),
             i,
         )

@@ -234,7 +234,7 @@ def _needs_verdict(session: Session) -> bool:
     """Whether nothing but a model can check a change: rules are checked by the gate instead."""
     if session.dialect is Dialect.TAU2:
         return True
-    return bool(session.policy_text) and not getattr(session.policy, "rules", ())
+    return bool(session.policy_text) and session.policy.is_prose
 
 
 def _confirmable(session: Session) -> bool:

@@ -25,8 +25,9 @@ from purple_agent.case import (
 )
 from purple_agent.minds.deterministic.mind import DeterministicMind
 from purple_agent.policy.rules import read_policy
-from purple_agent.process.machine import Evidence, Process, Sign, State
+from purple_agent.process.machine import Evidence, Sign, State
 from purple_agent.stages.reasoner import ReasonerStage
+from purple_agent.toolbox.failures import CallFailure
 from purple_agent.toolbox.verbs import is_write
 
 Act = Callable[[dict[str, Any]], Any]
@@ -173,11 +174,11 @@ class Office:
         spec, act = self._tools[call.name]
         lacking = [key for key in spec.parameters["required"] if key not in call.arguments]
         if lacking:
-            return ToolResult(text=f"missing {', '.join(lacking)}", failed=True)
+            return CallFailure(text=f"missing {', '.join(lacking)}")
         try:
             value = copy.deepcopy(act(dict(call.arguments)))
         except RefusedError as no:
-            return ToolResult(text=str(no), failed=True)
+            return CallFailure(text=str(no))
         return ToolResult(text=json.dumps(value), value=value)
 
     async def aclose(self) -> None:
@@ -214,7 +215,7 @@ class Desk:
         session = self.session
         session.entries.append(Entry(role="user", text=text))
         if session.process.state in (State.COMPLETE, State.FAILED):
-            session.process = Process()
+            session.process = session.process.anew()
         if session.process.state is State.DECOMPOSE:
             session.process = session.process.advance(Evidence(sign=Sign.UNDERSTOOD))
         incoming = Incoming(context_id="c-1", message_id=f"m-{len(session.entries)}", text=text)

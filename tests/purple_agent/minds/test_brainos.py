@@ -158,3 +158,12 @@ async def test_brainos_is_asked_first_and_the_primary_takes_over(endpoint, url):
         assert mind.author(session) == "llm:one"
     finally:
         await mind.aclose()
+
+
+async def test_brainos_alone_is_asked_where_a_smaller_model_is_wanted(endpoint, url):
+    mind = ModelMind(ReferenceSettings(brainos_url=url), Primary())
+    endpoint.answer = stream(event({"delta": "In short: yes."}), event("[DONE]"))
+    try:
+        assert (await mind.complete("What was said?"))[0] == "In short: yes."
+    finally:
+        await mind.aclose()

@@ -232,3 +232,11 @@ def test_any_document_is_read_and_judged(rules, context, facts):
     assert len({each.id for each in read.rules}) == len(read.rules)
     restrictive_and_bad = [r for r in read.rules if r.problem and r.action.is_restrictive]
     assert not (restrictive_and_bad and verdict.passes)
+
+
+@pytest.mark.parametrize(
+    ("document", "is_prose"),
+    [("Be kind.", True), ({"rules": []}, False), ('{"rules": []}', False), ('{"rules": [', False)],
+)
+def test_only_a_text_that_is_no_object_is_prose(document, is_prose):
+    assert read_policy(document)[0].is_prose is is_prose

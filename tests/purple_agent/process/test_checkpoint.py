@@ -7,6 +7,7 @@ import pytest
 
 from purple_agent.process import checkpoint
 from purple_agent.process.checkpoint import (
+    Checkpoint,
     CheckpointStore,
     key_of,
     read_checkpoint,
@@ -18,7 +19,7 @@ WAITING = Process(kind="procurement").advance(
     Evidence(sign=Sign.UNDERSTOOD),
     Evidence(sign=Sign.ASSESSED),
     Evidence(sign=Sign.APPROVAL_NEEDED),
-    Evidence(sign=Sign.APPROVAL_PENDING, subject="P1", approval_id="A9"),
+    Evidence(sign=Sign.APPROVAL_PENDING, subject="P1", approval_id="A9", by="the board"),
     Evidence(sign=Sign.WRITTEN),
 )
 
@@ -28,7 +29,24 @@ def changed(**fields):
 
 
 def test_a_checkpoint_gives_back_the_process():
-    assert read_checkpoint(write_checkpoint(WAITING, "c1"), "c1") == WAITING
+    assert read_checkpoint(write_checkpoint(WAITING, "c1"), "c1") == Checkpoint(process=WAITING)
+
+
+def test_a_checkpoint_tells_that_a_policy_was_pinned_and_nothing_of_it():
+    text = write_checkpoint(WAITING, "c1", policy_pinned=True)
+    assert read_checkpoint(text, "c1") == Checkpoint(process=WAITING, policy_pinned=True)
+
+
+def test_what_no_file_can_hold_is_replaced(tmp_path):
+    signs = (Sign.UNDERSTOOD, Sign.ASSESSED, Sign.APPROVAL_NEEDED)
+    process = Process().advance(
+        *(Evidence(sign=sign) for sign in signs),
+        Evidence(sign=Sign.APPROVAL_PENDING, subject="P\ud800", approval_id="\udfff"),
+    )
+    store = CheckpointStore(tmp_path)
+    store.save("c1", process.noting("\ud800"))
+    [approval] = store.load("c1").process.approvals
+    assert (approval.subject, approval.approval_id) == ("P?", "?")
 
 
 def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
@@ -54,22 +72,23 @@ def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
     ],
 )
 def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
-    process = read_checkpoint(text, "c1")
-    assert process == Process(notes=("the checkpoint is damaged; begun anew",))
+    found = read_checkpoint(text, "c1")
+    assert found.policy_pinned
+    assert found.process == Process(notes=("the checkpoint is damaged; begun anew",))
 
 
 def test_a_checkpoint_of_another_version_begins_anew_with_a_note():
-    process = read_checkpoint(changed(version=2), "c1")
+    process = read_checkpoint(changed(version=2), "c1").process
     assert process == Process(notes=("the checkpoint is of version 2, not 1; begun anew",))
 
 
 def test_a_checkpoint_of_another_conversation_begins_anew_with_a_note():
-    process = read_checkpoint(changed(), "c2")
+    process = read_checkpoint(changed(), "c2").process
     assert process == Process(notes=("the checkpoint is of another conversation; begun anew",))
 
 
 def test_a_kind_that_is_no_longer_known_is_general():
-    assert read_checkpoint(changed(kind="yak_shaving"), "c1").kind == "general"
+    assert read_checkpoint(changed(kind="yak_shaving"), "c1").process.kind == "general"
 
 
 def test_the_store_gives_back_the_newest_process_of_each_conversation(tmp_path):
@@ -79,7 +98,8 @@ def test_the_store_gives_back_the_newest_process_of_each_conversation(tmp_path):
     store.save("c1", WAITING)
     store.save("../../c2", Process(kind="general"))
     again = CheckpointStore(tmp_path / "state")
-    assert (again.load("c1"), again.load("../../c2")) == (WAITING, Process())
+    kept = again.load("c1"), again.load("../../c2")
+    assert [each.process for each in kept] == [WAITING, Process()]
     files = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
     assert files == sorted(f"{key_of(each)}.json" for each in ("c1", "../../c2"))
 
@@ -98,7 +118,7 @@ def test_a_disk_that_refuses_is_logged_and_the_agent_goes_without(tmp_path, capl
     store = CheckpointStore(tmp_path)
     with caplog.at_level(logging.WARNING):
         store.save("c1", WAITING)
-        process = store.load("c1")
+        process = store.load("c1").process
     assert process.state is State.DECOMPOSE
     assert process.notes == ("the checkpoint cannot be read; begun anew",)
     assert len(caplog.records) == 2

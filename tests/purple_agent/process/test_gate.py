@@ -2,7 +2,7 @@
 
 import pytest
 
-from purple_agent.case import Dialect, Session, ToolSpec
+from purple_agent.case import Dialect, Entry, Session, ToolCall, ToolResult, ToolSpec
 from purple_agent.policy.rules import Action, read_policy
 from purple_agent.process.gate import decide, refusal, rule_on, subject_of
 from purple_agent.process.machine import ApprovalStatus, Evidence, Sign, State
@@ -22,6 +22,7 @@ SPECS = (
 
 def session(*rules, facts=None, **context):
     policy, text = read_policy({"rules": list(rules), "context": context})
+    read = [_read(name, fact) for name, fact in (facts or {}).items()]
     return Session(
         context_id="c1",
         dialect=Dialect.BUSINESS,
@@ -29,7 +30,14 @@ def session(*rules, facts=None, **context):
         policy_text=text,
         specs=SPECS,
         facts=facts or {},
+        entries=read,
     )
+
+
+def _read(name, fact):
+    """What looking up a record by its id brought."""
+    call = ToolCall(id="", name=f"get_{name}", arguments={f"{name}_id": fact["id"]})
+    return Entry(role="result", call=call, result=ToolResult(text="", value=fact))
 
 
 def rule(rule_id, condition, action, **more):
@@ -125,6 +133,8 @@ def test_rules_and_policies_that_cannot_be_read_let_nothing_pass():
         {"expense": "E8"},
         {"exp_id": "E8"},
         {"user_id": "U1"},
+        {"paid": True},
+        {},
     ],
 )
 def test_what_was_read_of_another_subject_does_not_speak_for_this_one(arguments):
@@ -142,8 +152,6 @@ def test_what_was_read_of_another_subject_does_not_speak_for_this_one(arguments)
         {"expense": "E7"},
         {"exp_id": "E7"},
         {"id": "E7"},
-        {"paid": True},
-        {},
     ],
 )
 def test_what_was_read_of_the_same_subject_does(arguments):
@@ -153,7 +161,10 @@ def test_what_was_read_of_the_same_subject_does(arguments):
 
 def test_an_argument_may_name_what_was_read_by_more_than_its_id():
     held = session(rule("B1", "customer.blocked", "block"))
-    held.facts["customer"] = {"id": "C1", "name": "Jane Doe", "blocked": False}
+    fact = {"id": "C1", "name": "Jane Doe", "blocked": False}
+    found = ToolCall(id="", name="find_customer", arguments={"name": "Jane Doe"})
+    held.specs = (*held.specs, spec("find_customer", is_write=False))
+    held.entries.append(Entry(role="result", call=found, result=ToolResult(text="", value=fact)))
     assert rule_on(held, held.new_call("approve_expense", {"customer": "jane doe"})).passes
     assert not rule_on(held, held.new_call("approve_expense", {"customer": "Joe"})).passes
 
@@ -191,7 +202,7 @@ def test_a_tool_that_nobody_listed_counts_as_a_write(name):
 STATUS = {
     Sign.APPROVAL_PENDING: (Action.REQUIRE_APPROVAL, "is pending"),
     Sign.APPROVAL_DENIED: (Action.BLOCK, "E7 is not approved"),
-    Sign.APPROVAL_GRANTED: (Action.ALLOW, "E7 is approved by the director, as rule A1 asks for."),
+    Sign.APPROVAL_GRANTED: (Action.ALLOW, "E7 is approved, as rule A1 asks for."),
 }
 
 
@@ -226,7 +237,14 @@ def test_an_approval_does_not_lift_a_block():
         ("update_order", {"subject_id": "S1", "customer_id": "C1"}, "S1"),
         ("update_order", {"note": "x", "customer_id": "C1", "user_id": "U1"}, "C1"),
         ("update_order", {"id": 5}, "5"),
-        ("update_order", {"order_id": "", "id": ["a"], "flag_id": True}, "update_order"),
+        ("updateOrder", {"customerId": "C1", "orderId": "O1"}, "O1"),
+        ("update_order", {"order_id": "", "a": 1}, 'update_order {"a": 1, "order_id": ""}'),
+        ("update_order", {"order": "O1"}, 'update_order {"order": "O1"}'),
+        (
+            "update_order",
+            {"id": ["a"], "flag_id": True},
+            'update_order {"flag_id": true, "id": ["a"]}',
+        ),
         ("purge", {}, "purge"),
     ],
 )
@@ -277,3 +295,70 @@ def test_many_rules_are_not_all_named():
     held = session(*(rule(f"R{at}", "true", "block") for at in range(50)))
     reason = rule_on(held, approving(held)).reason
     assert reason.endswith("rules R0, R1, R2, R3, R4 and others.")
+
+
+def granted(held, **more):
+    held.process = held.process.advance(Evidence(sign=Sign.APPROVAL_GRANTED, subject="E7", **more))
+
+
+def test_an_approval_of_one_use_of_a_record_is_none_of_another():
+    held = session(APPROVAL, facts=expense(200))
+    decide(held, approving(held))
+    granted(held)
+    assert refusal(held, approving(held)) == ""
+    held.specs = (*held.specs, spec("delete_expense", is_write=True))
+    deleting = held.new_call("delete_expense", {"expense_id": "E7"})
+    assert decide(held, deleting).action is Action.REQUIRE_APPROVAL
+    granted(held)
+    assert refusal(held, deleting) == ""
+    assert decide(held, approving(held)).passes
+
+
+def test_an_approval_under_some_rules_is_none_under_others():
+    held = session(APPROVAL, rule("A2", "request.abroad", "require_approval"), facts=expense(200))
+    decide(held, approving(held, abroad=False))
+    granted(held)
+    assert rule_on(held, approving(held, abroad=False)).passes
+    assert rule_on(held, approving(held, abroad=True)).action is Action.REQUIRE_APPROVAL
+
+
+def test_an_approval_that_no_ruling_asked_for_counts_for_one_use():
+    held = session(APPROVAL, facts=expense(200))
+    granted(held)
+    assert decide(held, approving(held)).passes
+    held.specs = (*held.specs, spec("delete_expense", is_write=True))
+    assert not decide(held, held.new_call("delete_expense", {"expense_id": "E7"})).passes
+    assert decide(held, approving(held)).passes
+
+
+def test_an_approval_goes_with_a_tool_that_was_named_anew():
+    held = session(APPROVAL, facts=expense(200))
+    decide(held, approving(held))
+    granted(held)
+    held.specs = (spec("get_expense", is_write=False), spec("expense_approve", is_write=True))
+    assert rule_on(held, held.new_call("expense_approve", {"expense_id": "E7"})).passes
+
+
+def test_who_approved_is_told_in_the_tools_words_alone():
+    held = session(APPROVAL, facts=expense(200))
+    granted(held, by="M. Curie")
+    assert (
+        rule_on(held, approving(held)).reason == "E7 is approved by M. Curie, as rule A1 asks for."
+    )
+
+
+def test_one_approval_does_not_let_every_call_without_an_id_pass():
+    held = session(rule("A1", "true", "require_approval"))
+    first = held.new_call("updateOrder", {"order": "O1"})
+    second = held.new_call("updateOrder", {"order": "O2"})
+    subject = decide(held, first).subject
+    held.process = held.process.advance(Evidence(sign=Sign.APPROVAL_GRANTED, subject=subject))
+    assert refusal(held, first) == ""
+    assert not rule_on(held, second).passes
+
+
+def test_the_subject_of_a_long_call_is_bounded_and_its_own():
+    held = session()
+    one, other = (held.new_call("purge", {"text": "x" * 500 + end}) for end in "ab")
+    assert len(subject_of(one)) <= 200
+    assert subject_of(one) != subject_of(other)

@@ -17,7 +17,8 @@ def case(text, dialect=Dialect.BUSINESS, **metadata):
 
 async def test_a_business_request_for_a_secret_is_refused_with_a_fixed_sentence():
     answer = await PrivacyStage()(case(ATTACK))
-    assert answer == Answer(text=REFUSAL, kind="refused", metadata={"privacy": ["secret"]})
+    metadata = {"privacy": ["secret"], "flags": ["privacy:secret"]}
+    assert answer == Answer(text=REFUSAL, kind="refused", metadata=metadata)
 
 
 async def test_a_business_request_passes_unchanged():

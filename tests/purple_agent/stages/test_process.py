@@ -1,9 +1,8 @@
 """Stage 5: a process begins, goes on, and begins anew."""
 
 from purple_agent.case import Case, Dialect, Incoming, Session
-from purple_agent.process.checkpoint import CheckpointStore
 from purple_agent.process.machine import Evidence, Process, Sign, State
-from purple_agent.stages.process import ANEW, RESTORED, ProcessStage
+from purple_agent.stages.process import ANEW, ProcessStage
 
 WAITING = Process(kind="procurement").advance(
     Evidence(sign=Sign.UNDERSTOOD),
@@ -52,28 +51,9 @@ async def test_a_tau2_conversation_is_of_the_general_kind():
     assert (case.session.process.kind, case.session.process.state) == ("general", State.ASSESS)
 
 
-async def test_a_process_goes_on_from_its_checkpoint(tmp_path):
-    store = CheckpointStore(tmp_path)
-    store.save("c1", WAITING)
-    case = await ProcessStage(store)(case_of("Any news?"))
-    assert case.session.process == WAITING
-    assert case.flags == (RESTORED,)
-
-
-async def test_without_a_checkpoint_or_with_a_damaged_one_a_process_begins(tmp_path):
-    store = CheckpointStore(tmp_path)
-    case = await ProcessStage(store)(case_of("Buy ten chairs."))
-    assert (case.session.process.kind, case.flags) == ("procurement", ())
-    store.save("c1", WAITING)
-    (path,) = tmp_path.rglob("*.json")
-    path.write_text("{")
-    case = await ProcessStage(store)(case_of("Buy ten chairs."))
-    assert (case.session.process.state, case.flags) == (State.ASSESS, ())
-    assert case.session.process.notes == ("the checkpoint is damaged; begun anew",)
-
-
-async def test_a_session_that_has_a_process_does_not_look_for_a_checkpoint(tmp_path):
-    store = CheckpointStore(tmp_path)
-    store.save("c1", WAITING)
-    case = await ProcessStage(store)(case_of("Now reconcile invoice 8.", DONE))
-    assert case.session.process.kind == "invoice_reconciliation"
+async def test_an_approval_that_is_pending_stays_known_in_the_next_process():
+    ended = WAITING.advance(Evidence(sign=Sign.BLOCKED))
+    assert ended.state is State.FAILED
+    case = await ProcessStage()(case_of("And order 9?", ended))
+    assert case.session.process.approval("P1") == WAITING.approval("P1")
+    assert case.session.process.state is State.ASSESS

@@ -23,7 +23,15 @@ from purple_agent.case import (
 )
 from purple_agent.policy.rules import read_policy
 from purple_agent.process.machine import Evidence, Sign, State
-from purple_agent.stages.reasoner import BUDGET, CIRCLING, LATE, LONG, ReasonerStage
+from purple_agent.stages.reasoner import (
+    AGAIN,
+    BROKEN,
+    BUDGET,
+    CIRCLING,
+    LATE,
+    LONG,
+    ReasonerStage,
+)
 from tau_bridge.wire import first_message
 from tests.purple_agent.minds.office import Office
 
@@ -288,3 +296,59 @@ async def test_a_call_by_a_wrong_name_is_put_right_before_the_policy_judges_it(
 async def test_what_became_of_the_models_is_flagged() -> None:
     case = await run(ScriptedMind("Hello.", writer="llm:spare"), case_of(office()))
     assert (case.author, case.flags) == ("llm:spare", ("model:spare",))
+
+
+class BrokenMind(ScriptedMind):
+    """Breaks where its script is at an end."""
+
+    async def next(self, case: Case) -> Reply:
+        if self.asked == len(self.script):
+            raise RuntimeError("no more lines")
+        return await super().next(case)
+
+
+async def test_a_mind_that_breaks_after_a_write_does_not_leave_it_untold(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    case = await run(BrokenMind(READ, PAY), case_of(office()))
+    assert said(case) == f"{BROKEN} Done before that: pay_expense (E-1). Nothing else was changed."
+    assert "no more lines" in caplog.text
+    assert case.session.entries[-1].text == said(case)
+
+
+async def test_a_write_without_an_answer_is_not_made_again_before_it_was_looked_up() -> None:
+    tools = office()
+    tools.failures["pay_expense"] = ["no answer"]
+    mind = BrokenMind(READ, PAY, PAY)
+    case = await run(mind, case_of(tools))
+    assert len(tools.called("pay_expense")) == 1
+    results = [entry.result for entry in case.session.entries if entry.role == "result"]
+    assert results[-1] is not None
+    assert results[-1].text == AGAIN
+    assert "It is not known whether this was carried out: pay_expense (E-1)." in said(case)
+    assert "Nothing was changed" not in said(case)
+
+
+async def test_a_write_without_an_answer_may_be_made_once_its_things_were_looked_up() -> None:
+    tools = office()
+    tools.failures["pay_expense"] = ["no answer"]
+    await run(ScriptedMind(READ, PAY, READ, PAY, "Paid."), case_of(tools))
+    assert len(tools.called("pay_expense")) == 2
+
+
+async def test_what_was_read_of_others_stays_known_after_a_write() -> None:
+    tools = office()
+    tools.getter("order").tables["order"] = {"O-1": {"order_id": "O-1"}}
+    case = await run(
+        ScriptedMind(("get_order", {"order_id": "O-1"}), READ, PAY, "Paid."), case_of(tools)
+    )
+    assert set(case.session.facts) == {"order", "expense"}
+
+
+async def test_an_approval_of_one_change_lets_no_other_change_of_the_record_pass() -> None:
+    tools = office(amount=200).setter("delete_expense", "expense", "Delete.", status="gone")
+    delete = ("delete_expense", {"expense_id": "E-1"})
+    case = case_of(tools)
+    await run(ScriptedMind(READ, PAY, ASK, PAY, delete, "Done."), case)
+    assert len(tools.called("pay_expense")) == 1
+    assert tools.called("delete_expense") == []

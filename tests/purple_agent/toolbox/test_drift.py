@@ -37,7 +37,6 @@ async def test_a_slip_is_repaired_before_it_is_sent(plain, repairing):
     result = await tools.call(called("get_ordr", orderId="O1"))
     assert result.value == {"order_id": "O1"}
     assert plain.received == 1
-    assert tools.repairs == ["tool 'get_ordr' -> 'get_order'", "parameter 'orderId' -> 'order_id'"]
     assert tools.seen == []
 
 

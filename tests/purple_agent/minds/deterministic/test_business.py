@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from purple_agent.case import Case, Entry, Incoming
+from purple_agent.minds.deterministic.mind import DeterministicMind
 from purple_agent.process.machine import State
 from tests.purple_agent.minds.office import NUMBER, TEXT, Desk, Office, choice
 
@@ -472,9 +474,56 @@ async def test_a_write_that_failed_is_told_and_escalated_and_not_tried_again() -
     desk = Desk(expenses(), EXPENSE_RULES)
     desk.office.failures["approve_expense"] = ["503 service down"]
     answer = await desk.say("please approve EXP-1")
-    assert "could not" in answer
+    assert "not known whether this was done: approve expense (expense id: EXP-1)" in answer
     assert "escalated" in answer
     assert len(desk.office.called("approve_expense")) == 1
+
+
+@pytest.mark.parametrize("text", ["Approve EXP-1", "Approve EXP-2", "Approve EXP-3"])
+async def test_the_mind_itself_moves_neither_process_nor_facts(text: str) -> None:
+    desk = Desk(expenses(approvals="pending"), EXPENSE_RULES)
+    await desk.say("Show me EXP-1, EXP-2 and EXP-3")
+    session = desk.session
+    session.entries.append(Entry(role="user", text=text))
+    before = (session.process, dict(session.facts))
+    incoming = Incoming(context_id="c-1", message_id="m", text=text)
+    await DeterministicMind().next(Case(incoming=incoming, session=session))
+    assert (session.process, session.facts) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [("Approve EXP-2", State.APPROVAL_GATE), ("Approve EXP-3", State.FAILED)],
+)
+async def test_the_process_tells_what_kept_a_write_from_being_made(text: str, state: State) -> None:
+    desk = Desk(expenses(approvals="pending"), EXPENSE_RULES)
+    await desk.say(text)
+    assert desk.session.process.state is state
+    assert not desk.office.called("approve_expense")
+
+
+async def test_each_subject_is_handed_over_where_the_tool_takes_no_id() -> None:
+    office = Office(EXPENSES).getter("expense")
+    office.setter("approve_expense", "expense", "Approve an expense.", status="approved")
+    office.tool("escalate_to_human", "Hand over.", lambda _: {"ok": True}, {"summary": TEXT})
+    rules = {"rules": [{"id": "ALL", "condition": "expense.amount > 1", "action": "escalate"}]}
+    answer = await Desk(office, rules).say("Approve EXP-1 and EXP-2")
+    told = [given["summary"] for given in office.called("escalate_to_human")]
+    assert len(told) == 2
+    assert "EXP-1" in told[0]
+    assert "EXP-2" in told[1]
+    assert "escalated" in answer
+
+
+async def test_an_approval_that_is_pending_is_not_forgotten_for_another_write() -> None:
+    office = expenses(approvals="pending")
+    desk = Desk(office, EXPENSE_RULES)
+    await desk.say("Approve EXP-2 and EXP-1")
+    assert office.called("approve_expense") == [{"expense_id": "EXP-1"}]
+    office.approvals = "granted"
+    await desk.say("Please look once more.")
+    assert office.called("approve_expense")[1:] == [{"expense_id": "EXP-2"}]
+    assert len(office.called("request_approval")) == 1
 
 
 async def test_a_record_that_is_not_there_is_said_to_be_missing() -> None:

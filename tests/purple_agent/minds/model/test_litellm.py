@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
@@ -30,7 +31,7 @@ pytestmark = [
 
 
 def choice(url, name="tiny"):
-    return ModelChoice(name=name, base_url=f"{url}/v1", api_key=KEY)
+    return ModelChoice(name=name, base_url=f"{url}/v1", api_key=SecretStr(KEY))
 
 
 def parcels(asked):
