@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from adk_agent.plan import BUSINESS
-from adk_agent.reading.refusal import Refusal
+from adk_agent.reading.short_ids import whole_id
 from adk_agent.reading.words import TASK_NOUN
 from tau_bridge.business.scenarios import scenarios
 
@@ -40,14 +40,5 @@ def with_business(text: str) -> str:
 
 
 def _whole_id(match: re.Match[str]) -> str:
-    """A scenario's id, where the text has it whole or its number alone."""
-    found = [each for each in scenarios() if each == match[0] or each.startswith(f"{match[0]}_")]
-    if len(found) == 1:
-        return found[0]
-    if "_" in match[0]:
-        return match[0]  # planning names the nearest
-    raise Refusal(
-        "bad-number",
-        f"there is no scenario {match[0]!r}: `greenroom list tasks --domain {BUSINESS}` shows "
-        f"their ids, of which the first is {next(iter(scenarios()))!r}",
-    )
+    listing = f"greenroom list tasks --domain {BUSINESS}"
+    return whole_id(match[0], scenarios(), what="scenario", shown_by=listing)

@@ -10,6 +10,7 @@ import re
 
 from adk_agent.plan import COORDINATION
 from adk_agent.reading.refusal import Refusal
+from adk_agent.reading.short_ids import whole_id
 from tau_bridge.coordination import exercises
 
 _EXERCISES = re.compile(
@@ -60,17 +61,7 @@ def with_coordination(text: str) -> str:
 
 
 def _whole_id(match: re.Match[str]) -> str:
-    """An exercise's id, where the text has it whole or its number alone."""
-    found = [each for each in exercises() if each == match[0] or each.startswith(f"{match[0]}_")]
-    if len(found) == 1:
-        return found[0]
-    if "_" in match[0]:
-        return match[0]  # planning names the nearest
-    raise Refusal(
-        "bad-number",
-        f"there is no exercise {match[0]!r}: `greenroom list exercises` shows their ids, of which "
-        f"the first is {_first_id()!r}",
-    )
+    return whole_id(match[0], exercises(), what="exercise", shown_by="greenroom list exercises")
 
 
 def _first_id() -> str:

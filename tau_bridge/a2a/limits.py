@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+
+from tau_bridge.bounds import Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
-class MessengerLimits:
+class MessengerLimits(Bounds):
     """Bounds on one participant's answers. All are positive.
 
     Raises:
@@ -48,10 +50,3 @@ class MessengerLimits:
     """Between two looks at a task whose agent ended its answer while the task was working."""
     cancel_timeout_s: float = 2.0
     """For telling an agent that nobody waits for its task any more. Closing may take this long."""
-
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            if not value > 0:
-                msg = f"{limit.name} must be positive, not {value!r}"
-                raise ValueError(msg)

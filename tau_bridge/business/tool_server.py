@@ -8,12 +8,13 @@ import json
 import math
 import secrets
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from urllib.parse import parse_qs
 
 from evals.trace import CallType
+from tau_bridge.bounds import Bounds
 from tau_bridge.business.scenarios import Scenario
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.loopback import listening_socket
@@ -31,7 +32,7 @@ _SHUTDOWN_S: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolServerLimits:
+class ToolServerLimits(Bounds):
     """Bounds on what agents send. All are positive."""
 
     max_request_bytes: int = 64 * 1024
@@ -40,13 +41,6 @@ class ToolServerLimits:
     """Calls in one session; further ones are answered by an error and not made."""
     max_depth: int = 20
     """Levels of JSON in one call."""
-
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            if not value > 0:
-                msg = f"{limit.name} must be positive, not {value!r}"
-                raise ValueError(msg)
 
 
 _DEFAULT_LIMITS = ToolServerLimits()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+
+from tau_bridge.bounds import Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxyLimits:
+class ProxyLimits(Bounds):
     """Bounds on the calls between agents. All are positive.
 
     There is none on how long a call may take: the caller gives up when it likes, which ends the
@@ -28,10 +30,3 @@ class ProxyLimits:
     """For making a connection to a peer."""
     keepalive_s: float = 4.0
     """How long an idle connection is kept. Below the 5 s after which common servers close one."""
-
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            if not value > 0:
-                msg = f"{limit.name} must be positive, not {value!r}"
-                raise ValueError(msg)

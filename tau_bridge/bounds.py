@@ -1,0 +1,21 @@
+"""Bounds: the base of classes of limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """Limits, all of which are positive.
+
+    Raises:
+        ValueError: one of them is not.
+    """
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:
+                msg = f"{limit.name} must be positive, not {value!r}"
+                raise ValueError(msg)
