@@ -130,11 +130,16 @@ class _Worker:
             case Asked(number=number, what=what):
                 task = asyncio.get_running_loop().create_task(self._answer(number, what))
                 self._tasks[number] = task
-                task.add_done_callback(lambda _: self._tasks.pop(number))
+                task.add_done_callback(lambda task: self._forget(number, task))
             case Cancel(number=number) if number in self._tasks:
                 self._tasks[number].cancel()
             case Close():
                 self.closed.set()
+
+    def _forget(self, number: int, task: asyncio.Task[None]) -> None:
+        del self._tasks[number]
+        if task.cancelled():  # before it had begun, so that it could not say so itself
+            self._writer.write(framed(Ended(number, Canceled())))
 
     async def _answer(self, number: int, what: Any) -> None:
         outcome: Any

@@ -167,6 +167,18 @@ async def test_what_is_cancelled_has_closed_its_conversation_when_the_cancellati
     assert read_status(assembly.settings.results_dir, hearing.run_id).state == "interrupted"
 
 
+async def test_what_is_cancelled_at_once_ends_too(player, agent):
+    for _ in range(20):
+        work = asyncio.create_task(
+            player.play(order(f"Evaluate {agent} on one mock task"), Hearing())
+        )
+        await asyncio.sleep(0)
+        work.cancel()
+        async with asyncio.timeout(TIMEOUT_S):
+            with pytest.raises(asyncio.CancelledError):
+                await work
+
+
 async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting):
     url, asked, left = waiting
 
