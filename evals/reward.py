@@ -7,9 +7,12 @@ Reward: the product of the components that the task's `reward_basis` names, as i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from evals.outcome import Component, Failed, Outcome, Scored, TaskResult, Unscored
+
+Key = TypeVar("Key", bound=Hashable)
 
 PASS_THRESHOLD = 1.0 - 1e-6
 """A reward from here on counts as a success, as in the official engine."""
@@ -66,8 +69,19 @@ def is_success(reward: float) -> bool:
 def pass_hat_k(rewards_by_task: Mapping[str, Iterable[float]], k: int) -> float | None:
     """pass^k: the chance that k trials of a task, drawn without replacement, all pass.
 
-    C(successes, k) / C(trials, k) per task, averaged over the tasks that have at least k scored
-    trials. None where no task has.
+    The mean of `pass_hat_k_by_task`. None where no task has k scored trials.
+
+    Raises:
+        ValueError: k is below 1.
+    """
+    estimates = pass_hat_k_by_task(rewards_by_task, k)
+    return sum(estimates.values()) / len(estimates) if estimates else None
+
+
+def pass_hat_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -> dict[Key, float]:
+    """Each task's own pass^k: C(successes, k) / C(trials, k), from 0 to 1.
+
+    Tasks with fewer than k scored trials are left out.
 
     Raises:
         ValueError: k is below 1.
@@ -75,9 +89,9 @@ def pass_hat_k(rewards_by_task: Mapping[str, Iterable[float]], k: int) -> float 
     if k < 1:
         msg = f"k must be at least 1, not {k}"
         raise ValueError(msg)
-    estimates = []
-    for rewards in rewards_by_task.values():
+    estimates = {}
+    for task, rewards in rewards_by_task.items():
         passed = [is_success(reward) for reward in rewards]
         if len(passed) >= k:
-            estimates.append(math.comb(sum(passed), k) / math.comb(len(passed), k))
-    return sum(estimates) / len(estimates) if estimates else None
+            estimates[task] = math.comb(sum(passed), k) / math.comb(len(passed), k)
+    return estimates

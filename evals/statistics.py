@@ -1,0 +1,245 @@
+"""Statistics: how far a score can be trusted, and whether two scores differ.
+
+The unit is the task: trials of one task resemble each other, so an interval over pooled trials is
+too narrow. Everything here is deterministic: the same values give the same figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+LEVEL = 0.95
+DRAWS = 10_000
+"""How often the tasks are weighted anew, or the signs of their differences are drawn."""
+INTERVAL_METHOD = (
+    "Bayesian bootstrap over tasks, with half a task added at either end of the scale "
+    f"({DRAWS:,} draws)"
+)
+EXACT_UP_TO = 12
+"""Tasks that differ, up to which all signs are gone through instead of drawn."""
+_SEED = 20_240_517
+_DIGITS = 6
+_CELLS = 2_000_000
+_KEPT_SIZE = 128
+"""Weights for up to this many values are kept: 10 MB each."""
+_Z_LEVEL = 1.959964
+_Z_POWER = 0.841621
+"""Standard normal quantiles for a two-sided test at 5 % and a power of 80 %."""
+
+Task = TypeVar("Task", bound=Hashable)
+
+
+class Interval(BaseModel):
+    """Where a figure lies, with `level` as the share of such intervals that hold it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: float
+    high: float
+    level: float = LEVEL
+
+    @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies within, the ends included."""
+        return self.low <= value <= self.high
+
+
+def interval_of_mean(
+    values: Sequence[float], *, lowest: float = 0.0, highest: float = 1.0
+) -> Interval | None:
+    """The interval of the mean over tasks; None where there is no task.
+
+    Bayesian bootstrap (Rubin, "The Bayesian Bootstrap", 1981) over the tasks' own values. Half a
+    task at either end of the scale is added, as Jeffreys' prior does for a share (Brown, Cai and
+    DasGupta, "Interval Estimation for a Binomial Proportion", 2001): so that three tasks that all
+    passed are not taken for certainty. The interval always holds the mean itself.
+
+    Args:
+        values: One value a task, for example its pass^k.
+        lowest: The lowest value that a task can have.
+        highest: The highest one.
+    """
+    if not values:
+        return None
+    given = np.asarray(values, dtype=float)
+    means = _drawn_means(np.append(given, (lowest, highest)))
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(means, (tail, 1 - tail))
+    mean = float(given.mean())
+    return Interval(
+        low=round(max(lowest, min(float(low), mean)), _DIGITS),
+        high=round(min(highest, max(float(high), mean)), _DIGITS),
+    )
+
+
+def _drawn_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weighted means under Dirichlet weights: 1 for each task, 1/2 for the two added ends."""
+    if values.size <= _KEPT_SIZE:
+        weighted: NDArray[np.float64] = _kept_weights(values.size) @ values
+        return weighted
+    rows = _CELLS // values.size + 1
+    return np.concatenate([weights @ values for weights in _weights(values.size, rows)])
+
+
+@lru_cache(maxsize=8)
+def _kept_weights(size: int) -> NDArray[np.float64]:
+    """A report needs the same weights for every domain, agent and k of as many tasks."""
+    return np.concatenate(list(_weights(size, DRAWS)))
+
+
+def _weights(size: int, rows: int) -> Iterator[NDArray[np.float64]]:
+    """All draws, at most `rows` of them at a time."""
+    random = np.random.default_rng(_SEED)
+    shape = np.append(np.ones(size - 2), (0.5, 0.5))
+    for start in range(0, DRAWS, rows):
+        weights = random.standard_gamma(shape, (min(rows, DRAWS - start), size))
+        yield weights / weights.sum(axis=1, keepdims=True)
+
+
+class Comparison(BaseModel):
+    """How the second of two runs differs from the first, paired by task.
+
+    `difference` is the mean over tasks of second minus first pass^1, from -1 to 1.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tasks: int
+    first: float
+    second: float
+    difference: float
+    interval: Interval
+    p_value: float
+    """Of the sign-flip permutation test over tasks, two-sided."""
+    exact: bool
+    """Whether all sign flips were gone through; else `DRAWS` of them were drawn."""
+    smallest_difference: float | None
+    """What this many tasks and trials would find in 80 % of cases; None from too few tasks."""
+    trials_needed: int | None
+    """Trials of each task that would find `difference` in 80 % of cases; None where no number of
+    trials does, because the tasks differ too much, or there is no difference."""
+    tasks_needed: int | None
+    """Tasks, with as many trials as now, that would; None where there is no difference."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the test finds a difference at 5 %."""
+        return self.p_value <= 1 - LEVEL
+
+
+def compare(
+    first: Mapping[Task, Sequence[bool]], second: Mapping[Task, Sequence[bool]]
+) -> Comparison | None:
+    """The comparison over the tasks that both have trials of; None where there is none.
+
+    Args:
+        first: For each task, whether each of its scored trials passed.
+        second: The same of the other run.
+    """
+    tasks = [task for task, trials in first.items() if trials and second.get(task)]
+    if not tasks:
+        return None
+    before, after = (
+        np.array([np.mean(run[task]) for task in tasks], dtype=float) for run in (first, second)
+    )
+    differences = after - before
+    mean = float(differences.mean())
+    interval = interval_of_mean(differences.tolist(), lowest=-1.0, highest=1.0)
+    assert interval is not None  # noqa: S101 - there are tasks
+    p_value, exact = sign_flip_test(differences.tolist())
+    pairs = [(first[task], second[task]) for task in tasks]
+    spread = float(differences.var(ddof=1)) if len(tasks) > 1 else None
+    return Comparison(
+        tasks=len(tasks),
+        first=round(float(before.mean()), _DIGITS),
+        second=round(float(after.mean()), _DIGITS),
+        difference=round(mean, _DIGITS),
+        interval=interval,
+        p_value=round(p_value, _DIGITS),
+        exact=exact,
+        smallest_difference=_smallest_difference(spread, len(tasks)),
+        trials_needed=_trials_needed(mean, spread, _noise(pairs), pairs),
+        tasks_needed=_tasks_needed(mean, spread),
+    )
+
+
+def sign_flip_test(differences: Sequence[float]) -> tuple[float, bool]:
+    """The two-sided p-value of a mean of paired differences, and whether it is exact.
+
+    Under the hypothesis that both runs are alike, each difference is as likely to have the other
+    sign (Fisher, "The Design of Experiments", 1935). Tasks without a difference do not count. Up
+    to `EXACT_UP_TO` others all flips are gone through; beyond that `DRAWS` are drawn and the
+    observed one counts as one of them (Phipson and Smyth, 2010), so that no p-value is 0.
+    """
+    moved = np.array([each for each in differences if each], dtype=float)
+    if moved.size == 0:
+        return 1.0, True
+    exact = moved.size <= EXACT_UP_TO
+    flips = _all_signs(moved.size) if exact else _drawn_signs(moved.size)
+    # Sums that are equal in truth must not differ by their rounding.
+    extreme = int(np.sum(np.abs(flips @ moved) >= abs(moved.sum()) - 1e-9))
+    if exact:
+        return extreme / len(flips), True
+    return (extreme + 1) / (len(flips) + 1), False
+
+
+def _all_signs(count: int) -> NDArray[np.float64]:
+    numbers = np.arange(2**count)[:, None]
+    return np.where(numbers >> np.arange(count) & 1, 1.0, -1.0)
+
+
+def _drawn_signs(count: int) -> NDArray[np.float64]:
+    random = np.random.default_rng(_SEED)
+    signs: NDArray[np.float64] = random.integers(0, 2, (DRAWS, count), dtype=np.int8) * 2.0 - 1.0
+    return signs
+
+
+def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | None:
+    """The variance that one trial on either side adds to a task's difference, mean over tasks.
+
+    None where no task has two trials on a side to tell it from.
+    """
+    sides = [
+        [np.var(trials, ddof=1) for trials in side if len(trials) > 1]
+        for side in zip(*pairs, strict=True)
+    ]
+    known = [float(np.mean(side)) for side in sides if side]
+    return 2 * sum(known) / len(known) if known else None
+
+
+def _smallest_difference(spread: float | None, tasks: int) -> float | None:
+    if not spread:
+        return None
+    return round(min(1.0, (_Z_LEVEL + _Z_POWER) * math.sqrt(spread / tasks)), _DIGITS)
+
+
+def _tasks_needed(difference: float, spread: float | None) -> int | None:
+    if not spread or not difference:
+        return None
+    return math.ceil(spread * ((_Z_LEVEL + _Z_POWER) / difference) ** 2)
+
+
+def _trials_needed(
+    difference: float,
+    spread: float | None,
+    noise: float | None,
+    pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]],
+) -> int | None:
+    """From spread = spread of the tasks themselves + noise / trials, solved for the trials."""
+    if spread is None or noise is None or not difference:
+        return None
+    now = float(np.mean([(1 / len(first) + 1 / len(second)) / 2 for first, second in pairs]))
+    of_the_tasks = max(0.0, spread - noise * now)
+    room = len(pairs) * (difference / (_Z_LEVEL + _Z_POWER)) ** 2 - of_the_tasks
+    return max(1, math.ceil(noise / room)) if room > 0 else None

@@ -1,0 +1,137 @@
+"""Intervals that cover what they should, tests that err as often as they say."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evals.reward import pass_hat_k_by_task
+from evals.statistics import compare, interval_of_mean, sign_flip_test
+
+TRIALS = 4
+
+
+def passed(*counts, trials=TRIALS):
+    """A run: for each task, the outcomes of its trials."""
+    return {f"t{n}": [True] * c + [False] * (trials - c) for n, c in enumerate(counts)}
+
+
+def test_no_task_has_no_interval():
+    assert interval_of_mean([]) is None
+
+
+def test_an_interval_of_tasks_that_pass_or_fail_is_that_of_a_share():
+    """Jeffreys' interval is known in closed form: quantiles of Beta(successes + 1/2, ...)."""
+    found = interval_of_mean([1.0] * 7 + [0.0] * 13)
+    low, high = stats.beta.ppf([0.025, 0.975], 7.5, 13.5)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.01)
+
+
+def test_a_few_tasks_that_all_passed_are_not_certainty():
+    three, thirty = interval_of_mean([1.0] * 3), interval_of_mean([1.0] * 30)
+    assert three.high == thirty.high == 1.0
+    assert 0.3 < three.low < 0.6
+    assert 0.9 < thirty.low < 1.0
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=20))
+def test_an_interval_holds_its_mean_and_stays_on_the_scale(values):
+    found = interval_of_mean(values)
+    assert 0 <= found.low <= sum(values) / len(values) + 1e-6
+    assert sum(values) / len(values) - 1e-6 <= found.high <= 1
+    assert found == interval_of_mean(values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "draw"),
+    [
+        ("spread", lambda random, size: random.beta(2, 2, size)),
+        ("hard or easy", lambda random, size: random.beta(0.3, 0.3, size)),
+        ("mostly easy", lambda random, size: random.beta(4, 0.5, size)),
+    ],
+)
+def test_intervals_cover_the_truth_as_often_as_they_say(kind, draw):
+    """50 tasks of 4 trials; pooled trials, for comparison, cover far less often."""
+    random = np.random.default_rng(5)
+    covered = dict.fromkeys((1, 2, 4), 0)
+    pooled = 0
+    runs = 400
+    chances = draw(random, (runs, 50))
+    truth = {k: float((draw(random, 400_000) ** k).mean()) for k in covered}
+    for chance in chances:
+        counts = random.binomial(TRIALS, chance)
+        outcomes = {n: [1.0] * c + [0.0] * (TRIALS - c) for n, c in enumerate(counts)}
+        for k in covered:
+            found = interval_of_mean(list(pass_hat_k_by_task(outcomes, k).values()))
+            covered[k] += found.holds(truth[k])
+        share = counts.sum() / (50 * TRIALS)
+        pooled += abs(share - truth[1]) <= 1.96 * math.sqrt(share * (1 - share) / (50 * TRIALS))
+    assert all(0.925 <= count / runs <= 0.985 for count in covered.values()), covered
+    assert pooled / runs <= 0.93
+
+
+def test_a_sign_flip_test_of_few_tasks_counts_every_flip():
+    """Of the 8 flips of (1, 1, 1), two are as extreme."""
+    assert sign_flip_test([1.0, 1.0, 1.0, 0.0]) == (0.25, True)
+    assert sign_flip_test([1.0, -1.0]) == (1.0, True)
+    assert sign_flip_test([0.0]) == (1.0, True)
+
+
+def test_a_sign_flip_test_of_many_tasks_comes_close_to_every_flip():
+    values = [0.25, 0.5, -0.25, 0.75, 0.25, -0.5, 0.25, 0.5, 0.5, -0.25, 1.0, 0.25, 0.25]
+    drawn, exact = sign_flip_test(values)
+    assert not exact
+    signs = itertools.product((1, -1), repeat=len(values))
+    extreme = [abs(np.dot(s, values)) >= sum(values) - 1e-9 for s in signs]
+    assert drawn == pytest.approx(sum(extreme) / len(extreme), abs=0.01)
+
+
+def test_two_runs_are_compared_over_the_tasks_that_both_have():
+    first = {"a": [True, True], "b": [False, False], "c": [True], "only": [True]}
+    second = {"a": [True, False], "b": [True, True], "c": [], "other": [False]}
+    found = compare(first, second)
+    assert (found.tasks, found.first, found.second) == (2, 0.5, 0.75)
+    assert found.difference == 0.25
+    assert found.p_value == 1.0
+    assert compare({"a": [True]}, {"b": [True]}) is None
+
+
+def test_what_a_comparison_needs_follows_from_spread_and_noise():
+    """By hand: differences 1/2, 0, 1/2, 0; spread 1/12; trials add 1/4 a side where 1 of 2 passed."""
+    first = passed(1, 1, 1, 1, trials=2)
+    second = passed(2, 1, 2, 1, trials=2)
+    found = compare(first, second)
+    z = 1.959964 + 0.841621
+    assert found.difference == 0.25
+    assert found.smallest_difference == pytest.approx(z * math.sqrt(1 / 12 / 4), abs=1e-6)
+    assert found.tasks_needed == math.ceil(1 / 12 * (z / 0.25) ** 2)
+    # Noise: 1/2 on the first side, 1/4 on the second: 3/4 in all; more than the spread explains.
+    assert found.trials_needed == math.ceil(0.75 / (4 * (0.25 / z) ** 2))
+
+
+def test_runs_that_are_alike_need_nothing():
+    found = compare(passed(1, 2, 3), passed(1, 2, 3))
+    assert (found.difference, found.p_value) == (0.0, 1.0)
+    assert found.smallest_difference is None
+    assert (found.trials_needed, found.tasks_needed) == (None, None)
+    assert not found.is_significant
+
+
+@pytest.mark.parametrize(("tasks", "power"), [(50, (0.4, 0.65)), (114, (0.75, 0.95))])
+def test_a_comparison_errs_as_often_as_it_says_and_sees_ten_points(tasks, power):
+    """Tasks of 4 trials, whose chances lie anywhere; the better agent gains 10 points."""
+    random = np.random.default_rng(11)
+    runs = 400
+    wrong = found = 0
+    for _ in range(runs):
+        chances = random.beta(2, 2, tasks) * 0.8
+        one, two = (random.binomial(TRIALS, chances) for _ in range(2))
+        better = random.binomial(TRIALS, chances + 0.1)
+        wrong += sign_flip_test(((two - one) / TRIALS).tolist())[0] <= 0.05
+        found += sign_flip_test(((better - one) / TRIALS).tolist())[0] <= 0.05
+    assert 0.03 <= wrong / runs <= 0.07
+    assert power[0] <= found / runs <= power[1]
