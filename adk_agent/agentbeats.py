@@ -36,7 +36,7 @@ from adk_agent.reading.addresses import parse_address
 from adk_agent.reading.numbers import whole
 from adk_agent.reading.refusal import Refusal
 from adk_agent.reading.words import DOMAINS
-from adk_agent.report import CEILING, FLOOR
+from adk_agent.summary import CEILING, FLOOR
 
 _EXAMPLE = (
     '{"participants": {"agent": "http://localhost:9010"}, '

@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adk_agent.errors import ModelError, PreflightError
-from adk_agent.exercise import ENDS
+from adk_agent.exercise import broken_end
 from adk_agent.runs import TrialRecord
 from adk_agent.trial import TrialDeps, TrialJob, failure_of, recorder_of, row_of
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
-from evals.outcome import Failed, Outcome, TaskResult
+from evals.outcome import Outcome, TaskResult
 from evals.reward import reward_of
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.business.caller import ScriptedCaller
@@ -89,7 +89,7 @@ async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             seen.trace,
             outcome,
             result=result,
-            termination=_end(played, outcome),
+            termination="user_stop" if played.ended else broken_end(outcome),
             user=USER_LABEL,
             turns=len(played.answers),
             tool_calls=tool_calls,
@@ -179,10 +179,3 @@ def _told(calls: list[CallMade], *, first: int) -> list[Message]:
             ToolMessage(id=call_id, content=content, error=call.error is not None),
         ]
     return messages
-
-
-def _end(played: _Played, outcome: Outcome) -> str:
-    if played.ended:
-        return "user_stop"
-    fault = outcome.fault if isinstance(outcome, Failed) else "harness"
-    return ENDS.get(fault, "harness_error")

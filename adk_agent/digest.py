@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.harmless import harmless
-from adk_agent.report import EvaluationReport, SummaryRow, failed_reasons
+from adk_agent.report import EvaluationReport, failed_reasons
+from adk_agent.summary import SummaryRow
 from adk_agent.team_summary import TeamRow
 
 MOST_NOTABLE = 8

@@ -18,9 +18,10 @@ from adk_agent.masking import without_keys
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, COORDINATION, EvaluationPlan
 from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
-from adk_agent.report import DataOrigin, EvaluationReport
+from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
 from adk_agent.settings import Settings
+from adk_agent.summary import DataOrigin
 from adk_agent.tally import Tally
 from adk_agent.team_access import Teams
 from adk_agent.tracking import tracked_run
@@ -436,6 +437,7 @@ class _Run:
             created_at=self._manifest.created_at,
             versions=self._manifest.versions,
             origins=self._manifest.data,
+            references=self._manifest.references,
             settings=self._deps.settings,
             interrupted=interrupted,
         )

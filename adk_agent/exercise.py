@@ -27,8 +27,8 @@ from tau_bridge.tau2.users import NO_USER
 
 logger = logging.getLogger(__name__)
 
-ENDS = {"agent": "agent_error", "infrastructure": "infrastructure_error"}
-"""How an exercise that broke is said to have ended, by the side at fault."""
+_BROKEN_BY = {"agent": "agent_error", "infrastructure": "infrastructure_error"}
+"""How a conversation that broke is said to have ended, by the side at fault."""
 
 
 async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
@@ -74,7 +74,7 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             seen.trace,
             outcome,
             result=result,
-            termination="answered" if answer is not None else _end(outcome),
+            termination="answered" if answer is not None else broken_end(outcome),
             user=NO_USER,
             turns=int(answer is not None),
             duration_ms=duration_ms,
@@ -98,9 +98,10 @@ def _conversation(
     )
 
 
-def _end(outcome: Outcome) -> str:
+def broken_end(outcome: Outcome) -> str:
+    """How a conversation that broke ended, as its row says it; `outcome` tells who is at fault."""
     fault = outcome.fault if isinstance(outcome, Failed) else "harness"
-    return ENDS.get(fault, "harness_error")
+    return _BROKEN_BY.get(fault, "harness_error")
 
 
 def _messages(prompt: str, answer: str | None) -> tuple[dict[str, str], ...]:

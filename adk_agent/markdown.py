@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adk_agent.printable import printable
-from adk_agent.report import EvaluationReport, SummaryRow, TrialRow, failed_reasons
+from adk_agent.report import EvaluationReport, failed_reasons
+from adk_agent.summary import SummaryRow, TrialRow
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
 

@@ -8,7 +8,7 @@ from typing import Any
 from adk_agent.digest import digest_of, template_prose
 from adk_agent.errors import StorageError
 from adk_agent.markdown import render_markdown
-from adk_agent.report import EvaluationReport, TrialRow, summarise
+from adk_agent.report import EvaluationReport
 from adk_agent.runs import (
     MANIFEST,
     RunManifest,
@@ -17,6 +17,7 @@ from adk_agent.runs import (
     load_trials,
     rewrite_markdown,
 )
+from adk_agent.summary import TrialRow, tables
 from adk_agent.tracking import RunStatus, read_status
 from adk_agent.trial import jobs_of
 
@@ -102,7 +103,7 @@ def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationRepo
         created_at=manifest.created_at,
         versions=manifest.versions,
         warnings=(*manifest.plan.warnings, f"{total - len(rows)} of {total} trials not played"),
-        summary=summarise(rows, manifest.plan, manifest.data),
+        **tables(rows, manifest.plan, manifest.data, manifest.references),
         trials=rows,
         evaluations=(),
     )

@@ -16,7 +16,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from adk_agent.errors import StorageError
 from adk_agent.files import read_kept, storage, write_whole
 from adk_agent.plan import EvaluationPlan
-from adk_agent.report import DataOrigin, EvaluationReport, TrialRow
+from adk_agent.report import EvaluationReport
+from adk_agent.summary import DataOrigin, DomainReferences, TrialRow
 from evals.base import Evaluation
 from evals.trace import Trace
 
@@ -39,6 +40,8 @@ class RunManifest(BaseModel):
     seeds: tuple[int, ...]
     data: dict[str, DataOrigin]
     """By domain."""
+    references: dict[str, DomainReferences] = {}
+    """What the agents that mark the floor and the ceiling got, by domain."""
 
 
 class TrialRecord(BaseModel):

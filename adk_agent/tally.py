@@ -7,17 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from adk_agent.plan import EvaluationPlan
-from adk_agent.report import (
-    DataOrigin,
-    EvaluationReport,
-    TrialEvaluations,
-    TrialRow,
-    failed_reasons,
-    sickly,
-    summarise,
-)
+from adk_agent.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
 from adk_agent.runs import TrialRecord
 from adk_agent.settings import Settings
+from adk_agent.summary import DataOrigin, References, TrialRow, tables
 from adk_agent.team_summary import TeamRow, for_report, team_row
 from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
@@ -86,6 +79,7 @@ class Tally:
         created_at: datetime,
         versions: Mapping[str, str],
         origins: Mapping[str, DataOrigin],
+        references: References,
         settings: Settings,
         interrupted: bool,
     ) -> EvaluationReport:
@@ -106,7 +100,7 @@ class Tally:
                 *self._gaps(rows),
                 *sickly(rows),
             ),
-            summary=summarise(rows, self._plan, origins),
+            **tables(rows, self._plan, origins, references),
             trials=rows,
             teams=self._team_rows(),
             evaluations=await self._all_evaluations(),

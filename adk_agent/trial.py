@@ -7,13 +7,12 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
-from adk_agent.report import TrialRow
 from adk_agent.runs import TrialKey, TrialRecord
+from adk_agent.summary import TrialRow, total
 from adk_agent.team_access import Teams
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
@@ -198,8 +197,8 @@ def row_of(
         tool_calls=tool_calls,
         format_repairs=format_repairs,
         duration_ms=duration_ms,
-        total_tokens=_total(step.total_tokens for step in _own_models(trace)),
-        cost=_total(step.cost for step in _own_models(trace)),
+        total_tokens=total(step.total_tokens for step in _own_models(trace)),
+        cost=total(step.cost for step in _own_models(trace)),
         trace_id=trace.trace_id,
     )
 
@@ -353,8 +352,3 @@ def failure_of(error: BaseException) -> Failed:
     if isinstance(error, BridgeError):
         fault = fault_of(error)
     return Failed(reason=f"{type(error).__name__}: {error}", fault=fault)
-
-
-def _total(values: Any) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from adk_agent.report import TrialRow
+from adk_agent.summary import TrialRow
 
 PROBE_AFTER = 3
 """Trials of a participant in a row without a reply, before its card is asked for again."""

@@ -201,8 +201,8 @@ def _all_signs(count: int) -> NDArray[np.float64]:
 
 def _drawn_signs(count: int) -> NDArray[np.float64]:
     random = np.random.default_rng(_SEED)
-    signs: NDArray[np.float64] = random.integers(0, 2, (DRAWS, count), dtype=np.int8) * 2.0 - 1.0
-    return signs
+    heads = random.integers(0, 2, (DRAWS, count), dtype=np.int8)
+    return np.where(heads, 1.0, -1.0)
 
 
 def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | None:

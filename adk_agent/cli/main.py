@@ -20,6 +20,9 @@ exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be use
 DEFAULT_TIMEOUT_S = 300.0
 PLUGIN_THREAD = "plugin"
 """The name of the threads in `evals.isolation`, which is not imported for it."""
+EXECUTORS = ["local", "ray"]
+RETRIED = ["failed", "unscored", "all"]
+EXPORTS = ["tau2", "inspect", "junit", "otlp", "agentbeats", "csv"]
 LISTED = ["domains", "tasks", "exercises", "agents", "teams", "evaluators", "metrics", "runs"]
 
 
@@ -65,12 +68,22 @@ def build_parser() -> argparse.ArgumentParser:
     _add_results(commands)
     _add_cancel(commands)
     _add_resume(commands)
+    _add_view(commands)
+    _add_compare(commands)
+    _add_export(commands)
     _add_list(commands)
     _add_score(commands)
     _add_regrade(commands)
     _add_serve(commands)
     _add_agent(commands)
     return parser
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return value
 
 
 def _positive(text: str) -> int:
@@ -145,6 +158,28 @@ def _add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="bearer token for the agents of the request; @FILE reads it from a file",
     )
+    parser.add_argument(
+        "--fail-under",
+        type=_share,
+        metavar="SHARE",
+        help="exit code 1 where an agent's pass^1 is below this, 0 to 1",
+    )
+    parser.add_argument(
+        "--stop-when",
+        metavar="RULE",
+        help='stop early, for example when "interval < 0.05" or "failed > 10"',
+    )
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="local",
+        help="where trials are played: here (default), or on a Ray cluster (needs the extra ray)",
+    )
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="keep answers of language models here, and use those that are there",
+    )
     parser.add_argument("--offline", action="store_true", help="use no language model")
     parser.add_argument(
         "--json", action="store_true", help="the report on stdout, everything else on stderr"
@@ -168,6 +203,11 @@ def _add_status(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     status.set_defaults(module="status")
     status.add_argument("run", nargs="?", help="the run's id; the latest by default")
     status.add_argument("--follow", action="store_true", help="go on telling until it ends")
+    status.add_argument(
+        "--watch",
+        action="store_true",
+        help="the same on one screen: time left, failures, the pass rate with its interval",
+    )
     _add_results_dir(status)
     status.add_argument("--json", action="store_true", help="as JSON, a line for each change")
 
@@ -205,7 +245,70 @@ def _add_resume(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     resume.set_defaults(module="resume")
     resume.add_argument("run", help="the run's id")
+    resume.add_argument(
+        "--retry",
+        choices=RETRIED,
+        default="failed",
+        help="which trials that ended are played again: those that failed (default), those "
+        "without a score too, or all",
+    )
     _add_playing(resume)
+
+
+def _add_view(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    view = commands.add_parser(
+        "view",
+        help="a run as one page for a browser",
+        description="Write a run's report.html, one file that needs no network, and open it.",
+    )
+    view.set_defaults(module="view")
+    view.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    view.add_argument("--out", metavar="FILE", help="where to write it (default: the run's folder)")
+    view.add_argument("--no-open", action="store_true", help="open no browser")
+    _add_results_dir(view)
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="whether a second run differs from a first",
+        description="Compare two runs, paired by task: the difference with its interval, a "
+        "permutation test, tasks gained and lost.",
+    )
+    compare.set_defaults(module="compare")
+    compare.add_argument("first", help="the id of the run before")
+    compare.add_argument("second", help="the id of the run after")
+    compare.add_argument(
+        "--fail-on-regression",
+        action="store_true",
+        help="exit code 1 where the second is significantly worse",
+    )
+    compare.add_argument(
+        "--other-data", action="store_true", help="compare though the data revisions differ"
+    )
+    _add_results_dir(compare)
+    compare.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    export = commands.add_parser(
+        "export",
+        help="a run in the form of another tool",
+        description="Write a run as another tool reads it.",
+    )
+    export.set_defaults(module="export")
+    export.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    export.add_argument(
+        "--to",
+        required=True,
+        choices=EXPORTS,
+        metavar="FORMAT",
+        help=f"one of {', '.join(EXPORTS)}",
+    )
+    export.add_argument(
+        "--out", metavar="FILE", help="file, or folder where several are written; - is stdout"
+    )
+    _add_results_dir(export)
 
 
 def _add_list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

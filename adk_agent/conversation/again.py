@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adk_agent.plan import EvaluationPlan, PlannedTasks
-from adk_agent.report import TrialRow
+from adk_agent.summary import TrialRow
 
 _REASONING = "The tasks of run {run_id} of which a trial failed or did not pass."
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from adk_agent.conversation.again import is_failure
 from adk_agent.harmless import harmless
 from adk_agent.progress import Progress
-from adk_agent.report import TrialRow
+from adk_agent.summary import TrialRow
 from adk_agent.tracking import RunStatus
 
 MOST_LISTED = 20

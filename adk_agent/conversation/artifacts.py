@@ -12,7 +12,8 @@ from a2a.types import Part
 
 from adk_agent.digest import digest_of, template_prose
 from adk_agent.errors import StorageError
-from adk_agent.report import EvaluationReport, leaderboard_row
+from adk_agent.leaderboard import leaderboard_row
+from adk_agent.report import EvaluationReport
 from adk_agent.runs import load_report
 
 logger = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from adk_agent.conversation.earlier import EarlierTask
 from adk_agent.conversation.understanding import FollowUp, Intent
 from adk_agent.errors import RequestError, StorageError
 from adk_agent.plan import EvaluationPlan
-from adk_agent.report import TrialRow
 from adk_agent.runs import load_manifest, load_report, load_trials
+from adk_agent.summary import TrialRow
 from adk_agent.tracking import RunStatus, read_status
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from adk_agent.errors import PreflightError, StorageError
 from adk_agent.evaluation import evaluate
-from adk_agent.report import EvaluationReport, TrialRow
+from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_report, load_trials
+from adk_agent.summary import TrialRow
 from adk_agent.tracking import read_status
 from evals.trace import CallType, Trace
 from tau_bridge.errors import DataError

@@ -1,6 +1,6 @@
 import pytest
 
-from adk_agent.report import TrialRow
+from adk_agent.summary import TrialRow
 from adk_agent.vigil import GIVE_UP_AFTER, PROBE_AFTER, Vigil
 
 

@@ -1,0 +1,410 @@
+"""Summary: what trials came to by participant, domain and task, with its floor and its ceiling."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan, Participant
+from evals.diagnosis import Diagnosis
+from evals.graph.consistency import outcome_consistency
+from evals.outcome import Component, Fault
+from evals.reward import is_success, pass_hat_k_by_task
+from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
+
+FLOOR = f"{BUILTIN_PREFIX}null"
+"""The agent that does nothing: what it passes, an agent passes without any doing of its own."""
+CEILING = f"{BUILTIN_PREFIX}oracle"
+"""The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
+Number = TypeVar("Number", int, float)
+TaskKey = tuple[str, str]
+"""Domain and task."""
+
+
+class Row(BaseModel):
+    """A row of a report: frozen, and without keys that are not named here."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataOrigin(Row):
+    """Where a domain's tasks and databases came from."""
+
+    source: str
+    revision: str
+
+
+class TrialRow(Row):
+    """What one trial came to.
+
+    `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
+    which a failed trial broke. `turns` counts the agent's replies. `diagnosis` says why a trial
+    did not pass; None for one that did.
+    """
+
+    participant: str
+    domain: str
+    task_id: str
+    trial: int
+    seed: int
+    status: Literal["scored", "unscored", "failed"]
+    reward: float | None
+    reward_breakdown: dict[str, float | None]
+    components: tuple[Component, ...] = ()
+    basis: tuple[str, ...] = ()
+    reason: str | None
+    fault: Fault | None = None
+    produced_by: str | None = None
+    termination: str
+    user: str
+    turns: int
+    tool_calls: int
+    format_repairs: int
+    duration_ms: float
+    total_tokens: int | None = None
+    cost: float | None = None
+    trace_id: str
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the trial was scored and passed."""
+        return self.reward is not None and is_success(self.reward)
+
+    @property
+    def label(self) -> str:
+        """The trial in words."""
+        return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
+
+
+class ReferencePlay(Row):
+    """What a reference agent got for each task of a domain, in one trial with a scripted user."""
+
+    agent: str
+    user: str
+    rewards: dict[str, float | None]
+    """By task; None where it has none."""
+    reasons: dict[str, str] = {}
+    """Why there is none, by task."""
+
+
+class DomainReferences(Row):
+    """The floor and the ceiling of a domain; None where it has no such agent."""
+
+    floor: ReferencePlay | None = None
+    ceiling: ReferencePlay | None = None
+
+
+class ReferenceScore(Row):
+    """The share of the tasks that a reference agent passes, 0 to 1."""
+
+    agent: str
+    user: str
+    tasks: int
+    """Tasks of the row for which it has a reward."""
+    missing: int
+    """Those for which it has none."""
+    pass_1: float | None
+    """None where no task has a reward."""
+
+
+class ScoreRow(Row):
+    """One participant's scores over some tasks.
+
+    `mean_reward` and `pass_hat_k` are over scored trials alone; `mean_reward_all` counts every
+    trial that has no reward as 0 (the platform's way). They are None where nothing was scored.
+    """
+
+    participant: str
+    role: str
+    tasks: int
+    trials: int
+    scored: int
+    unscored: int
+    failed: int
+    passed: int
+    user_faults: int = 0
+    """Trials in which the simulated user is known to have been at fault."""
+    format_repairs: int
+    pass_hat_k: dict[str, float | None]
+    intervals: dict[str, Interval | None] = {}
+    """Of pass^k, by k: see `interval_method`."""
+    interval_method: str = INTERVAL_METHOD
+    mean_reward: float | None
+    mean_reward_all: float | None
+    floor: ReferenceScore | None = None
+    ceiling: ReferenceScore | None = None
+    above_floor: float | None = None
+    """Mean over tasks of pass^1 minus what the floor gets, where both are known; -1 to 1."""
+    above_floor_interval: Interval | None = None
+    consistency: float | None = None
+    """How alike the trials of a task end, 0 to 1; None without a task of two scored trials."""
+    mean_trial_ms: float | None = None
+    """Mean duration of a trial that did not fail."""
+    total_tokens: int | None = None
+    cost: float | None = None
+    """Of the assessor's own models, in US dollars; None where no model told."""
+
+
+class SummaryRow(ScoreRow):
+    """One participant in one domain."""
+
+    domain: str
+    data: DataOrigin
+    user: str
+
+
+class OverallRow(ScoreRow):
+    """One participant over all domains; every task counts alike."""
+
+    domains: tuple[str, ...]
+
+
+class TaskRow(Row):
+    """One participant's trials of one task."""
+
+    participant: str
+    domain: str
+    task_id: str
+    trials: int
+    scored: int
+    passed: int
+    pass_1: float | None
+    floor: float | None = None
+    """The floor's reward; None where it has none."""
+    ceiling: float | None = None
+    mean_trial_ms: float | None
+    total_tokens: int | None
+    cost: float | None
+
+
+References = Mapping[str, DomainReferences]
+"""By domain."""
+
+
+class Tables(TypedDict):
+    """The tables of a report that are made from its trials."""
+
+    summary: tuple[SummaryRow, ...]
+    overall: tuple[OverallRow, ...]
+    tasks: tuple[TaskRow, ...]
+
+
+def tables(
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    origins: Mapping[str, DataOrigin],
+    references: References,
+) -> Tables:
+    """All tables of the trials that ended."""
+    return Tables(
+        summary=summarise(trials, plan, origins, references),
+        overall=overall(trials, plan, references),
+        tasks=task_rows(trials, plan, references),
+    )
+
+
+def summarise(
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    origins: Mapping[str, DataOrigin],
+    references: References,
+) -> tuple[SummaryRow, ...]:
+    """One row for each participant and domain of the plan, in its order."""
+    grouped = _grouped(trials)
+    rows = []
+    for participant in plan.participants:
+        for planned in plan.tasks:
+            domain = planned.domain
+            played = grouped[participant.address, domain]
+            users = sorted({trial.user for trial in played})
+            rows.append(
+                SummaryRow(
+                    **_scores(played, participant, plan.num_trials, references),
+                    domain=domain,
+                    data=origins[domain],
+                    user=", ".join(users) if users else "none",
+                )
+            )
+    return tuple(rows)
+
+
+def overall(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
+) -> tuple[OverallRow, ...]:
+    """One row for each participant, where the plan has several domains; else none."""
+    if len(plan.tasks) < 2:
+        return ()
+    domains = tuple(planned.domain for planned in plan.tasks)
+    return tuple(
+        OverallRow(
+            **_scores(
+                [trial for trial in trials if trial.participant == participant.address],
+                participant,
+                plan.num_trials,
+                references,
+            ),
+            domains=domains,
+        )
+        for participant in plan.participants
+    )
+
+
+def task_rows(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
+) -> tuple[TaskRow, ...]:
+    """One row for each participant and task of which a trial ended, in the plan's order."""
+    grouped: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        grouped[trial.participant, trial.domain, trial.task_id].append(trial)
+    return tuple(
+        _task_row(grouped[key], references)
+        for participant in plan.participants
+        for planned in plan.tasks
+        for task_id in planned.task_ids
+        if (key := (participant.address, planned.domain, task_id)) in grouped
+    )
+
+
+def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
+    first = trials[0]
+    rewards = [trial.reward for trial in trials if trial.reward is not None]
+    passed = sum(trial.passed for trial in trials)
+    marks = references.get(first.domain, DomainReferences())
+    floor, ceiling = (
+        each.rewards.get(first.task_id) if each is not None else None
+        for each in (marks.floor, marks.ceiling)
+    )
+    return TaskRow(
+        participant=first.participant,
+        domain=first.domain,
+        task_id=first.task_id,
+        trials=len(trials),
+        scored=len(rewards),
+        passed=passed,
+        pass_1=rounded(passed / len(rewards)) if rewards else None,
+        floor=floor,
+        ceiling=ceiling,
+        mean_trial_ms=_mean_ms(trials),
+        total_tokens=total(trial.total_tokens for trial in trials),
+        cost=total(trial.cost for trial in trials),
+    )
+
+
+def _grouped(trials: Iterable[TrialRow]) -> dict[tuple[str, str], list[TrialRow]]:
+    grouped: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        grouped[trial.participant, trial.domain].append(trial)
+    return grouped
+
+
+def _scores(
+    trials: Sequence[TrialRow], participant: Participant, num_trials: int, references: References
+) -> dict[str, Any]:
+    """The fields of a `ScoreRow`."""
+    rewards: dict[TaskKey, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.reward is not None:
+            rewards[trial.domain, trial.task_id].append(trial.reward)
+    values = [reward for task_rewards in rewards.values() for reward in task_rewards]
+    by_k = {k: list(pass_hat_k_by_task(rewards, k).values()) for k in range(1, num_trials + 1)}
+    tasks = list(dict.fromkeys((trial.domain, trial.task_id) for trial in trials))
+    floor = _rewards_of(references, "floor", tasks)
+    gained = _gained(rewards, floor)
+    return {
+        "participant": participant.address,
+        "role": participant.role,
+        "tasks": len(tasks),
+        "trials": len(trials),
+        "scored": len(values),
+        "unscored": sum(trial.status == "unscored" for trial in trials),
+        "failed": sum(trial.status == "failed" for trial in trials),
+        "passed": sum(trial.passed for trial in trials),
+        "user_faults": sum(_is_users(trial) for trial in trials),
+        "format_repairs": sum(trial.format_repairs for trial in trials),
+        "pass_hat_k": {str(k): mean(estimates) for k, estimates in by_k.items()},
+        "intervals": {str(k): interval_of_mean(estimates) for k, estimates in by_k.items()},
+        "mean_reward": mean(values),
+        "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
+        "floor": _reference_score(references, "floor", tasks),
+        "ceiling": _reference_score(references, "ceiling", tasks),
+        "above_floor": mean(gained),
+        "above_floor_interval": interval_of_mean(gained, lowest=-1.0),
+        "consistency": rounded(
+            outcome_consistency(
+                {
+                    "/".join(task): [is_success(reward) for reward in task_rewards]
+                    for task, task_rewards in rewards.items()
+                }
+            ).value
+        ),
+        "mean_trial_ms": _mean_ms(trials),
+        "total_tokens": total(trial.total_tokens for trial in trials),
+        "cost": total(trial.cost for trial in trials),
+    }
+
+
+def _is_users(trial: TrialRow) -> bool:
+    diagnosed = trial.diagnosis is not None and trial.diagnosis.side == "user"
+    return trial.fault == "user" or diagnosed
+
+
+def _rewards_of(
+    references: References, which: Literal["floor", "ceiling"], tasks: Iterable[TaskKey]
+) -> dict[TaskKey, float]:
+    found = {}
+    for domain, task_id in tasks:
+        play = getattr(references.get(domain), which, None)
+        reward = play.rewards.get(task_id) if play is not None else None
+        if reward is not None:
+            found[domain, task_id] = reward
+    return found
+
+
+def _gained(
+    rewards: Mapping[TaskKey, Sequence[float]], floor: Mapping[TaskKey, float]
+) -> list[float]:
+    passed = pass_hat_k_by_task(rewards, 1)
+    return [passed[task] - is_success(floor[task]) for task in passed if task in floor]
+
+
+def _reference_score(
+    references: References, which: Literal["floor", "ceiling"], tasks: Sequence[TaskKey]
+) -> ReferenceScore | None:
+    domains = dict.fromkeys(domain for domain, _ in tasks)
+    plays = [getattr(references.get(domain), which, None) for domain in domains]
+    known: list[ReferencePlay] = [play for play in plays if play is not None]
+    if not known:
+        return None
+    rewards = _rewards_of(references, which, tasks)
+    return ReferenceScore(
+        agent=", ".join(dict.fromkeys(play.agent for play in known)),
+        user=", ".join(dict.fromkeys(play.user for play in known)),
+        tasks=len(rewards),
+        missing=len(tasks) - len(rewards),
+        pass_1=mean([float(is_success(reward)) for reward in rewards.values()]),
+    )
+
+
+def _mean_ms(trials: Sequence[TrialRow]) -> float | None:
+    durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
+    return round(sum(durations) / len(durations), 3) if durations else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean with six digits; None of no values."""
+    return rounded(sum(values) / len(values)) if values else None
+
+
+def rounded(value: float | None) -> float | None:
+    """With six digits; None stays None."""
+    return None if value is None else round(value, 6)
+
+
+def total(values: Iterable[Number | None]) -> Number | None:
+    """The sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known, start=type(known[0])()) if known else None
