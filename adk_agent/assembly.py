@@ -16,6 +16,7 @@ from adk_agent.evaluation import EvaluationDeps
 from adk_agent.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.markdown import render_markdown
 from adk_agent.models import ModelSpec, default_spec, import_litellm
+from adk_agent.references import ReferenceBook
 from adk_agent.runs import load_report, rewrite_markdown
 from adk_agent.settings import Settings
 from adk_agent.versions import versions
@@ -93,7 +94,13 @@ class Assembly:
             new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens, policy=self.network),
             versions=versions(),
             results_dir=self.settings.results_dir,
+            references=self._references,
         )
+
+    @cached_property
+    def _references(self) -> ReferenceBook:
+        """Kept from run to run, for the same tasks have the same floor and ceiling."""
+        return ReferenceBook()
 
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adk_agent.bundled import BundledAgents, gold_script
@@ -18,6 +18,7 @@ from adk_agent.masking import without_keys
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
 from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, COORDINATION, EvaluationPlan
 from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
+from adk_agent.references import ReferenceBook
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
 from adk_agent.settings import Settings
@@ -57,6 +58,8 @@ class EvaluationDeps:
     """Whether calls between the members of a team are watched."""
     believe_reports: bool = True
     """Whether what participants report of their own calls is used."""
+    references: ReferenceBook = field(default_factory=ReferenceBook)
+    """Where the floor and the ceiling of tasks come from."""
 
 
 async def evaluate(
@@ -219,6 +222,7 @@ class _Run:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         user_model, judge_model = await self._models()
         domains = await asyncio.to_thread(self._load_domains)
+        await self._measure_references(domains)
         everyone = self._plan.members or self._plan.participants
         names = [p.builtin for p in everyone if p.builtin is not None]
         messenger = self._deps.new_messenger()
@@ -259,6 +263,11 @@ class _Run:
                 return await self._play_and_report(trial_deps, vigil)
         finally:
             await messenger.aclose()
+
+    async def _measure_references(self, domains: Mapping[str, Domain]) -> None:
+        revisions = {domain: origin.revision for domain, origin in self._manifest.data.items()}
+        references = await self._deps.references.of(self._plan, domains, revisions)
+        self._manifest = self._manifest.model_copy(update={"references": references})
 
     def _urls(self, bundled: BundledAgents) -> dict[str, str]:
         """Each participant's address in the plan to the address where it answers."""
