@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -103,22 +104,35 @@ async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     )
 
 
-def refuse_agents_elsewhere(urls: Mapping[str, str]) -> None:
-    """Makes sure that agents can reach the tools, which are served on loopback.
+@contextlib.asynccontextmanager
+async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncIterator[BusinessTools]:
+    """The tools of scenarios, served to the agents of a run.
 
     Args:
-        urls: Each participant's address in the plan to the address where it answers.
+        url: At which agents on other machines reach them; None: on loopback alone.
+        agents: Each participant's address in the plan to the address where it answers.
 
     Raises:
-        PreflightError: an agent is on another machine.
+        PreflightError: an agent cannot reach them, or they cannot be served.
     """
-    elsewhere = sorted(address for address, url in urls.items() if not _is_here(url))
-    if elsewhere:
+    elsewhere = sorted(address for address, at in agents.items() if not _is_here(at))
+    if elsewhere and url is None:
         raise PreflightError(
             f"cannot play business scenarios with {', '.join(elsewhere)}: their tools are served on "
             "127.0.0.1, which an agent on another machine cannot reach. Run the agent on this "
-            "machine and name it by http://localhost:<port>"
+            "machine and name it by http://localhost:<port>, or say by GREENROOM_TOOLS_URL at which "
+            "address it reaches this machine"
         )
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            tools = await stack.enter_async_context(BusinessTools(url=url))
+        except (OSError, ValueError) as error:
+            where = f" at {url}" if url else ""
+            raise PreflightError(
+                f"the tools of business scenarios cannot be served{where}: {error}; leave the port "
+                "out of GREENROOM_TOOLS_URL to have a free one taken"
+            ) from error
+        yield tools
 
 
 def _is_here(url: str) -> bool:

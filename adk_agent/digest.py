@@ -9,9 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.harmless import harmless
-from adk_agent.report import EvaluationReport, failed_reasons
-from adk_agent.summary import SummaryRow
+from adk_agent.report import EvaluationReport, failed_reasons, failure_counts
+from adk_agent.summary import FLOOR, SummaryRow
 from adk_agent.team_summary import TeamRow
+from evals.diagnosis import FailureKind
+from evals.statistics import LEVEL
 
 MOST_NOTABLE = 8
 
@@ -30,8 +32,18 @@ class DigestRow(BaseModel):
     unscored: int
     failed: int
     pass_1: float | None
+    pass_1_low: float | None = None
+    pass_1_high: float | None = None
+    """Where pass^1 lies at 95 %."""
     pass_k: float | None
     k: int
+    floor: float | None = None
+    """What an agent gets that does nothing."""
+    ceiling: float | None = None
+    """What the tasks' own gold actions get."""
+    above_floor: float | None = None
+    is_above_floor: bool | None = None
+    """Whether the interval of that leaves no doubt; None where nothing is known."""
 
 
 class DigestTeam(BaseModel):
@@ -61,6 +73,8 @@ class ReportDigest(BaseModel):
     """Those of which some coordination was measured."""
     failing_components: dict[str, int]
     """How many scored trials that did not pass have this component at 0."""
+    failures: dict[FailureKind, int] = {}
+    """Trials that did not pass, by why, most frequent first."""
     terminations: dict[str, int]
     missing_scores: dict[str, int]
     """Reasons for trials without a score, with how often."""
@@ -84,6 +98,7 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         rows=tuple(_digest_row(row) for row in report.summary),
         teams=tuple(_digest_team(team) for team in report.teams if team.measured),
         failing_components=dict(sorted(components.items())),
+        failures=failure_counts(report.trials),
         terminations=dict(sorted(ends.items())),
         missing_scores=dict(reasons),
         warnings=report.warnings,
@@ -117,6 +132,7 @@ def _digest_team(team: TeamRow) -> DigestTeam:
 
 def _digest_row(row: SummaryRow) -> DigestRow:
     k = max((int(name) for name in row.pass_hat_k), default=1)
+    interval = row.intervals.get("1")
     return DigestRow(
         participant=row.participant,
         domain=row.domain,
@@ -129,7 +145,18 @@ def _digest_row(row: SummaryRow) -> DigestRow:
         pass_1=row.pass_hat_k.get("1"),
         pass_k=row.pass_hat_k.get(str(k)),
         k=k,
+        pass_1_low=_digits(interval.low) if interval else None,
+        pass_1_high=_digits(interval.high) if interval else None,
+        floor=row.floor.pass_1 if row.floor else None,
+        ceiling=row.ceiling.pass_1 if row.ceiling else None,
+        above_floor=row.above_floor,
+        is_above_floor=row.above_floor_interval.low > 0 if row.above_floor_interval else None,
     )
+
+
+def _digits(value: float) -> float:
+    """As it is shown, so that prose which rounds it says what the report says."""
+    return round(value, 2)
 
 
 def template_prose(digest: ReportDigest) -> str:
@@ -148,15 +175,37 @@ def _summary_line(row: DigestRow) -> str:
     if row.scored == 0:
         return f"{name}: no score ({row.unscored} trials unscored, {row.failed} failed)."
     score = f"pass^1 {row.pass_1:.3f}" if row.pass_1 is not None else "no pass^1"
+    if row.pass_1_low is not None and row.pass_1_high is not None:
+        score += f" (95 % interval {row.pass_1_low:.2f} to {row.pass_1_high:.2f})"
     repeat = f", pass^{row.k} {row.pass_k:.3f}" if row.k > 1 and row.pass_k is not None else ""
     gaps = "".join(
         f", {count} {what}"
         for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
         if count
     )
-    return f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{gaps}."
+    marks = "".join(
+        f", {what} {value:.3f}"
+        for what, value in (("floor", row.floor), ("ceiling", row.ceiling))
+        if value is not None
+    )
+    return (
+        f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{marks}{gaps}."
+    )
 
 
+FAILURE_MEANING: dict[FailureKind, str] = {
+    "wrong_write": "made a change that was not asked for, or made it wrongly",
+    "missing_write": "left out a change that was due",
+    "policy": "broke the policy",
+    "communication": "did not tell the user what had to be told",
+    "format": "sent replies that could not be played",
+    "loop": "repeated themselves without getting on",
+    "gave_up": "gave up before the work was done",
+    "user_simulator": "went wrong on the side of the simulated user",
+    "infrastructure": "broke on the machinery between",
+    "harness": "broke on the assessor's own side",
+    "undetermined": "did not pass for a reason that cannot be told",
+}
 _COMPONENT_MEANING = {
     "DB": "left the database in another state than the gold actions do",
     "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
@@ -170,8 +219,17 @@ _COMPONENT_MEANING = {
 
 def _findings(digest: ReportDigest) -> list[str]:
     lines = [
+        f"{row.participant} in {row.domain}: not certainly better than an agent that does nothing."
+        for row in digest.rows
+        if row.is_above_floor is False and row.participant != FLOOR
+    ]
+    lines += [
         f"Of the scored trials, {count} {_COMPONENT_MEANING[name]} ({name})."
         for name, count in digest.failing_components.items()
+    ]
+    lines += [
+        f"Why trials did not pass: {count} {FAILURE_MEANING[kind]} ({kind})."
+        for kind, count in digest.failures.items()
     ]
     lines += [
         f"Cut off by {name}: {count} of the conversations."
@@ -253,17 +311,24 @@ def _quotable(digest: ReportDigest) -> list[str]:
 
 
 def _held_numbers(digest: ReportDigest) -> set[float]:
-    values: set[float] = set()
+    values: set[float] = {LEVEL}
     for row in digest.rows:
         counts = (row.tasks, row.trials, row.passed, row.scored, row.unscored, row.failed, row.k)
         values.update(map(float, counts))
-        values.update(score for score in (row.pass_1, row.pass_k) if score is not None)
+        scores = (row.pass_1, row.pass_k, row.pass_1_low, row.pass_1_high)
+        marks = (row.floor, row.ceiling, row.above_floor)
+        values.update(score for score in (*scores, *marks) if score is not None)
         values.update(n / m for n, m in _pairs(row) if m)
     for team in digest.teams:
         values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
         values.update(() if team.coverage is None else (team.coverage,))
         values.update(() if team.judged is None else (team.judged,))
-    for counted in (digest.failing_components, digest.terminations, digest.missing_scores):
+    for counted in (
+        digest.failing_components,
+        digest.failures,
+        digest.terminations,
+        digest.missing_scores,
+    ):
         values.update(map(float, counted.values()))
     return {
         round(value * factor, digits)

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from adk_agent.bundled import BundledAgents, gold_script
-from adk_agent.business_trial import play_business, refuse_agents_elsewhere
+from adk_agent.business_trial import play_business, served_tools
 from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
-from adk_agent.exercise import play_exercise
+from adk_agent.executors.base import Executor, OpenExecutor
+from adk_agent.executors.local import open_local
+from adk_agent.executors.schedule import in_turns, play_all
 from adk_agent.markdown import render_markdown
 from adk_agent.masking import without_keys
 from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
-from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, COORDINATION, EvaluationPlan
+from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, EvaluationPlan
 from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
 from adk_agent.references import ReferenceBook
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
 from adk_agent.settings import Settings
+from adk_agent.standing import EndedTrial, Standing
+from adk_agent.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.summary import DataOrigin
 from adk_agent.tally import Tally
 from adk_agent.team_access import Teams
 from adk_agent.tracking import tracked_run
-from adk_agent.trial import TrialDeps, TrialJob, jobs_of, play_trial, unplayed_trial
+from adk_agent.trial import TrialDeps, TrialJob, jobs_of
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.messenger import Messenger
@@ -58,6 +61,8 @@ class EvaluationDeps:
     """Whether calls between the members of a team are watched."""
     believe_reports: bool = True
     """Whether what participants report of their own calls is used."""
+    open_executor: OpenExecutor = open_local
+    """Where trials are played; here by default."""
     references: ReferenceBook = field(default_factory=ReferenceBook)
     """Where the floor and the ceiling of tasks come from."""
 
@@ -235,11 +240,9 @@ class _Run:
                     seed=self._plan.seed,
                 ) as bundled,
                 self._teams(bundled) as teams,
-                self._tools() as tools,
+                self._tools(bundled) as tools,
             ):
                 urls = self._urls(bundled)
-                if tools is not None:
-                    refuse_agents_elsewhere(urls)
                 self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
                 self._tally.warn(teams.warnings)
@@ -283,9 +286,13 @@ class _Run:
             if address.startswith(BUILTIN_PREFIX):
                 messenger.allow(url)
 
-    def _tools(self) -> contextlib.AbstractAsyncContextManager[BusinessTools | None]:
+    def _tools(
+        self, bundled: BundledAgents
+    ) -> contextlib.AbstractAsyncContextManager[BusinessTools | None]:
         """The tools of business scenarios; None where none is played."""
-        return BusinessTools() if self._plan.plays(BUSINESS) else contextlib.nullcontext()
+        if not self._plan.plays(BUSINESS):
+            return contextlib.nullcontext()
+        return served_tools(self._deps.settings.tools_url, self._urls(bundled))
 
     def _teams(self, bundled: BundledAgents) -> Teams:
         return Teams(
@@ -351,20 +358,33 @@ class _Run:
             raise PreflightError(msg)
 
     async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
-        store = self._store()
-        try:
-            self._say("playing", f"playing {len(self._jobs)} trials")
+        async with self._deps.open_executor(trial_deps, self._jobs) as executor:
+            self._tally.warn(executor.warnings)
+            store = self._store()
             try:
-                await self._play_all(trial_deps, store, vigil)
-            except BaseException:
-                # Whatever ended the run, what was finished is reported; on a full disk that
-                # may fail too, and the first error is the one to tell.
-                with contextlib.suppress(StorageError):
-                    await self._report(store, interrupted=True)
-                raise
-            return await self._report(store, interrupted=False)
-        finally:
-            store.close()
+                return await self._play(trial_deps, executor, vigil, store)
+            finally:
+                store.close()
+
+    async def _play(
+        self, trial_deps: TrialDeps, executor: Executor, vigil: Vigil, store: RunStore
+    ) -> EvaluationReport:
+        self._say("playing", f"playing {len(self._jobs)} trials")
+        try:
+            await play_all(
+                in_turns(self._jobs, self._plan),
+                executor=executor,
+                deps=trial_deps,
+                vigil=vigil,
+                keep=lambda job, record: self._keep(job, record, store),
+            )
+        except BaseException:
+            # Whatever ended the run, what was finished is reported; on a full disk that may fail
+            # too, and the first error is the one to tell.
+            with contextlib.suppress(StorageError):
+                await self._report(store, interrupted=True)
+            raise
+        return await self._report(store, interrupted=False)
 
     def _store(self) -> RunStore:
         results_dir = self._deps.results_dir
@@ -387,56 +407,8 @@ class _Run:
 
         return probe
 
-    async def _play_all(self, trial_deps: TrialDeps, store: RunStore, vigil: Vigil) -> None:
-        waiting = iter(self._in_turns())
-
-        async def work() -> None:
-            for job in waiting:
-                gone = vigil.gone(job.participant.address)
-                if gone is not None:
-                    record = unplayed_trial(job, trial_deps, gone)
-                elif job.domain == COORDINATION:
-                    record = await play_exercise(job, trial_deps)
-                else:
-                    record = await self._play_unwatched(job, trial_deps)
-                store.append(record)  # at once: asking whether an agent is there takes time
-                self._keep(job, record)
-                await vigil.saw(record.row)
-
-        try:
-            async with asyncio.TaskGroup() as workers:
-                for _ in range(min(self._plan.max_concurrency, len(self._jobs))):
-                    workers.create_task(work())
-        except ExceptionGroup as group:
-            # Workers raise nothing but what writing to disk raised; the first says it all.
-            raise group.exceptions[0] from None
-
-    async def _play_unwatched(self, job: TrialJob, trial_deps: TrialDeps) -> TrialRecord:
-        """A trial of one agent. Not while its team is watched: its calls are not the exercise's."""
-        play = play_business if job.domain == BUSINESS else play_trial
-        team = trial_deps.teams[job.participant.address]
-        async with team.turn() if self._has_exercises else contextlib.nullcontext():
-            return await play(job, trial_deps)
-
-    @property
-    def _has_exercises(self) -> bool:
-        return self._plan.plays(COORDINATION)
-
-    def _in_turns(self) -> list[TrialJob]:
-        """The trials in the order in which they are begun.
-
-        A watched team plays one exercise at a time: with the participants taking turns, nobody
-        waits for one team while another has nothing to do.
-        """
-        if not self._has_exercises:
-            return self._jobs
-        by_participant: dict[str, list[TrialJob]] = {}
-        for job in self._jobs:
-            by_participant.setdefault(job.participant.address, []).append(job)
-        rounds = itertools.zip_longest(*by_participant.values())
-        return [job for each in rounds for job in each if job is not None]
-
-    def _keep(self, job: TrialJob, record: TrialRecord) -> None:
+    def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
+        store.append(record)
         outcome = self._tally.add(job, record)
         self._say("playing", f"{job.label}: {outcome}", trial=job.label, outcome=outcome)
 

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ValidationError
 from adk_agent.errors import StorageError
 
 M = TypeVar("M", bound=BaseModel)
+SCHEMA = 1
+"""Of the files of a run. It grows when a version before would misread what is written."""
 
 
 @contextmanager
@@ -37,8 +39,12 @@ def write_whole(path: Path, text: str) -> None:
         os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
 
 
+class _Versioned(BaseModel):
+    schema_version: int = SCHEMA
+
+
 def read_kept(path: Path, kind: type[M], what: str) -> M:
-    """What a file holds, as it was written by this version.
+    """What a file holds, as it was written by this version or one before.
 
     Args:
         path: The file.
@@ -46,12 +52,25 @@ def read_kept(path: Path, kind: type[M], what: str) -> M:
         what: The same in words, for the message.
 
     Raises:
-        StorageError: It is not there, or holds something else.
+        StorageError: It is not there, holds something else, or was written by a newer version.
     """
     with storage(path):
         text = path.read_bytes()
+    _refuse_newer(path, text)
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
         msg = f"{str(path)!r} is not a {what} of this version: {error.error_count()} errors"
         raise StorageError(msg) from error
+
+
+def _refuse_newer(path: Path, text: bytes) -> None:
+    try:
+        schema = _Versioned.model_validate_json(text).schema_version
+    except ValidationError:
+        return  # whoever reads the whole says what is wrong with it
+    if schema > SCHEMA:
+        raise StorageError(
+            f"{str(path)!r} was written by a newer greenroom (schema {schema}, this one reads up "
+            f"to {SCHEMA}): update greenroom"
+        )

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport, failed_reasons
-from adk_agent.summary import SummaryRow, TrialRow
+from adk_agent.summary import OverallRow, SummaryRow, TrialRow
+from adk_agent.tables import number, score_table, team_table
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
+from evals.statistics import INTERVAL_METHOD
 
 MOST_TRIALS_LISTED = 50
 
@@ -28,7 +30,7 @@ def render_markdown(
         parts.append(f"**This run is {report.status}: see the warnings.**")
     if interpretation:
         parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
-    parts += ["## Scores", _scores(report.summary), _legend(report)]
+    parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
     if report.teams:
@@ -39,35 +41,8 @@ def render_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def score_table(summary: Sequence[SummaryRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows of the table of scores, every cell as text; `-` where there is none."""
-    most_trials = max((len(row.pass_hat_k) for row in summary), default=1)
-    ks = [str(k) for k in range(1, most_trials + 1)]
-    header = ("agent", "domain", "tasks", "trials", "passed", "scored", "unscored", "failed")
-    rows = [
-        (
-            row.participant,
-            row.domain,
-            str(row.tasks),
-            str(row.trials),
-            str(row.passed),
-            str(row.scored),
-            str(row.unscored),
-            str(row.failed),
-            *(number(row.pass_hat_k.get(k)) for k in ks),
-        )
-        for row in summary
-    ]
-    return (*header, *(f"pass^{k}" for k in ks)), rows
-
-
-def number(value: float | None) -> str:
-    """A score with three digits, `-` where there is none."""
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _scores(summary: Sequence[SummaryRow]) -> str:
-    header, rows = score_table(summary)
+def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:
+    header, rows = score_table([*summary, *over_all])
     return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
 
 
@@ -77,9 +52,20 @@ def _legend(report: EvaluationReport) -> str:
     data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
     return (
         "pass^k and passed count scored trials alone; unscored and failed trials are neither "
-        f"passes nor failures of the agent.\n\nData: {data}. User: {', '.join(users)}. "
+        f"passes nor failures of the agent.{_with_zeros(report.summary)} Interval: "
+        f"{INTERVAL_METHOD}. Floor: an agent that does nothing; ceiling: the tasks' own gold "
+        f"actions; both for the same tasks and data.\n\nData: {data}. User: {', '.join(users)}. "
         f"Scoring: {report.plan.evaluation_type}."
     )
+
+
+def _with_zeros(summary: Sequence[SummaryRow]) -> str:
+    """The score under the other denominator, where that differs."""
+    rows = [row for row in summary if row.scored < row.trials and row.mean_reward_all is not None]
+    told = "; ".join(
+        f"{_plain(row.participant)} in {row.domain} {number(row.mean_reward_all)}" for row in rows
+    )
+    return f" With every trial without a score as 0: {told}." if told else ""
 
 
 def _coordination(teams: Sequence[TeamRow]) -> list[str]:
@@ -117,33 +103,6 @@ def _alike(team: TeamRow) -> str:
         return ""
     shown = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
     return f"{team.participant} in {team.domain}, across trials of the same task: {shown} (of 1)."
-
-
-def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows of the table of how teams coordinate, every cell as text."""
-    header = (
-        *("agent", "domain", "trials", "agents", "calls", "seen", "differ"),
-        *("labels", "judged"),
-    )
-    rows: list[tuple[str, ...]] = [
-        (
-            team.participant,
-            team.domain,
-            str(team.measured),
-            str(team.agents),
-            str(team.calls),
-            "-" if team.coverage is None else f"{team.coverage:.0%}",
-            str(team.contradictions),
-            ", ".join(
-                label if count == team.measured else f"{label} ({count})"
-                for label, count in team.labels.items()
-            )
-            or "-",
-            " ".join([number(team.judged), *team.judged_by]),
-        )
-        for team in teams
-    ]
-    return header, rows
 
 
 def _latencies(report: EvaluationReport) -> str:

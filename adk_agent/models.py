@@ -53,6 +53,12 @@ class ModelSpec:
     base_url: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """The model and where it answers, without anything secret."""
+        where = "" if self.base_url is None else f" at {without_credentials(self.base_url)}"
+        return f"{self.name}{where}"
+
 
 def default_spec(settings: Settings) -> ModelSpec | None:
     """The model of the AGENTBEATS_LLM_* variables, None where none is configured."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from adk_agent.errors import RequestError
 from adk_agent.plan import (
     BUILTIN_PREFIX,
+    BUSINESS,
     COORDINATION,
     DEFAULT_MAX_CONCURRENCY,
     DEFAULT_MAX_STEPS,
@@ -36,6 +37,8 @@ from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
 
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
+WITHOUT_ACTIONS = (COORDINATION, BUSINESS)
+"""The domains whose tasks name no gold actions to compare with."""
 BASE_SPLIT = "base"
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
 _IDS_SHOWN = 8
@@ -215,6 +218,12 @@ def _planned(
     for selection in request.selections:
         merged.setdefault(selection.domain, []).extend(
             _ids(selection, catalogue, warnings, solo=request.solo)
+        )
+    actionless = [domain for domain in merged if domain in WITHOUT_ACTIONS]
+    if request.evaluation_type == "action" and actionless:
+        raise RequestError(
+            f"{actionless[0]!r} has no action-only scoring: its tasks name no actions that an agent "
+            "has to take, since several ways are right; leave evaluation_type out, or the domain"
         )
     if request.solo and not any(merged.values()):
         raise RequestError(

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from adk_agent.standing import ScoreSoFar
 from tau_bridge.clock import Clock
 
 Stage = Literal["preparing", "playing", "finished"]
@@ -32,6 +33,10 @@ class Progress(BaseModel):
     """The trial that just ended, as participant, domain, task and number."""
     outcome: str | None = None
     """What it came to: `passed`, `not passed`, `unscored`, `failed`."""
+    reason: str | None = None
+    """Why it has no score, or what it failed of, where that is known."""
+    scores: tuple[ScoreSoFar, ...] = ()
+    """What each participant has reached in each domain; up to a fiftieth of its trials behind."""
 
 
 OnProgress = Callable[[Progress], None]

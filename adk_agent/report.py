@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
@@ -12,6 +12,7 @@ from adk_agent.plan import EvaluationPlan
 from adk_agent.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation, Scope
+from evals.diagnosis import FailureKind
 
 SCHEMA_VERSION = "1"
 
@@ -96,4 +97,10 @@ def failed_reasons(trials: Sequence[TrialRow]) -> dict[str, int]:
     for trial in trials:
         if trial.reason is not None and trial.status != "scored":
             counts[trial.reason] += 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def failure_counts(trials: Sequence[TrialRow]) -> dict[FailureKind, int]:
+    """How many trials did not pass for each reason, most frequent first."""
+    counts = Counter(trial.diagnosis.kind for trial in trials if trial.diagnosis is not None)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -19,12 +19,12 @@ from adk_agent.digest import digest_of
 from adk_agent.errors import GreenroomError, RequestError, exit_code_of
 from adk_agent.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.harmless import harmless
-from adk_agent.markdown import score_table
 from adk_agent.plan import EvaluationPlan
 from adk_agent.planning import describe
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
 from adk_agent.self_reference import itself_among
+from adk_agent.tables import score_table
 from tau_bridge.errors import BridgeError
 
 NAME = "EvaluationRunner"
@@ -139,7 +139,7 @@ def _counter(progress: Progress) -> str:
 
 
 def _closing(report: EvaluationReport) -> str:
-    header, rows = score_table(report.summary)
+    header, rows = score_table([*report.summary, *report.overall])
     lines = [
         ", ".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True)) for row in rows
     ]

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from adk_agent.errors import StorageError
-from adk_agent.files import read_kept, storage, write_whole
+from adk_agent.files import SCHEMA, read_kept, storage, write_whole
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
 from adk_agent.summary import DataOrigin, DomainReferences, TrialRow
@@ -25,6 +27,7 @@ MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
 TrialKey = tuple[str, str, str, int]
 """Participant's address, domain, task and number: what makes a trial of a run unique."""
 _BLOCK = 65_536
+M = TypeVar("M", bound=BaseModel)
 
 
 class RunManifest(BaseModel):
@@ -32,6 +35,7 @@ class RunManifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    schema_version: int = SCHEMA
     run_id: str
     request: str
     plan: EvaluationPlan
@@ -42,6 +46,8 @@ class RunManifest(BaseModel):
     """By domain."""
     references: dict[str, DomainReferences] = {}
     """What the agents that mark the floor and the ceiling got, by domain."""
+    models: dict[str, str] = {}
+    """Who plays the `user` and who is the `judge`; empty where a version before did not say."""
 
 
 class TrialRecord(BaseModel):
@@ -167,28 +173,107 @@ def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
     return read_kept(results_dir / run_id / MANIFEST, RunManifest, "manifest")
 
 
-def load_trials(results_dir: Path, run_id: str) -> list[TrialRecord]:
-    """The trials of a run, in the order in which they ended; of one that was repeated, the last.
-
-    A last line without its end, as a killed process may leave one, is no trial.
+def load_trials(
+    results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
+) -> list[TrialRecord]:
+    """What `iter_trials` yields, all at once.
 
     Raises:
-        StorageError: the file is missing, or a whole line of it cannot be read.
+        StorageError: As there.
+    """
+    return list(iter_trials(results_dir, run_id, manifest=manifest))
+
+
+def iter_trials(
+    results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
+) -> Iterator[TrialRecord]:
+    """The trials of a run, in the order in which they ended; of one that was repeated, the last.
+
+    One is in memory at a time. A last line without its end, as a killed process may leave one, is
+    no trial.
+
+    Args:
+        results_dir: The folder of runs.
+        run_id: The run's id.
+        manifest: The run's, where trials that its plan does not have must not be there.
+
+    Raises:
+        StorageError: the file is missing, a whole line of it cannot be read, or holds a trial that
+            is not of this run. Raised when the first trial is asked for, unless the damage is in
+            that part of a line which tells more than its key.
     """
     path = results_dir / run_id / TRIALS
-    records: dict[TrialKey, TrialRecord] = {}
     with storage(path), path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                break
-            try:
-                record = TrialRecord.model_validate_json(line)
-            except ValidationError as error:
-                msg = f"{str(path)!r} line {number} is not a trial: {error.error_count()} errors"
-                raise StorageError(msg) from error
-            records.pop(record.key, None)
-            records[record.key] = record
-    return list(records.values())
+        places = _places(lines, path)
+        if manifest is not None:
+            _refuse_strangers(places, manifest, path)
+        for place in places.values():
+            lines.seek(place.offset)
+            yield _parsed(lines.readline(), TrialRecord, path, place.line)
+
+
+class _RowKey(BaseModel):
+    participant: str
+    domain: str
+    task_id: str
+    trial: int
+    seed: int
+
+
+class _Keyed(BaseModel):
+    """The part of a line that says which trial it holds: read at half the whole's price."""
+
+    row: _RowKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    line: int
+    offset: int
+    seed: int
+
+
+def _places(lines: io.BufferedReader, path: Path) -> dict[TrialKey, _Place]:
+    """Where each trial's last line is."""
+    places: dict[TrialKey, _Place] = {}
+    offset = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith(b"\n"):
+            break
+        row = _parsed(line, _Keyed, path, number).row
+        key = row.participant, row.domain, row.task_id, row.trial
+        places.pop(key, None)
+        places[key] = _Place(line=number, offset=offset, seed=row.seed)
+        offset += len(line)
+    return places
+
+
+def _parsed(line: bytes, kind: type[M], path: Path, number: int) -> M:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        msg = f"{str(path)!r} line {number} is not a trial: {error.error_count()} errors"
+        raise StorageError(msg) from error
+
+
+def _refuse_strangers(places: Mapping[TrialKey, _Place], manifest: RunManifest, path: Path) -> None:
+    plan = manifest.plan
+    planned = {
+        (participant.address, tasks.domain, task_id, trial): seed
+        for participant in plan.participants
+        for tasks in plan.tasks
+        for task_id in tasks.task_ids
+        for trial, seed in enumerate(manifest.seeds)
+    }
+    for key, place in places.items():
+        if planned.get(key) != place.seed:
+            where = f"{str(path)!r} line {place.line}"
+            participant, domain, task_id, trial = key
+            raise StorageError(
+                f"{where} holds a trial that is not in the plan of run {manifest.run_id}: "
+                f"{participant} {domain} {task_id} trial {trial} with seed {place.seed}; "
+                "files of two runs were mixed, or the manifest was changed"
+            )
 
 
 def _length_of_whole_lines(file: io.FileIO) -> int:

@@ -44,6 +44,12 @@ class Settings(BaseSettings):
     """Bearer token that callers of the A2A service need; several with commas between."""
     allowed_hosts: str = Field("", validation_alias="GREENROOM_ALLOWED_HOSTS")
     """What a public service may call besides public addresses: host, host:port or network."""
+    tools_url: str | None = Field(
+        None,
+        pattern=r"^http://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$",
+        validation_alias="GREENROOM_TOOLS_URL",
+    )
+    """Where agents on other machines reach the tools of business scenarios: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")

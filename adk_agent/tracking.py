@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from adk_agent.errors import RequestError, RunCanceledError, StorageError
-from adk_agent.files import read_kept, storage, write_whole
+from adk_agent.files import SCHEMA, read_kept, storage, write_whole
 from adk_agent.progress import Progress
 from tau_bridge.clock import Clock
 
@@ -42,6 +42,7 @@ class RunStatus(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    schema_version: int = SCHEMA
     run_id: str
     state: RunState
     request: str

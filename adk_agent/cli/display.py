@@ -22,10 +22,10 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from adk_agent.markdown import score_table, team_table
 from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
+from adk_agent.tables import score_table, team_table, without_the_usual
 from adk_agent.team_summary import TeamRow
 
 PLAIN_WIDTH = 110
@@ -105,7 +105,8 @@ class Display:
 
     def result(self, report: EvaluationReport) -> None:
         """Show the table of scores, the warnings and the folder."""
-        self._table(*score_table(report.summary), title=f"Run {report.run_id}: {report.status}")
+        scores = without_the_usual(score_table([*report.summary, *report.overall]))
+        self._table(*scores, title=f"Run {report.run_id}: {report.status}")
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)

@@ -1,15 +1,21 @@
 """Business scenarios played over A2A, with their tools over HTTP."""
 
 import json
+import socket
 
+import httpx
 import pytest
 
+from adk_agent.business_trial import served_tools
+from adk_agent.catalogue import SourceCatalogue
 from adk_agent.cli.main import main
-from adk_agent.errors import PreflightError
+from adk_agent.errors import PreflightError, RequestError
 from adk_agent.evaluation import evaluate, resume
+from adk_agent.planning import resolve
 from adk_agent.reader import read_request
 from adk_agent.reading.refusal import Refusal
 from adk_agent.runs import TRIALS, load_trials
+from adk_agent.settings import Settings
 from evals.trace import CallType
 from tau_bridge.business.scenarios import scenarios
 from tau_bridge.business.tool_server import TOOLS
@@ -103,6 +109,42 @@ async def test_an_agent_that_says_it_is_done_and_calls_nothing_does_not_pass(pla
 async def test_an_agent_on_another_machine_is_refused_before_anything_is_played(play):
     with pytest.raises(PreflightError, match=r"http://192\.0\.2\.7:9010.*another machine"):
         await play("http://192.0.2.7:9010", task_ids=[ALLOWED])
+
+
+async def test_tools_are_served_where_an_agent_on_another_machine_is_told_to_find_them():
+    elsewhere = {"http://192.0.2.7:9010": "http://192.0.2.7:9010"}
+    async with (
+        served_tools("http://assessor.example", elsewhere) as tools,
+        httpx.AsyncClient() as client,
+    ):
+        host, _, port = tools.endpoint.rpartition(":")
+        url = f"http://127.0.0.1:{port}/mcp/tools"
+        answer = await client.get(url, params={"session_id": "guess"})
+    assert (host, answer.status_code) == ("http://assessor.example", 404)
+
+
+async def test_tools_whose_port_is_taken_are_refused_before_anything_is_played():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(PreflightError, match=f"cannot be served at {url}"):
+            async with served_tools(url, {}):
+                pytest.fail("served")
+
+
+def test_an_address_of_tools_that_is_none_is_refused():
+    for url in ("assessor:9020", "https://assessor", "http://a/b", "http://u@a", "http://"):
+        with pytest.raises(RequestError, match="tools_url"):
+            Settings.load(tools_url=url)
+
+
+@pytest.mark.parametrize("domain", ["business", ["mock", "business"], "coordination"])
+def test_action_only_scoring_is_refused_where_tasks_name_no_actions(source, domain):
+    config = {"domain": domain, "evaluation_type": "action"}
+    request = read_request(
+        json.dumps({"participants": {"agent": "http://localhost:9010"}, "config": config})
+    )
+    with pytest.raises(RequestError, match=r"'(business|coordination)' has no action-only scoring"):
+        resolve(request, SourceCatalogue(source))
 
 
 async def test_a_run_of_scenarios_goes_on_where_it_stopped(play, gold, make_deps):

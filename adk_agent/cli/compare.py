@@ -1,0 +1,32 @@
+"""`greenroom compare`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from adk_agent.cli.edge import GATE_FAILED, OK
+from adk_agent.cli.tracked import results_dir_of
+from adk_agent.comparison import compare_runs, told
+from adk_agent.results import results_so_far
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Compare two runs.
+
+    Returns:
+        1 where the second is significantly worse and `--fail-on-regression` asks about that.
+    """
+    results_dir = results_dir_of(parsed)
+    _, first = results_so_far(results_dir, parsed.first)
+    _, second = results_so_far(results_dir, parsed.second)
+    found = compare_runs(first, second, other_data=parsed.other_data)
+    if parsed.json:
+        sys.stdout.write(found.model_dump_json(indent=2) + "\n")
+    else:
+        sys.stdout.write(told(found))
+    worse = [row.second_agent for row in found.agents if row.is_regression]
+    if parsed.fail_on_regression and worse:
+        print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
+        return GATE_FAILED
+    return OK

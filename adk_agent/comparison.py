@@ -1,0 +1,318 @@
+"""compare_runs: whether a second run differs from a first, task by task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.errors import RequestError
+from adk_agent.printable import printable
+from adk_agent.report import EvaluationReport
+from adk_agent.summary import CEILING, FLOOR, TaskKey
+from evals.statistics import Comparison, compare
+
+MOST_LISTED = 20
+DRIFTED = ("graph", "latency")
+"""Evaluators whose figures are set side by side."""
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaskMove(_Row):
+    """A task whose share of passed trials differs between the runs."""
+
+    domain: str
+    task_id: str
+    first: float
+    second: float
+
+
+class MetricDrift(_Row):
+    """The mean of one figure over the trials of the common tasks in which it has a value."""
+
+    evaluator: str
+    metric: str
+    first: float
+    second: float
+    first_trials: int
+    second_trials: int
+
+
+class AgentComparison(_Row):
+    """One participant of the first run beside one of the second."""
+
+    first_agent: str
+    second_agent: str
+    comparison: Comparison
+    gained: tuple[TaskMove, ...]
+    lost: tuple[TaskMove, ...]
+    only_first: int
+    """Tasks with a score in the first run alone."""
+    only_second: int
+    drift: tuple[MetricDrift, ...]
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the second is significantly worse."""
+        return self.comparison.is_significant and self.comparison.difference < 0
+
+
+class RunComparison(_Row):
+    """Two runs, with a row for each pair of participants."""
+
+    first_run: str
+    second_run: str
+    warnings: tuple[str, ...]
+    agents: tuple[AgentComparison, ...]
+
+
+def compare_runs(
+    first: EvaluationReport, second: EvaluationReport, *, other_data: bool = False
+) -> RunComparison:
+    """The second run against the first, paired by task.
+
+    Participants of the same address belong together, else those of the same role; two runs of one
+    agent each are that agent before and after, whatever their addresses.
+
+    Args:
+        first: The run before.
+        second: The run after.
+        other_data: Compare though the data revisions differ.
+
+    Raises:
+        RequestError: No participants belong together, no task was scored in both runs, or the
+            data differ.
+    """
+    warnings = _differences(first, second)
+    data = _other_data(first, second)
+    if data and not other_data:
+        raise RequestError(
+            f"runs {first.run_id} and {second.run_id} have other data: {'; '.join(data)}. Their "
+            "scores do not compare; --other-data compares them all the same"
+        )
+    pairs = _pairs(first, second)
+    if not pairs:
+        raise RequestError(
+            f"no agent of run {first.run_id} ({', '.join(_agents(first))}) has its like in run "
+            f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
+        )
+    rows = [_compared(first, one, second, other) for one, other in pairs]
+    known = tuple(row for row in rows if row is not None)
+    if not known:
+        raise RequestError(
+            f"runs {first.run_id} and {second.run_id} have no task in common that was scored in "
+            "both, so nothing can be compared"
+        )
+    return RunComparison(
+        first_run=first.run_id,
+        second_run=second.run_id,
+        warnings=(*data, *warnings),
+        agents=known,
+    )
+
+
+def _agents(report: EvaluationReport) -> list[str]:
+    return [participant.address for participant in report.plan.participants]
+
+
+def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str, str]]:
+    """Addresses that belong together, in the first run's order."""
+    evaluated = [
+        [p for p in report.plan.participants if p.address not in (FLOOR, CEILING)]
+        or list(report.plan.participants)
+        for report in (first, second)
+    ]
+    if all(len(each) == 1 for each in evaluated):
+        return [(evaluated[0][0].address, evaluated[1][0].address)]
+    same = set(_agents(first)) & set(_agents(second))
+    by_role = {p.role: p.address for p in evaluated[1] if p.address not in same}
+    pairs = []
+    for participant in evaluated[0]:
+        if participant.address in same:
+            pairs.append((participant.address, participant.address))
+        elif participant.role in by_role:
+            pairs.append((participant.address, by_role[participant.role]))
+    return pairs
+
+
+def _compared(
+    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+) -> AgentComparison | None:
+    before, after = _outcomes(first, one), _outcomes(second, other)
+    found = compare(before, after)
+    if found is None:
+        return None
+    common = [task for task in before if task in after]
+    moves = [
+        TaskMove(domain=task[0], task_id=task[1], first=was, second=now)
+        for task in common
+        if (was := round(fmean(before[task]), 6)) != (now := round(fmean(after[task]), 6))
+    ]
+    return AgentComparison(
+        first_agent=one,
+        second_agent=other,
+        comparison=found,
+        gained=tuple(move for move in moves if move.second > move.first),
+        lost=tuple(move for move in moves if move.second < move.first),
+        only_first=len(before) - len(common),
+        only_second=len(after) - len(common),
+        drift=_drift(_figures(first, one, common), _figures(second, other, common)),
+    )
+
+
+def _outcomes(report: EvaluationReport, agent: str) -> dict[TaskKey, list[bool]]:
+    outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
+    for trial in report.trials:
+        if trial.participant == agent and trial.status == "scored":
+            outcomes[trial.domain, trial.task_id].append(trial.passed)
+    return dict(outcomes)
+
+
+def _figures(
+    report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]
+) -> dict[tuple[str, str], list[float]]:
+    """The values of each figure over the trials of some tasks."""
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    wanted = set(tasks)
+    for item in report.evaluations:
+        if item.participant != agent or (item.domain, item.task_id) not in wanted:
+            continue
+        for result in item.results:
+            if result.evaluator in DRIFTED and result.status == "scored":
+                for metric, value in result.values.items():
+                    if value is not None:
+                        values[result.evaluator, metric].append(value)
+    return dict(values)
+
+
+def _drift(
+    first: Mapping[tuple[str, str], Sequence[float]],
+    second: Mapping[tuple[str, str], Sequence[float]],
+) -> tuple[MetricDrift, ...]:
+    return tuple(
+        MetricDrift(
+            evaluator=evaluator,
+            metric=metric,
+            first=round(fmean(first[evaluator, metric]), 6),
+            second=round(fmean(second[evaluator, metric]), 6),
+            first_trials=len(first[evaluator, metric]),
+            second_trials=len(second[evaluator, metric]),
+        )
+        for evaluator, metric in sorted(first.keys() & second.keys())
+    )
+
+
+def _other_data(first: EvaluationReport, second: EvaluationReport) -> list[str]:
+    """What differs in the data of domains that both runs play."""
+    before, after = ({row.domain: row.data for row in report.summary} for report in (first, second))
+    return [
+        f"data of {domain}: {before[domain].source}, {before[domain].revision} in the first run, "
+        f"{after[domain].source}, {after[domain].revision} in the second"
+        for domain in before
+        if domain in after and before[domain] != after[domain]
+    ]
+
+
+def _differences(first: EvaluationReport, second: EvaluationReport) -> list[str]:
+    """What else makes a difference between the scores besides the agent."""
+    versions = [
+        f"version of {name}: {first.versions.get(name)} in the first run, "
+        f"{second.versions.get(name)} in the second"
+        for name in sorted(first.versions.keys() | second.versions.keys())
+        if first.versions.get(name) != second.versions.get(name)
+    ]
+    users = [
+        f"user of {row.domain}: {row.user} in the first run, {other.user} in the second"
+        for row in first.summary
+        for other in second.summary
+        if (row.participant, row.domain) == (other.participant, other.domain)
+        and row.user != other.user
+    ]
+    settings = [
+        f"{name}: {getattr(first.plan, name)} in the first run, {getattr(second.plan, name)} in "
+        "the second"
+        for name in ("seed", "max_steps", "solo", "evaluation_type")
+        if getattr(first.plan, name) != getattr(second.plan, name)
+    ]
+    broken = [
+        f"run {report.run_id} is {report.status}"
+        for report in (first, second)
+        if report.status != "complete"
+    ]
+    return [*versions, *users, *settings, *broken]
+
+
+def told(found: RunComparison) -> str:
+    """The comparison in words and figures, a line each."""
+    lines = [f"Run {found.second_run} against run {found.first_run}"]
+    lines += [f"warning: {warning}" for warning in found.warnings]
+    for row in found.agents:
+        lines += ["", *_agent_lines(row)]
+    return printable("\n".join(lines)) + "\n"
+
+
+def _agent_lines(row: AgentComparison) -> list[str]:
+    by = row.comparison
+    name = row.second_agent
+    if row.first_agent != row.second_agent:
+        name = f"{row.second_agent} (before: {row.first_agent})"
+    lines = [
+        f"{name}: {_verdict(row)}",
+        f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
+        f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
+        f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
+        f"{' (exact)' if by.exact else ''}",
+        *_power_lines(by),
+        *_moves("gained", row.gained),
+        *_moves("lost", row.lost),
+    ]
+    if row.only_first or row.only_second:
+        lines.append(
+            f"  not compared: {row.only_first} tasks scored in the first run alone, "
+            f"{row.only_second} in the second alone"
+        )
+    lines += [
+        f"  {each.evaluator} {each.metric}: {each.first:g} before, {each.second:g} now"
+        for each in row.drift
+        if each.first != each.second
+    ]
+    return lines
+
+
+def _verdict(row: AgentComparison) -> str:
+    if not row.comparison.is_significant:
+        return "no difference that could not be chance"
+    return "worse" if row.is_regression else "better"
+
+
+def _power_lines(by: Comparison) -> list[str]:
+    lines = []
+    if by.smallest_difference is not None:
+        lines.append(
+            f"  this many tasks and trials show a difference of {by.smallest_difference:.3f} or "
+            "more in 80 % of cases"
+        )
+    if not by.is_significant and by.tasks_needed is not None:
+        trials = (
+            f"{by.trials_needed} trials of each task, or "
+            if by.trials_needed is not None
+            else "no number of trials of these tasks, but "
+        )
+        lines.append(f"  to show the difference that was seen: {trials}{by.tasks_needed} tasks")
+    return lines
+
+
+def _moves(what: str, moves: Sequence[TaskMove]) -> list[str]:
+    if not moves:
+        return []
+    named = [
+        f"{move.domain}/{move.task_id} ({move.first:g} to {move.second:g})"
+        for move in moves[:MOST_LISTED]
+    ]
+    more = f" and {len(moves) - MOST_LISTED} more" if len(moves) > MOST_LISTED else ""
+    return [f"  {what}: {len(moves)} tasks: {', '.join(named)}{more}"]

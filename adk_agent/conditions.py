@@ -1,0 +1,86 @@
+"""Conditions: what all trials of a run have in common, so that their results compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adk_agent.errors import RequestError
+from adk_agent.models import ModelSpec, default_spec, user_spec
+from adk_agent.plan import EvaluationPlan
+from adk_agent.runs import RunManifest
+from adk_agent.settings import Settings
+from adk_agent.summary import DataOrigin
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.tau2.data import DataSource
+
+NO_MODELS = (
+    "the run was begun by a version that did not note its language models: whether the trials that "
+    "were added later had the same ones is not known"
+)
+"""The warning where a run without such a note goes on."""
+
+
+def data_origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
+    """Where the data of each domain of a plan comes from."""
+    origins = {}
+    for domain in (planned.domain for planned in plan.tasks):
+        bundled = BUNDLED_DOMAINS.get(domain)
+        origins[domain] = (
+            DataOrigin(source=source.name, revision=source.revision(domain))
+            if bundled is None
+            else DataOrigin(source="greenroom", revision=bundled.revision())
+        )
+    return origins
+
+
+def model_specs(
+    plan: EvaluationPlan, settings: Settings
+) -> tuple[ModelSpec | None, ModelSpec | None]:
+    """The models that play the user and judge statements; None where rules do, or nobody has to."""
+    if not plan.benchmark_tasks:
+        return None, None
+    user = user_spec(settings, plan.user_llm, plan.user_llm_args)
+    return None if plan.solo else user, default_spec(settings) or user
+
+
+def model_labels(plan: EvaluationPlan, settings: Settings) -> dict[str, str]:
+    """Who plays the user, and who judges: a model and its address, without any key, or rules."""
+    user, judge = model_specs(plan, settings)
+    judge = judge or default_spec(settings)  # which judges how a team works together
+    return {
+        "user": "scripted" if user is None else user.label,
+        "judge": "rules" if judge is None else judge.label,
+    }
+
+
+def refuse_a_mixture(
+    manifest: RunManifest, versions: Mapping[str, str], source: DataSource, settings: Settings
+) -> None:
+    """Make sure that trials which are played now compare with those that a run has already.
+
+    Raises:
+        RequestError: Versions, data or language models are not those of the run; says which.
+    """
+    then = _named(manifest.versions, manifest.data, manifest.models)
+    models = model_labels(manifest.plan, settings) if manifest.models else {}
+    now = _named(versions, data_origins(manifest.plan, source), models)
+    differing = [
+        f"{name}: {then.get(name)} then, {now.get(name)} now"
+        for name in sorted(now.keys() | then.keys())
+        if now.get(name) != then.get(name)
+    ]
+    if differing:
+        raise RequestError(
+            f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
+            f"{'; '.join(differing)}. Start a new run"
+        )
+
+
+def _named(
+    versions: Mapping[str, str], data: Mapping[str, DataOrigin], models: Mapping[str, str]
+) -> dict[str, object]:
+    return {
+        **{f"version of {name}": version for name, version in versions.items()},
+        **{f"data of {name}": origin for name, origin in data.items()},
+        **{f"model of the {part}": label for part, label in models.items()},
+    }

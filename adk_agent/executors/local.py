@@ -1,0 +1,50 @@
+"""LocalExecutor: plays trials in the event loop that it is asked from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from adk_agent.business_trial import play_business
+from adk_agent.executors.base import Executor
+from adk_agent.exercise import play_exercise
+from adk_agent.plan import BUSINESS, COORDINATION
+from adk_agent.runs import TrialRecord
+from adk_agent.trial import TrialDeps, TrialJob, play_trial
+
+
+class LocalExecutor:
+    """Plays trials of every kind. An `Executor`.
+
+    Args:
+        deps: What the trials share.
+    """
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, deps: TrialDeps) -> None:
+        self._deps = deps
+        self._has_exercises = deps.plan.plays(COORDINATION)
+
+    async def play(self, job: TrialJob) -> TrialRecord:
+        """See `Executor`."""
+        if job.domain == COORDINATION:
+            return await play_exercise(job, self._deps)
+        return await self._play_unwatched(job)
+
+    async def _play_unwatched(self, job: TrialJob) -> TrialRecord:
+        """A trial of one agent. Not while its team is watched: its calls are not the exercise's."""
+        play = play_business if job.domain == BUSINESS else play_trial
+        team = self._deps.teams[job.participant.address]
+        async with team.turn() if self._has_exercises else contextlib.nullcontext():
+            return await play(job, self._deps)
+
+
+@asynccontextmanager
+async def open_local(
+    deps: TrialDeps,
+    jobs: Sequence[TrialJob],  # noqa: ARG001 - an `OpenExecutor`
+) -> AsyncIterator[Executor]:
+    """A `LocalExecutor`. There is nothing to open, and nothing to close."""
+    yield LocalExecutor(deps)

@@ -1,0 +1,207 @@
+"""Standing: how a run stands while it goes on, by its trials that ended so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.plan import EvaluationPlan
+from adk_agent.summary import TrialRow, rounded
+from evals.quick_interval import quick_interval
+from evals.statistics import Interval, interval_of_mean
+
+Outcome = Literal["passed", "not passed", "unscored", "failed"]
+Group = tuple[str, str]
+"""Participant's address and domain."""
+MOST_REASON_CHARS = 500
+_REFRESH_SHARE = 50
+"""A score is made anew once its trials have grown by one in this many."""
+
+
+class ScoreSoFar(BaseModel):
+    """What one participant has reached in one domain so far."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    tasks: int
+    """With a scored trial."""
+    trials: int
+    passed: int
+    scored: int
+    pass_1: float | None
+    """Mean over tasks of the share of their scored trials that passed; None where none is."""
+    interval: Interval | None
+    """Of `pass_1`, 95 %. While the run goes on, by `evals.quick_interval`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndedTrial:
+    """What is kept of a trial that ended."""
+
+    participant: str
+    domain: str
+    task_id: str
+    trial: int
+    outcome: Outcome
+    why: str | None = None
+    """Why it has no score, or what it failed of, where that is known."""
+    total_tokens: int | None = None
+    cost: float | None = None
+
+    @classmethod
+    def of(cls, row: TrialRow) -> EndedTrial:
+        """The same of a trial's row."""
+        why = row.reason
+        if why is None and row.diagnosis is not None:
+            why = f"{row.diagnosis.kind.replace('_', ' ')}: {row.diagnosis.summary}"
+        scored: Outcome = "passed" if row.passed else "not passed"
+        return cls(
+            participant=row.participant,
+            domain=row.domain,
+            task_id=row.task_id,
+            trial=row.trial,
+            outcome=scored if row.status == "scored" else row.status,
+            why=None if why is None or row.passed else why[:MOST_REASON_CHARS],
+            total_tokens=row.total_tokens,
+            cost=row.cost,
+        )
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What tells it from every other trial of its run."""
+        return self.participant, self.domain, self.task_id, self.trial
+
+    @property
+    def label(self) -> str:
+        """The trial in words."""
+        return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
+
+
+class Standing:
+    """Takes in trials as they end; of one that ended twice, the last counts.
+
+    Args:
+        groups: In which order scores are told; others follow as they are met.
+    """
+
+    def __init__(self, groups: Iterable[Group] = ()) -> None:
+        self.counts: Counter[str] = Counter()
+        """Trials by outcome."""
+        self._trials: dict[tuple[str, str, str, int], EndedTrial] = {}
+        self._scores = {group: _Score(*group) for group in groups}
+        self._tokens = _Sum()
+        self._cost = _Sum()
+
+    @classmethod
+    def of_plan(cls, plan: EvaluationPlan) -> Standing:
+        """One that tells scores in the order of a plan."""
+        return cls(
+            (participant.address, planned.domain)
+            for participant in plan.participants
+            for planned in plan.tasks
+        )
+
+    def add(self, trial: EndedTrial) -> None:
+        """Take in a trial that ended."""
+        before = self._trials.get(trial.key)
+        if before is not None:
+            self._count(before, -1)
+        self._trials[trial.key] = trial
+        self._count(trial, 1)
+
+    def _count(self, trial: EndedTrial, by: int) -> None:
+        self.counts[trial.outcome] += by
+        self._tokens.count(trial.total_tokens, by)
+        self._cost.count(trial.cost, by)
+        group = trial.participant, trial.domain
+        self._scores.setdefault(group, _Score(*group)).count(trial, by)
+
+    @property
+    def done(self) -> int:
+        """Trials that ended."""
+        return len(self._trials)
+
+    @property
+    def total_tokens(self) -> float | None:
+        """Of the assessor's own models; None where no trial told."""
+        return self._tokens.value
+
+    @property
+    def cost(self) -> float | None:
+        """Of the assessor's own models, in US dollars; None where no trial told."""
+        return self._cost.value
+
+    def scores(self) -> tuple[ScoreSoFar, ...]:
+        """What each participant has reached in each domain of which a trial ended.
+
+        Cheap: a score is made anew once its trials have grown by a fiftieth.
+        """
+        return tuple(score.lately() for score in self._scores.values() if score.trials)
+
+    def exact_scores(self) -> tuple[ScoreSoFar, ...]:
+        """The same of this very moment, with the intervals that a report gives.
+
+        A tenth of a second for a few hundred tasks.
+        """
+        return tuple(
+            score.made(interval_of_mean) for score in self._scores.values() if score.trials
+        )
+
+
+@dataclass
+class _Sum:
+    """Of what is known: adding it all up for every trial would grow with the square of them."""
+
+    known: int = 0
+    sum: float = 0
+
+    def count(self, value: float | None, by: int) -> None:
+        if value is not None:
+            self.known += by
+            self.sum += by * value
+
+    @property
+    def value(self) -> float | None:
+        return self.sum if self.known else None
+
+
+@dataclass
+class _Score:
+    participant: str
+    domain: str
+    trials: int = 0
+    passed: Counter[str] = field(default_factory=Counter)
+    scored: Counter[str] = field(default_factory=Counter)
+    """By task."""
+    _last: ScoreSoFar | None = None
+
+    def count(self, trial: EndedTrial, by: int) -> None:
+        self.trials += by
+        if trial.outcome in ("passed", "not passed"):
+            self.scored[trial.task_id] += by
+            self.passed[trial.task_id] += by * (trial.outcome == "passed")
+
+    def lately(self) -> ScoreSoFar:
+        last = self._last
+        if last is None or self.trials - last.trials > last.trials // _REFRESH_SHARE:
+            self._last = last = self.made(quick_interval)
+        return last
+
+    def made(self, interval: Callable[[Sequence[float]], Interval | None]) -> ScoreSoFar:
+        shares = [self.passed[task] / count for task, count in self.scored.items() if count]
+        return ScoreSoFar(
+            participant=self.participant,
+            domain=self.domain,
+            tasks=len(shares),
+            trials=self.trials,
+            passed=self.passed.total(),
+            scored=self.scored.total(),
+            pass_1=rounded(sum(shares) / len(shares)) if shares else None,
+            interval=interval(shares),
+        )
