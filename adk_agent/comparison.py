@@ -277,11 +277,17 @@ def _agent_lines(row: AgentComparison) -> list[str]:
             f"{row.only_second} in the second alone"
         )
     lines += [
-        f"  {each.evaluator} {each.metric}: {each.first:g} before, {each.second:g} now"
+        f"  {each.evaluator} {_figure(each.metric, each.first)} before, "
+        f"{_figure(each.metric, each.second, named=False)} now"
         for each in row.drift
         if each.first != each.second
     ]
     return lines
+
+
+def _figure(metric: str, value: float, *, named: bool = True) -> str:
+    told = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
+    return f"{metric.removesuffix('_ms')}: {told}" if named else told
 
 
 def _verdict(row: AgentComparison) -> str:

@@ -12,20 +12,16 @@ from pydantic import AliasChoices
 
 from adk_agent import agentbeats
 from adk_agent.cli.main import build_parser
+from adk_agent.comparison import AgentComparison, RunComparison
 from adk_agent.conversation.incoming import MAX_CHARS
 from adk_agent.conversation.traces import MAX_STEPS
 from adk_agent.conversation.understanding import Intent, understand
 from adk_agent.evaluators import trace_evaluators
 from adk_agent.executor import MAX_RUNNING
+from adk_agent.leaderboard import leaderboard_row
 from adk_agent.progress import Progress
 from adk_agent.reading.refusal import RefusalCode
-from adk_agent.report import (
-    EvaluationReport,
-    SummaryRow,
-    TrialEvaluations,
-    TrialRow,
-    leaderboard_row,
-)
+from adk_agent.report import EvaluationReport, TrialEvaluations
 from adk_agent.runs import TrialRecord
 from adk_agent.scoring import score_entry
 from adk_agent.service.limits import RequestLimits
@@ -33,6 +29,7 @@ from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import KEPT_IN_MEMORY
 from adk_agent.service.sweep import KEPT_DAYS
 from adk_agent.settings import Settings
+from adk_agent.summary import ReferenceScore, SummaryRow, TaskRow, TrialRow
 from adk_agent.team_summary import FindingCount, TeamRow
 from adk_agent.tracking import RunState
 from adk_agent.visible import MAX_REPORTED_STEPS
@@ -46,6 +43,7 @@ from evals.judge.judgment import Quality
 from evals.judge.modes import FAILURE_MODES
 from evals.judge.rules import DEDUCTIONS, QUALITIES
 from evals.outcome import ComponentName
+from evals.statistics import Comparison
 from evals.trace import InteractionStep, Trace
 from purple_agent.teams.plan import FaultKind
 from tau_bridge import coordination
@@ -122,6 +120,8 @@ def report_without_trials():
             (
                 EvaluationReport,
                 SummaryRow,
+                ReferenceScore,
+                TaskRow,
                 TrialRow,
                 TeamRow,
                 FindingCount,
@@ -134,6 +134,11 @@ def report_without_trials():
 )
 def test_every_key_of_a_result_is_explained(number, model):
     assert names("report.md", "key", number) == set(model.model_fields)
+
+
+def test_every_key_of_a_comparison_is_explained():
+    for number, model in enumerate((RunComparison, AgentComparison, Comparison)):
+        assert names("statistics.md", "key", number) == set(model.model_fields)
 
 
 def test_the_keys_of_a_line_of_trials_are_named():
