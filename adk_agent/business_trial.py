@@ -8,9 +8,11 @@ import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from adk_agent.diagnosis import diagnose_scenario, diagnose_trial
 from adk_agent.errors import ModelError, PreflightError
 from adk_agent.exercise import broken_end
 from adk_agent.runs import TrialRecord
@@ -81,6 +83,12 @@ async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         finally:
             await conversation.aclose()
         tool_calls = len(session.world.calls)
+        diagnosis = diagnose_trial(
+            outcome,
+            result,
+            partial(diagnose_scenario, session.world, messages=played.messages),
+            label=job.label,
+        )
     duration_ms = round((deps.clock.monotonic_s() - started_s) * 1000, 3)
     seen = await all_visible(recorder, conversation, team, believe=deps.believe_reports)
     context = EvaluationContext(trace=seen.trace, result=result, roster=team.roster)
@@ -95,6 +103,7 @@ async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             turns=len(played.answers),
             tool_calls=tool_calls,
             duration_ms=duration_ms,
+            diagnosis=diagnosis,
         ),
         evaluations=await deps.evaluators.run(context),
         trace=seen.trace,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
+from adk_agent.diagnosis import diagnose_trial
 from adk_agent.errors import ModelError
 from adk_agent.runs import TrialRecord
 from adk_agent.team_access import PEERS_KEY, TeamAccess
@@ -17,6 +19,7 @@ from adk_agent.trial import (
 )
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
+from evals.diagnosis import diagnose_answer
 from evals.outcome import Failed, Outcome, TaskResult
 from evals.reward import reward_of
 from tau_bridge import coordination
@@ -78,6 +81,9 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             user=NO_USER,
             turns=int(answer is not None),
             duration_ms=duration_ms,
+            diagnosis=diagnose_trial(
+                outcome, result, partial(diagnose_answer, answer=answer or ""), label=job.label
+            ),
         ),
         evaluations=await deps.team_evaluators.run(context),
         trace=seen.trace,

@@ -3,6 +3,7 @@
     python -m purple_agent null --port 9010
     python -m purple_agent null oracle --port 0 --announce --gold gold.json
     python -m purple_agent team:star5+fail:orders@0.5 --port 9010 --seed 7
+    python -m purple_agent memory export case_log.json --state-dir state
 
 Exit codes: 0 after Ctrl-C, SIGTERM or (with --announce) the end of stdin; 2 where the command
 cannot be used; 3 where the address cannot be listened on.
@@ -34,20 +35,20 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 9010
 STDIN = "-"
+MEMORY = "memory"
+"""In place of a name: what `purple_agent.memory.command` does."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
-    arguments = _parser().parse_args(argv)
-    if arguments.list:
-        names = listing()
-        width = max(map(len, names)) + 1
-        for name, description in names.items():
-            sys.stdout.write(f"{name:{width}} {description}\n")
-        return 0
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        _check(arguments)
-        _run(arguments)
+        if words[:1] == [MEMORY]:
+            from purple_agent.memory.command import run  # pydantic, not needed by the agents
+
+            run(words[1:])
+        else:
+            _serve_named(words)
     except PurpleAgentError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return exc.exit_code
@@ -56,9 +57,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _serve_named(words: Sequence[str]) -> None:
+    arguments = _parser().parse_args(words)
+    if arguments.list:
+        names = listing()
+        width = max(map(len, names)) + 1
+        for name, description in names.items():
+            sys.stdout.write(f"{name:{width}} {description}\n")
+        return
+    _check(arguments)
+    _run(arguments)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m purple_agent", description="Serve bundled agents and teams over A2A."
+        prog="python -m purple_agent",
+        description="Serve bundled agents and teams over A2A.",
+        epilog=f"To export and import the reference agent's case memory: %(prog)s {MEMORY} --help",
     )
     parser.add_argument(
         "names",

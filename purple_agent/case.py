@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from purple_agent.policy.mark import mark_of
 from purple_agent.policy.rules import Policy
 from purple_agent.process.machine import Process
 
@@ -115,8 +116,9 @@ class Session:
         given: What messages brought in their metadata that later ones may leave out, until it is
             pinned: `policy_doc`, `tools_endpoint`, `session_id`.
         begun: Whether a message has reached the pipeline, and a checkpoint was looked for.
-        policy_missing: A policy was pinned before the session was lost, and no message has brought
-            one since: nothing may be changed.
+        policy_mark: By what the policy that is pinned, or was before the session was lost, is known
+            again; no other one is ever pinned. Empty where it is not known which one it was; None:
+            none was pinned. See `purple_agent.policy.mark`.
         policy_text: The policy as it came; pinned.
         policy: The same as rules; empty for prose.
         specs: The tools; pinned, but listed again when a schema has drifted.
@@ -135,7 +137,7 @@ class Session:
     dialect: Dialect
     given: dict[str, Json] = field(default_factory=dict)
     begun: bool = False
-    policy_missing: bool = False
+    policy_mark: str | None = None
     policy_text: str = ""
     policy: Policy = field(default_factory=Policy)
     specs: tuple[ToolSpec, ...] = ()
@@ -153,6 +155,23 @@ class Session:
     def has_policy(self) -> bool:
         """Whether a policy is pinned, be it one that cannot be read."""
         return bool(self.policy_text) or self.policy.unreadable
+
+    @property
+    def policy_missing(self) -> bool:
+        """Whether a policy was pinned that has been lost with the session: nothing may be changed."""
+        return self.policy_mark is not None and not self.has_policy
+
+    @property
+    def lasting_mark(self) -> str | None:
+        """The mark that outlives the session: a policy that came, but is not read yet, has one too."""
+        document = self.given.get("policy_doc")
+        if self.policy_mark is None and document:
+            return mark_of(document)
+        return self.policy_mark
+
+    def may_pin(self, mark: str) -> bool:
+        """Whether the policy of this mark can be this conversation's."""
+        return not self.has_policy and self.policy_mark in (None, "", mark)
 
     def spec(self, name: str) -> ToolSpec | None:
         """A tool by its name."""
@@ -201,14 +220,25 @@ class Means(StrEnum):
     NONE = "none"
     """No further call of a model."""
 
+    def lesser(self, other: Means) -> Means:
+        """The one of two that leaves less."""
+        return max(self, other, key=list(Means).index)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """The agent's own opinion of a reply, each from 0 to 1; `total` = .35, .35 and .30 of them."""
+    """The agent's own opinion of a reply, each from 0 to 1.
+
+    Args:
+        answer: The reply.
+        tools: The calls for it; None: none was made.
+        policy: The changes for it; None: none was tried.
+        total: The mean of those that there are, weighted by .35, .35 and .30.
+    """
 
     answer: float
-    tools: float
-    policy: float
+    tools: float | None
+    policy: float | None
     total: float
 
 

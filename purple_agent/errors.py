@@ -5,8 +5,10 @@ PurpleAgentError
 │   ├── UnknownAgentError
 │   ├── TeamNameError       `team:...` names no team, or a fault that it cannot have
 │   ├── WiringError         the peers' addresses are not in the expected form
-│   └── GoldScriptError
+│   ├── GoldScriptError
+│   └── CaseLogError        a file of remembered cases cannot be read or written
 ├── ListenError             an address cannot be listened on       (exit 3)
+├── CaseMemoryError         the case memory cannot be used         (exit 3; a flag while serving)
 ├── RejectedError           an agent will not play a conversation  (the A2A task is rejected)
 ├── MemberFailedError       a member of a team fails on purpose    (the A2A task fails)
 ├── ToolsUnavailableError   tools cannot be listed                (recorded; said to the caller)

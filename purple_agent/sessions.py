@@ -16,7 +16,7 @@ from purple_agent.case import Session, ToolProvider
 MAX_SESSIONS = 1_000
 IDLE_S = 3_600.0
 MAX_BEREFT = 10_000
-"""Of how many forgotten conversations it is still known that they had a policy."""
+"""Of how many forgotten conversations it is still known which policy they had."""
 CLOSE_S = 10.0
 """How long the tools of a forgotten session may take to let go of their connections."""
 
@@ -33,8 +33,8 @@ class _Slot:
 class SessionStore:
     """Keeps sessions by their A2A context id, in memory only.
 
-    Of a forgotten conversation that had a policy, this much is remembered: its next session has
-    `policy_missing`, so that nothing is changed without the policy.
+    Of a forgotten conversation that had a policy, its mark is remembered: the next session has it,
+    so that nothing is changed until this very policy comes again.
 
     A session that was idle for `idle_s` is forgotten, and so is the one that was used longest ago
     where there are more than `max_sessions`. Its tools are closed in the background.
@@ -56,7 +56,7 @@ class SessionStore:
         self._max_sessions = max_sessions
         self._idle_s = idle_s
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        self._bereft: OrderedDict[bytes, None] = OrderedDict()
+        self._bereft: OrderedDict[bytes, str] = OrderedDict()
         self.background = Background()
         """Work for sessions that goes on after a reply."""
 
@@ -78,7 +78,7 @@ class SessionStore:
         slot = self._slots.get(context_id)
         if slot is None:
             slot = self._slots[context_id] = _Slot(session=make(), last_used_s=self._clock())
-            slot.session.policy_missing = _key(context_id) in self._bereft
+            slot.session.policy_mark = self._bereft.get(_key(context_id))
         self._touch(context_id, slot)
         try:
             async with _alone(slot):
@@ -117,10 +117,11 @@ class SessionStore:
                 self.background.start(_close(tools), name="close the tools of a session")
 
     def _note_policy(self, session: Session) -> None:
-        if session.has_policy or session.policy_missing or "policy_doc" in session.given:
-            self._bereft[_key(session.context_id)] = None
+        key, mark = _key(session.context_id), session.lasting_mark
+        if mark is not None:
+            self._bereft[key] = mark
         else:
-            self._bereft.pop(_key(session.context_id), None)
+            self._bereft.pop(key, None)
         while len(self._bereft) > MAX_BEREFT:
             self._bereft.popitem(last=False)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from tau_bridge.errors import DataError
+from tau_bridge.errors import DataError, UnknownTaskError
+
+Task = TypeVar("Task")
 
 _PACKAGE = Path(__file__).parent
 _PLACES = (_PACKAGE / "data", _PACKAGE.parent / "data")
@@ -29,3 +33,19 @@ def bundled_json(name: str) -> Any:
             except ValueError as exc:
                 raise DataError(f"{str(path)!r} is not JSON ({exc}): install again") from exc
     raise DataError(f"the bundled file {name!r} is missing: install again")
+
+
+def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
+    """One task of a bundled domain.
+
+    Raises:
+        UnknownTaskError: there is none of this id.
+    """
+    if task_id not in tasks:
+        raise UnknownTaskError(domain, task_id, tasks)
+    return tasks[task_id]
+
+
+def revision_of(content: bytes) -> str:
+    """A hash of the content of a bundled file, to tell apart what different versions ask."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"

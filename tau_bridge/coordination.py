@@ -7,15 +7,14 @@ team came to it is what the evaluators look at.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from evals.outcome import TaskResult
-from tau_bridge.bundled_data import bundled_json
-from tau_bridge.errors import DataError, UnknownTaskError
+from tau_bridge.bundled_data import bundled_json, one_of, revision_of
+from tau_bridge.errors import DataError
 from tau_bridge.saying import communicated
 
 DOMAIN = "coordination"
@@ -92,16 +91,12 @@ def exercise(exercise_id: str) -> Exercise:
     Raises:
         UnknownTaskError: there is none of this id.
     """
-    known = exercises()
-    if exercise_id not in known:
-        raise UnknownTaskError(DOMAIN, exercise_id, known)
-    return known[exercise_id]
+    return one_of(DOMAIN, exercises(), exercise_id)
 
 
 def exercises_revision() -> str:
     """A hash of all exercises, to tell apart what was asked in different versions."""
-    content = _EXERCISES.dump_json(tuple(exercises().values()))
-    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
+    return revision_of(_EXERCISES.dump_json(tuple(exercises().values())))
 
 
 @cache

@@ -13,12 +13,15 @@ from adk_agent.evaluation import evaluate
 from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.runs import load_trials
 from adk_agent.settings import Settings
-from purple_agent.minds.testing import ScriptedModel, player
 from purple_agent.reference.server import build_reference_app
 from purple_agent.settings import ModelChoice, ReferenceSettings
 from tau_bridge.tau2.data import open_source
 from tau_bridge.testing import serve
 from tau_bridge.testing.serving import closed_port
+from tests.purple_agent.minds.scripted_model import ScriptedModel, player
+
+# What pydantic says of litellm's types, where another test has loaded litellm before.
+pytestmark = pytest.mark.filterwarnings("ignore:Item '.*' on TypedDict class:UserWarning")
 
 WRITES = frozenset(
     {

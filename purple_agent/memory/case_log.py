@@ -6,10 +6,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from purple_agent.memory.cases import CAPACITY, CaseMemory, CaseMemoryError, CaseRecord
+from purple_agent.errors import UsageError
+from purple_agent.memory.cases import CAPACITY, CaseMemory, CaseRecord
 
 MAX_BYTES = 8 * 2**20
 _LOG = TypeAdapter(list[CaseRecord])
+
+
+class CaseLogError(UsageError):
+    """A file with a log of cases cannot be read or written. The message says which."""
 
 
 def export_log(memory: CaseMemory, path: Path) -> int:
@@ -18,7 +23,8 @@ def export_log(memory: CaseMemory, path: Path) -> int:
     Each is an object with `request`, `answer`, `process` and `quality`.
 
     Raises:
-        CaseMemoryError: the memory cannot be read, or the file not written.
+        CaseMemoryError: the memory cannot be read.
+        CaseLogError: the file cannot be written.
     """
     cases = list(memory.cases())
     new = path.with_name(f"{path.name}.new")
@@ -26,7 +32,7 @@ def export_log(memory: CaseMemory, path: Path) -> int:
         new.write_bytes(_LOG.dump_json(cases, indent=2, ensure_ascii=False) + b"\n")
         new.replace(path)
     except OSError as exc:
-        raise CaseMemoryError(f"the case log {str(path)!r} cannot be written: {exc}") from exc
+        raise CaseLogError(f"the case log {str(path)!r} cannot be written: {exc}") from exc
     return len(cases)
 
 
@@ -36,7 +42,8 @@ def import_log(memory: CaseMemory, path: Path) -> int:
     Of a log with more cases than a memory holds, the last are taken.
 
     Raises:
-        CaseMemoryError: the file cannot be read or is no log, or the memory cannot be written.
+        CaseLogError: the file cannot be read, or is no log.
+        CaseMemoryError: the memory cannot be written.
     """
     cases = read_log(path)[-CAPACITY:]
     memory.add(*cases)
@@ -47,20 +54,20 @@ def read_log(path: Path) -> list[CaseRecord]:
     """The cases of a log, the oldest first.
 
     Raises:
-        CaseMemoryError: the file cannot be read, is larger than 8 MiB, or is no log.
+        CaseLogError: the file cannot be read, is larger than 8 MiB, or is no log.
     """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as exc:
-        raise CaseMemoryError(f"the case log {str(path)!r} cannot be read: {exc}") from exc
+        raise CaseLogError(f"the case log {str(path)!r} cannot be read: {exc}") from exc
     if len(content) > MAX_BYTES:
-        raise CaseMemoryError(f"the case log {str(path)!r} is larger than {MAX_BYTES:,} bytes")
+        raise CaseLogError(f"the case log {str(path)!r} is larger than {MAX_BYTES:,} bytes")
     try:
         return _LOG.validate_json(content)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "its beginning"
-        raise CaseMemoryError(
+        raise CaseLogError(
             f"the case log {str(path)!r} is no list of cases: at {place}: {first['msg']}"
         ) from exc

@@ -19,6 +19,8 @@ from purple_agent.memory.masking import MAX_CHARACTERS, masked
 
 logger = logging.getLogger(__name__)
 
+DATABASE = "cases.db"
+"""The file of a state directory that holds the memory."""
 CAPACITY = 200
 SIMILAR = 3
 MIN_SCORE = 50.0
@@ -37,7 +39,7 @@ _Found = TypeVar("_Found")
 
 
 class CaseMemoryError(PurpleAgentError):
-    """The case memory, or a log of cases, cannot be read or written. The message says which."""
+    """The case memory cannot be read or written. The message says which."""
 
 
 class CaseRecord(BaseModel):

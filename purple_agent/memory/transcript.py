@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from purple_agent.case import Entry, Reply, Say, Session, ToolResult
+from purple_agent.tokens import rough_count
 
-CHARACTERS_A_TOKEN = 4
 SHORTENED_CHARACTERS = 400
 
 
@@ -39,12 +39,12 @@ class Limits:
 
 def tokens_of(entry: Entry) -> int:
     """About how many tokens an entry takes in a prompt."""
-    length = len(entry.text)
     if entry.result is not None:
-        length += len(entry.result.text)
-    elif entry.call is not None:
-        length += len(entry.call.name) + len(json.dumps(entry.call.arguments, default=str))
-    return -(-length // CHARACTERS_A_TOKEN)
+        return rough_count(entry.text, entry.result.text)
+    if entry.call is not None:
+        arguments = json.dumps(entry.call.arguments, default=str)
+        return rough_count(entry.text, entry.call.name, arguments)
+    return rough_count(entry.text)
 
 
 def turn_starts(entries: Sequence[Entry]) -> list[int]:

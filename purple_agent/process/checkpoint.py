@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,20 @@ from purple_agent.process.machine import (
     MAX_APPROVALS,
     MAX_HISTORY,
     MAX_MARK,
+    MAX_NEEDS,
     MAX_NOTES,
     Approval,
     ApprovalStatus,
+    Need,
     Process,
     State,
 )
 
 logger = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 MAX_BYTES = 1_000_000
-"""More than the longest approvals and notes take, escaped as JSON."""
+"""More than the longest approvals, needs and notes take, escaped as JSON."""
 MAX_FILES = 1_000
 """As many as conversations are kept; the oldest go first."""
 FOLDER = "checkpoints"
@@ -52,6 +54,12 @@ class _KeptApproval(_Data):
     by: str = Field("", max_length=200)
 
 
+class _KeptNeed(_Data):
+    subject: str = Field(max_length=200)
+    tool: str = Field(max_length=200)
+    rules: str = Field(max_length=MAX_MARK)
+
+
 class _Kept(_Data):
     version: int
     context: str
@@ -59,9 +67,10 @@ class _Kept(_Data):
     kind: str
     state: State
     approvals: tuple[_KeptApproval, ...] = Field((), max_length=MAX_APPROVALS)
+    needs: tuple[_KeptNeed, ...] = Field((), max_length=MAX_NEEDS)
     history: tuple[State, ...] = Field((), max_length=MAX_HISTORY)
     notes: tuple[str, ...] = Field((), max_length=MAX_NOTES)
-    policy_pinned: bool = False
+    policy_mark: str | None = Field(None, max_length=64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,34 +79,27 @@ class Checkpoint:
 
     Args:
         process: Where it stands.
-        policy_pinned: Whether it has a policy, which itself is not kept.
+        policy_mark: By what its policy, which itself is not kept, is known again; empty where that
+            is not known; None: it has none.
     """
 
     process: Process
-    policy_pinned: bool = False
+    policy_mark: str | None = None
 
 
-def write_checkpoint(process: Process, context_id: str, *, policy_pinned: bool = False) -> str:
-    """A process as JSON, to be read with the same context id."""
+def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
+    """A checkpoint as JSON, to be read with the same context id."""
+    process = checkpoint.process
     kept = _Kept(
         version=VERSION,
         context=key_of(context_id),
         kind=process.kind,
         state=process.state,
-        approvals=tuple(
-            _KeptApproval(
-                subject=_sendable(each.subject),
-                status=each.status,
-                approval_id=_sendable(each.approval_id),
-                tool=_sendable(each.tool),
-                rules=_sendable(each.rules),
-                by=_sendable(each.by),
-            )
-            for each in process.approvals
-        ),
+        approvals=tuple(_KeptApproval(**_sendable_fields(each)) for each in process.approvals),
+        needs=tuple(_KeptNeed(**_sendable_fields(each)) for each in process.needs),
         history=process.history,
         notes=tuple(map(_sendable, process.notes)),
-        policy_pinned=policy_pinned,
+        policy_mark=checkpoint.policy_mark,
     )
     return kept.model_dump_json()
 
@@ -105,7 +107,7 @@ def write_checkpoint(process: Process, context_id: str, *, policy_pinned: bool =
 def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
     """What a checkpoint holds, or a fresh process with a note. Never raises.
 
-    Whether a policy was pinned cannot be told from what cannot be read, so that it counts as one.
+    Which policy was pinned cannot be told from what cannot be read, but one may have been.
     """
     found = _version(text)
     if found != VERSION:
@@ -121,15 +123,20 @@ def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
         kind=kept.kind if kept.kind in KINDS else GENERAL,
         state=kept.state,
         approvals=tuple(Approval(**each.model_dump()) for each in kept.approvals),
+        needs=tuple(Need(**each.model_dump()) for each in kept.needs),
         history=kept.history or (kept.state,),
         notes=kept.notes,
     )
-    return Checkpoint(process=process, policy_pinned=kept.policy_pinned)
+    return Checkpoint(process=process, policy_mark=kept.policy_mark)
 
 
 def _anew(why: str) -> Checkpoint:
     process = Process().noting(f"the checkpoint {why}; begun anew")
-    return Checkpoint(process=process, policy_pinned=True)
+    return Checkpoint(process=process, policy_mark="")
+
+
+def _sendable_fields(data: Approval | Need) -> dict[str, str]:
+    return {name: _sendable(value) for name, value in asdict(data).items()}
 
 
 def _sendable(text: str) -> str:
@@ -175,10 +182,10 @@ class CheckpointStore:
             logger.warning("a checkpoint cannot be read: %s", error)
             return _anew("cannot be read")
 
-    def save(self, context_id: str, process: Process, *, policy_pinned: bool = False) -> None:
-        """Keep a process in place of what was kept before: the whole of it, or nothing."""
+    def save(self, context_id: str, checkpoint: Checkpoint) -> None:
+        """Keep a checkpoint in place of what was kept before: the whole of it, or nothing."""
         path = self._path(context_id)
-        text = write_checkpoint(process, context_id, policy_pinned=policy_pinned).encode()
+        text = write_checkpoint(checkpoint, context_id).encode()
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, draft = tempfile.mkstemp(dir=self._folder, suffix=".draft")

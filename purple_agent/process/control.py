@@ -6,16 +6,17 @@ They are found by the words of their names, not by likeness to a name, so that `
 
 from __future__ import annotations
 
-import re
 from typing import Literal
+
+from purple_agent.toolbox.verbs import READ_VERBS, words_of
 
 Control = Literal["request_approval", "get_approval", "escalate"]
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ASKING = {"request", "ask", "seek", "obtain"}
 _BEGINNING = {"submit", "create", "start", "open"}
 """They ask for an approval only where the name says that it is a request for one."""
-_LOOKING = {"get", "check", "read", "fetch", "find", "show", "view", "query", "lookup"}
+_LOOKING = READ_VERBS - {"calculate", "count", "list", "search"}
+"""They bring one approval, and not several."""
 _ABOUT_APPROVAL = {"for", "an", "the", "a", "of", "from", "request", "status", "human", "manager"}
 _HANDING_OVER = {"handover", "handoff"}
 _HANDING = {"transfer", "hand"}
@@ -30,7 +31,7 @@ _MISSPELT = {"aproval": "approval", "approvel": "approval", "approvals": "approv
 
 def control_of(name: str) -> Control | None:
     """What control tool a name belongs to; None for every other tool."""
-    words = [_MISSPELT.get(word.lower(), word.lower()) for word in _WORD.findall(name)]
+    words = [_MISSPELT.get(word, word) for word in words_of(name)]
     if not words:
         return None
     first, others = words[0], set(words[1:])

@@ -113,7 +113,7 @@ def rule_on(session: Session, call: ToolCall) -> Ruling:
     """What the policy says of a call over what is known. Changes nothing, never raises."""
     if _is_free(session, call):
         return Ruling(action=Action.ALLOW, reason="It changes nothing.", free=True)
-    if session.policy_missing and not session.has_policy:
+    if session.policy_missing:
         return Ruling(action=Action.BLOCK, reason=POLICY_MISSING, subject=subject_of(call))
     verdict = session.policy.judge(_facts(session, call))
     subject = subject_of(call)

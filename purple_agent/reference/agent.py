@@ -11,7 +11,7 @@ from typing import Any
 
 from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Session
 from purple_agent.pipeline import Pipeline, StageStep
-from purple_agent.process.checkpoint import CheckpointStore
+from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.machine import State
 from purple_agent.reference.dialects import dialect_of
 from purple_agent.reference.tracing import ToolStep, noting, trace_of
@@ -126,17 +126,16 @@ class ReferenceAgent:
         if kept is None:
             return ()
         session.process = kept.process
-        session.policy_missing = session.policy_missing or kept.policy_pinned
+        if session.policy_mark is None:
+            session.policy_mark = kept.policy_mark
         return () if kept.process.state is State.DECOMPOSE else (RESTORED,)
 
     async def _save(self, session: Session) -> None:
         if self._checkpoints is None:
             return
-        pinned = session.has_policy or session.policy_missing or "policy_doc" in session.given
+        kept = Checkpoint(process=session.process, policy_mark=session.lasting_mark)
         try:
-            await asyncio.to_thread(
-                self._checkpoints.save, session.context_id, session.process, policy_pinned=pinned
-            )
+            await asyncio.to_thread(self._checkpoints.save, session.context_id, kept)
         except Exception:
             logger.exception("a checkpoint could not be kept")
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from purple_agent.case import Incoming
-from purple_agent.contexts import EitherHeader
+from purple_agent.extension_headers import EitherHeader
 from purple_agent.reference.bodies import BodyLimit
 from purple_agent.reference.handler import ReferenceHandler
 from purple_agent.reference.shim import TasksSend

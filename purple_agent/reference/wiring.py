@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from purple_agent.case import Stage
-from purple_agent.memory.cases import CaseMemory
+from purple_agent.memory.cases import DATABASE, CaseMemory
 from purple_agent.memory.summary import ModelSummary
 from purple_agent.minds.deterministic.mind import DeterministicMind
 from purple_agent.pipeline import NamedStage, Pipeline
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from purple_agent.minds.mind import Mind
     from purple_agent.settings import ReferenceSettings
 
-DATABASE = "cases.db"
 Close = Callable[[], Awaitable[None]]
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from anyio import to_thread
 
 from purple_agent.case import Case, Dialect, Means, Session
-from purple_agent.memory.transcript import CHARACTERS_A_TOKEN
 from purple_agent.settings import ReferenceSettings
+from purple_agent.tokens import rough_count
 
 logger = logging.getLogger(__name__)
 
@@ -20,11 +20,6 @@ SMALL_FROM = 0.8
 
 TokenCounter = Callable[[str], int]
 """How many tokens a text takes."""
-
-
-def rough_count(text: str) -> int:
-    """About how many tokens a text takes: a quarter of its characters, rounded up."""
-    return -(-len(text) // CHARACTERS_A_TOKEN)
 
 
 def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:
@@ -70,7 +65,7 @@ class BudgetStage:
         prompt, window = await to_thread.run_sync(self._measured, next_prompt(case))
         means = self.means_left(case.session, prompt_tokens=prompt)
         if window is not None:
-            means = _lesser(means, means_for(prompt, window))
+            means = means.lesser(means_for(prompt, window))
         return replace(case, means=means)
 
     def means_left(self, session: Session, *, prompt_tokens: int = 0) -> Means:
@@ -100,8 +95,3 @@ def next_prompt(case: Case) -> str:
         elif entry.call is not None:
             parts.append(json.dumps(entry.call.arguments, default=str))
     return "\n".join([*parts, case.incoming.text])
-
-
-def _lesser(one: Means, other: Means) -> Means:
-    order = list(Means)
-    return max(one, other, key=order.index)

@@ -55,16 +55,22 @@ class OutcomeStage:
 
 
 def quality_of(case: Case) -> Quality:
-    """The agent's own opinion of its reply; `total` = .35 answer + .35 tools + .30 policy.
+    """The agent's own opinion of its reply.
+
+    What there was nothing of has no score and no weight in the total, which is the mean of the
+    others, weighted by .35 (answer), .35 (tools) and .30 (policy). What the gate held back was
+    never called.
 
     - answer: 1; half of it where the process failed or the budget was used up; 0 without a reply.
     - tools: the share of this turn's calls that did not fail, times 1 less .05 for each call after
-      the first (.2 at least); 1 without calls.
-    - policy: the share of this turn's writes that were neither refused nor failed; 1 without.
+      the first (.2 at least); None without calls.
+    - policy: the share of this turn's writes that did not fail; None without writes.
     """
     answer = _answer(case)
     tools, policy = _calls(case.session, current_turn(case.session.entries))
-    total = ANSWER_WEIGHT * answer + TOOLS_WEIGHT * tools + POLICY_WEIGHT * policy
+    weighed = ((answer, ANSWER_WEIGHT), (tools, TOOLS_WEIGHT), (policy, POLICY_WEIGHT))
+    there = [(score, weight) for score, weight in weighed if score is not None]
+    total = sum(score * weight for score, weight in there) / sum(weight for _, weight in there)
     return Quality(answer=answer, tools=tools, policy=policy, total=round(total, 4))
 
 
@@ -76,7 +82,7 @@ def _answer(case: Case) -> float:
     return 0.5 if fell_short else 1.0
 
 
-def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float, float]:
+def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float | None]:
     """The scores of tools and policy. What the gate held back was never called."""
     held_back = {
         entry.call.id
@@ -97,11 +103,11 @@ def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float, float]:
         call.id for call in called if (spec := session.spec(call.name)) is None or spec.is_write
     ]
     if not called:
-        return 1.0, 1.0
+        return None, None
     economy = max(LEAST_ECONOMY, 1 - CALL_COST * (len(called) - 1))
     succeeded = sum(call.id not in failed for call in called) / len(called)
-    kept = sum(call not in failed for call in writes) / len(writes) if writes else 1.0
-    return round(succeeded * economy, 4), round(kept, 4)
+    kept = sum(call not in failed for call in writes) / len(writes) if writes else None
+    return round(succeeded * economy, 4), None if kept is None else round(kept, 4)
 
 
 def _record(case: Case) -> CaseRecord | None:

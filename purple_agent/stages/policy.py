@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from dataclasses import replace
 from typing import Any
 
 from purple_agent.case import Answer, Case, Dialect
+from purple_agent.policy.mark import mark_of
 from purple_agent.policy.rules import Action, read_policy
 from purple_agent.process.machine import Evidence, Sign
 
@@ -26,6 +26,8 @@ _ASKS = re.compile(
 class PolicyStage:
     """Reads `policy_doc` of the first message that has one; later ones cannot replace it.
 
+    Nor can they where the session was lost in between: then only the same policy counts again.
+
     A block that follows from what the policy itself brings (its `context`) ends the pipeline: what
     could be read would not change it. What follows from facts about a subject is for the gate, for
     the next message may be about another one; and a mere question is no request to do anything.
@@ -40,12 +42,15 @@ class PolicyStage:
 
     async def _pinned(self, case: Case) -> Case:
         session = case.session
-        first, document = session.given.get("policy_doc"), case.incoming.metadata.get("policy_doc")
-        if not session.has_policy and (first or document):
-            case = await _read(case, first or document)
-            is_other = bool(first and document) and _text_of(first) != _text_of(document)
-        else:
-            is_other = bool(document) and _text_of(document) != session.policy_text
+        brought = (session.given.get("policy_doc"), case.incoming.metadata.get("policy_doc"))
+        documents = {id(document): document for document in brought if document}.values()
+        marked = {await asyncio.to_thread(mark_of, document): document for document in documents}
+        mark = next(filter(session.may_pin, marked), None)
+        if mark is not None:
+            case = await _read(case, marked[mark])
+            session.policy_mark = mark
+        session.given.pop("policy_doc", None)  # only now: a policy that came must not get lost
+        is_other = any(mark != session.policy_mark for mark in marked)
         return _flagged(case, PINNED) if is_other else case
 
 
@@ -54,17 +59,11 @@ async def _read(case: Case, document: Any) -> Case:
     session = case.session
     # Reading imports lark the first time, and takes up to a second for the largest policies.
     session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
-    session.given.pop("policy_doc", None)
-    session.policy_missing = session.policy_missing and not session.has_policy
     return _flagged(case, INVALID) if session.policy.problem else case
 
 
 def _flagged(case: Case, flag: str) -> Case:
     return replace(case, flags=(*case.flags, flag))
-
-
-def _text_of(document: Any) -> str:
-    return document if isinstance(document, str) else json.dumps(document, ensure_ascii=False)
 
 
 def _blocked(case: Case) -> Answer | None:

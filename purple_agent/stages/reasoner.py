@@ -25,6 +25,7 @@ from purple_agent.case import (
     ToolSpec,
 )
 from purple_agent.minds.mind import DETERMINISTIC, Mind
+from purple_agent.policy.mark import mark_of
 from purple_agent.process.approvals import evidence_of
 from purple_agent.process.control import control_of
 from purple_agent.process.gate import RefusedCall, decide, refusal
@@ -123,9 +124,7 @@ class ReasonerStage:
     def _with_means(self, case: Case, number: int) -> Case:
         if number == 0 or self._means is None:
             return case
-        order = list(Means)
-        least = max(case.means, self._means(case.session), key=order.index)
-        return replace(case, means=least)
+        return replace(case, means=case.means.lesser(self._means(case.session)))
 
     async def _make(self, session: Session, call: ToolCall, turn: _Turn) -> None:
         """Make a call if it may be made, and enter what came of it."""
@@ -201,7 +200,9 @@ def _pin_wire_policy(case: Case) -> None:
     session = case.session
     if session.dialect is Dialect.TAU2 and not session.policy_text:
         opening = wire.read_opening(case.incoming.text)
-        session.policy_text = opening.policy if opening is not None else ""
+        if opening is not None and opening.policy:
+            session.policy_text = opening.policy
+            session.policy_mark = mark_of(opening.policy)
 
 
 def _file_wire_results(session: Session) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from typing import Any
 
 from purple_agent import wire
 from purple_agent.case import Case, Dialect, Entry, Session, ToolCall, ToolResult
+from purple_agent.json_values import json_or_text
 from purple_agent.memory.summary import extract
 from purple_agent.memory.transcript import Limits, surplus
 
@@ -79,7 +78,7 @@ def read_result(call: ToolCall, text: str) -> ToolResult:
     content = told[1] if told is not None and told[0] == call.name else text
     if _ERROR.match(content):
         return ToolResult(text=content, failed=True)
-    return ToolResult(text=content, value=_value(content))
+    return ToolResult(text=content, value=json_or_text(content))
 
 
 def _opening(text: str) -> list[Entry]:
@@ -92,10 +91,3 @@ def _opening(text: str) -> list[Entry]:
         Entry(role="agent", text=said),
         Entry(role="user", text=text[greeting.end() :].strip()),
     ]
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

@@ -14,8 +14,8 @@ from a2a.types import AgentCard, AgentExtension, AgentSkill, Message, Task, Task
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
 
-from purple_agent.contexts import EitherHeader
 from purple_agent.errors import MemberFailedError, WiringError, nearest
+from purple_agent.extension_headers import EitherHeader
 from purple_agent.handler import TasklessHandler, read_turn
 from purple_agent.server import agent_card
 from purple_agent.sockets import Listener

@@ -44,6 +44,12 @@ class EndpointError(ToolsUnavailableError):
         super().__init__(message)
 
 
+def no_answer(netloc: str, *, within_s: float) -> EndpointError:
+    """That the tools at a place took too long."""
+    message = f"the tools at {netloc!r} gave no answer within {within_s:g} s"
+    return EndpointError(Code.TIMEOUT, message)
+
+
 class Cause(StrEnum):
     """What it was that failed a call, and so what is known of its effect."""
 

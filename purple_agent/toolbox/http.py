@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from purple_agent.case import ToolCall, ToolResult, ToolSpec
+from purple_agent.json_values import read_json
 from purple_agent.toolbox.exchange import Exchange, HttpReply
 from purple_agent.toolbox.failures import (
     CallFailure,
@@ -21,11 +22,12 @@ from purple_agent.toolbox.failures import (
     Code,
     EndpointError,
     failure_of,
+    no_answer,
     short,
 )
-from purple_agent.toolbox.payload import answer_of, read_json
+from purple_agent.toolbox.payload import answer_of
+from purple_agent.toolbox.repair import writes
 from purple_agent.toolbox.specs import Listing, read_listing
-from purple_agent.toolbox.verbs import is_write
 
 if TYPE_CHECKING:
     import httpx
@@ -101,7 +103,9 @@ class HttpTools:
             return CallFailure(text=text, cause=Cause.UNSENT)
         place = replace(self._place, path=self._below("/mcp"))
         try:
-            reply = await self._asked("POST", place, content, reads=self._reads(call.name))
+            reply = await self._asked(
+                "POST", place, content, reads=not writes(call.name, self._listing.specs)
+            )
         except EndpointError as error:
             return failure_of(error)
         return _result(reply)
@@ -116,9 +120,7 @@ class HttpTools:
             async with asyncio.timeout(self._limits.timeout_s):
                 return await self._patiently(method, place, content, reads=reads)
         except TimeoutError as exc:
-            limit_s = self._limits.timeout_s
-            message = f"the tools at {place.netloc!r} gave no answer within {limit_s:g} s"
-            raise EndpointError(Code.TIMEOUT, message) from exc
+            raise no_answer(place.netloc, within_s=self._limits.timeout_s) from exc
 
     async def _patiently(
         self, method: str, place: Place, content: bytes, *, reads: bool
@@ -133,12 +135,6 @@ class HttpTools:
                     raise
             await self._pause(self._limits.retry_wait_s * 2**attempt)
         return await self._exchange.ask(method, place, content)
-
-    def _reads(self, name: str) -> bool:
-        for spec in self._listing.specs:
-            if spec.name == name:
-                return not spec.is_write
-        return not is_write(name)
 
     def _tools_place(self) -> Place:
         session = urlencode({"session_id": self._session_id})

@@ -17,18 +17,20 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, TextContent
 
 from purple_agent.case import ToolCall, ToolResult, ToolSpec
+from purple_agent.json_values import MAX_DEPTH, depth_exceeds
 from purple_agent.toolbox.failures import (
     CallFailure,
     Cause,
     Code,
     EndpointError,
     failure_of,
+    no_answer,
     short,
 )
 from purple_agent.toolbox.mcp_transport import McpTransport
-from purple_agent.toolbox.payload import depth_exceeds, result_of
+from purple_agent.toolbox.payload import result_of
+from purple_agent.toolbox.repair import writes
 from purple_agent.toolbox.specs import MAX_TOOLS, Listing, read_listing
-from purple_agent.toolbox.verbs import is_write
 
 if TYPE_CHECKING:
     from purple_agent.toolbox.allowed import AllowedHosts
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from purple_agent.toolbox.places import Place
 
 MAX_PAGES = 20
-MAX_DEPTH = 64
 CLOSING_S = 5.0
 """How long saying goodbye to a server may take."""
 
@@ -140,7 +141,9 @@ class McpTools:
             return await client.call_tool(call.name, dict(call.arguments))
 
         try:
-            return _read(await self._patiently(ask, reads=self._reads(call.name)))
+            return _read(
+                await self._patiently(ask, reads=not writes(call.name, self._listing.specs))
+            )
         except EndpointError as error:
             return failure_of(error)
         except _SaidNoError as exc:
@@ -172,7 +175,7 @@ class McpTools:
                 return await ask(await link.client())
         except TimeoutError as exc:
             await self.aclose()
-            raise self._silent() from exc
+            raise no_answer(self._place.netloc, within_s=self._limits.timeout_s) from exc
         except MCPError as exc:
             said = _SaidNoError(exc)
             if said.cause is Cause.TOOL:
@@ -188,17 +191,6 @@ class McpTools:
         if self._link is None or not self._link.is_open:
             self._link = _Link(self._place, hosts=self._hosts, limits=self._limits)
         return self._link
-
-    def _reads(self, name: str) -> bool:
-        for spec in self._listing.specs:
-            if spec.name == name:
-                return not spec.is_write
-        return not is_write(name)
-
-    def _silent(self) -> EndpointError:
-        limit_s = self._limits.timeout_s
-        message = f"the tools at {self._place.netloc!r} gave no answer within {limit_s:g} s"
-        return EndpointError(Code.TIMEOUT, message)
 
     def _unusable(self) -> EndpointError:
         message = f"what {self._place.netloc!r} answered is not what MCP servers do"

@@ -6,51 +6,15 @@ import json
 from typing import Any
 
 from purple_agent.case import ToolResult
+from purple_agent.json_values import json_or_text
 from purple_agent.toolbox.failures import CallFailure, short
 
-MAX_DEPTH = 64
 _ENVELOPE = frozenset({"result", "error", "session_id", "tool"})
-
-
-def read_json(text: str) -> Any:
-    """The value that `text` stands for.
-
-    Raises:
-        ValueError: It is no JSON, is nested deeper than `MAX_DEPTH`, or holds what cannot be sent
-            on as JSON in UTF-8: infinity, half a surrogate pair.
-    """
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-        if depth_exceeds(value, MAX_DEPTH):
-            raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-        if "\\ud" in text or "\\uD" in text:
-            json.dumps(value, ensure_ascii=False).encode()
-    except RecursionError as exc:
-        raise ValueError("it is nested too deeply") from exc
-    return value
-
-
-def depth_exceeds(value: Any, depth: int) -> bool:
-    """Whether lists and objects are nested deeper than `depth` levels."""
-    level = [value]
-    for _ in range(depth + 1):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, (dict, list))
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return any(isinstance(inner, (dict, list)) for inner in level)
 
 
 def result_of(text: str) -> ToolResult:
     """The result that a text is: read as JSON where it is some, otherwise itself."""
-    try:
-        return ToolResult(text=text, value=read_json(text))
-    except ValueError:
-        return ToolResult(text=text, value=text)
+    return ToolResult(text=text, value=json_or_text(text))
 
 
 def answer_of(text: str) -> ToolResult:
@@ -81,7 +45,3 @@ def complaint(error: Any) -> str:
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         error = error["message"]
     return short(error if isinstance(error, str) else json.dumps(error, ensure_ascii=False))
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")

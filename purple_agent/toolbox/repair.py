@@ -9,8 +9,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from purple_agent.case import ToolCall, ToolSpec
+from purple_agent.json_values import read_json
 from purple_agent.toolbox.names import matching_name, spelled
-from purple_agent.toolbox.payload import read_json
+from purple_agent.toolbox.schema_types import fits, is_of, types_of
 from purple_agent.toolbox.verbs import entity_of, is_write
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -105,7 +106,7 @@ def _parameter(name: str, value: Any, free: Sequence[str], spec: ToolSpec) -> st
     if found is None:
         return None
     schema = spec.parameters["properties"][found]
-    return found if _fits(cast_value(value, schema), schema) else None
+    return found if fits(cast_value(value, schema), schema) else None
 
 
 def _problems(arguments: Mapping[str, Any], spec: ToolSpec) -> tuple[str, ...]:
@@ -126,39 +127,20 @@ def _cast(
     for name, value in arguments.items():
         result[name] = cast_value(value, properties.get(name, True))
         if type(result[name]) is not type(value):
-            changes.append(f"{name!r} given as {_types(properties[name])[0]}")
+            changes.append(f"{name!r} given as {types_of(properties[name])[0]}")
     return result, tuple(changes)
 
 
 def cast_value(value: Any, schema: Any) -> Any:
     """A value in the type that a schema asks for, where that says the same; otherwise itself."""
-    types = _types(schema)
-    if not types or _fits(value, schema):
+    types = types_of(schema)
+    if not types or fits(value, schema):
         return value
     for kind in types:
         cast = _CASTS.get(kind, _unchanged)(value)
-        if _is(cast, kind):
+        if is_of(cast, kind):
             return cast
     return value
-
-
-def _types(schema: Any) -> tuple[str, ...]:
-    named = schema.get("type") if isinstance(schema, dict) else None
-    found = named if isinstance(named, list) else [named]
-    return tuple(kind for kind in found if isinstance(kind, str))
-
-
-def _fits(value: Any, schema: Any) -> bool:
-    types = _types(schema)
-    return not types or any(_is(value, kind) for kind in types)
-
-
-def _is(value: Any, kind: str) -> bool:
-    if kind in ("integer", "number"):
-        wanted: Any = int if kind == "integer" else (int, float)
-        return isinstance(value, wanted) and not isinstance(value, bool)
-    named = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
-    return kind not in named or isinstance(value, named[kind])
 
 
 def _unchanged(value: Any) -> Any:
@@ -186,12 +168,14 @@ def _to_number(value: Any) -> Any:
 
 def _to_boolean(value: Any) -> Any:
     return (
-        {"true": True, "false": False}.get(value.lower(), value) if _is(value, "string") else value
+        {"true": True, "false": False}.get(value.lower(), value)
+        if is_of(value, "string")
+        else value
     )
 
 
 def _to_string(value: Any) -> Any:
-    return str(value) if _is(value, "integer") and abs(value) < 10**18 else value
+    return str(value) if is_of(value, "integer") and abs(value) < 10**18 else value
 
 
 def _to_structure(value: Any) -> Any:

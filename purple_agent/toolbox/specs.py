@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from purple_agent.case import ToolSpec
-from purple_agent.toolbox.payload import depth_exceeds
+from purple_agent.json_values import depth_exceeds
 from purple_agent.toolbox.verbs import is_write
 
 MAX_TOOLS = 200

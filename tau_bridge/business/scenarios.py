@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
-from tau_bridge.bundled_data import bundled_json
-from tau_bridge.business.tools import BusinessTool, Data, Json, Row, Tables, Text
-from tau_bridge.errors import DataError, UnknownTaskError
+from tau_bridge.bundled_data import bundled_json, one_of, revision_of
+from tau_bridge.business.tools import (
+    BusinessTool,
+    Data,
+    Insert,
+    Json,
+    Row,
+    SetFields,
+    Tables,
+    Text,
+    check_known,
+)
+from tau_bridge.errors import DataError
 
 DOMAIN = "business"
 """The name under which scenarios are asked for and reported, beside the domains of τ²-bench."""
@@ -152,28 +160,52 @@ class Scenario(Data):
         if len(set(tools)) < len(tools):
             msg = f"scenario {self.id!r} has two tools of one name"
             raise ValueError(msg)
-        called = [call.tool for turn in self.gold for call in turn.calls]
-        called += [call.tool for call in self.expected.forbidden_calls]
-        _check_known(self.id, "tool", called, tools)
-        tables = [change.table for change in self.expected.changes]
-        tables += [t for tool in self.tools if (t := getattr(tool.effect, "table", None))]
-        _check_known(self.id, "table", tables, self.state)
-        for change in self.expected.changes:
-            if change.id is not None:
-                _check_known(self.id, "row", [change.id], self.state[change.table])
+        self._check_tables()
+        self._check_calls()
         return self
+
+    def _check_tables(self) -> None:
+        for tool in self.tools:
+            tables = (
+                getattr(tool.effect, "table", None),
+                *getattr(tool.effect, "refers", {}).values(),
+            )
+            check_known(self._name, "table", [each for each in tables if each], self.state)
+        for tool in self.tools:
+            if isinstance(tool.effect, SetFields):
+                columns = self._columns(tool.effect.table)
+                check_known(self._name, "field", tool.effect.needs, columns)
+        for change in self.expected.changes:
+            check_known(self._name, "table", [change.table], self.state)
+            if change.id is not None:
+                check_known(self._name, "row", [change.id], self.state[change.table])
+            check_known(self._name, "field", change.fields, self._columns(change.table))
+
+    def _columns(self, table: str) -> set[str]:
+        """The fields that rows of a table have, or get from a tool."""
+        effects = [tool.effect for tool in self.tools]
+        written = [
+            e.fields for e in effects if isinstance(e, SetFields | Insert) and e.table == table
+        ]
+        return {column for fields in (*self.state[table].values(), *written) for column in fields}
+
+    def _check_calls(self) -> None:
+        tools = {tool.name: tool for tool in self.tools}
+        calls = [(call.tool, call.where) for call in self.expected.forbidden_calls]
+        calls += [(call.tool, call.params) for turn in self.gold for call in turn.calls]
+        check_known(self._name, "tool", [name for name, _ in calls], tools)
+        for name, arguments in calls:
+            taken = {*tools[name].input_schema.get("properties", {}), *tools[name].drift.values()}
+            check_known(self._name, f"parameter of {name}", arguments, taken)
+
+    @property
+    def _name(self) -> str:
+        return f"scenario {self.id!r}"
 
     @property
     def has_rules(self) -> bool:
         """Whether the policy is JSON; otherwise it is prose."""
         return isinstance(self.policy, dict)
-
-
-def _check_known(scenario_id: str, what: str, named: Iterable[str], known: Iterable[str]) -> None:
-    unknown = sorted(set(named) - set(known))
-    if unknown:
-        msg = f"scenario {scenario_id!r} names the {what} {unknown[0]!r}, which it does not have"
-        raise ValueError(msg)
 
 
 class _File(Data):
@@ -187,13 +219,17 @@ class _File(Data):
         return [
             {
                 **scenario,
-                "tools": [
-                    {"name": tool, **self.shared_tools[tool]} if isinstance(tool, str) else tool
-                    for tool in scenario["tools"]
-                ],
+                "tools": [self._tool(scenario, tool) for tool in scenario.get("tools", ())],
             }
             for scenario in self.scenarios
         ]
+
+    def _tool(self, scenario: dict[str, Json], tool: Json) -> Json:
+        if not isinstance(tool, str):
+            return tool
+        owner = f"scenario {scenario.get('id')!r}"
+        check_known(owner, "shared tool", [tool], self.shared_tools)
+        return {"name": tool, **self.shared_tools[tool]}
 
 
 _SCENARIOS: TypeAdapter[tuple[Scenario, ...]] = TypeAdapter(tuple[Scenario, ...])
@@ -207,7 +243,7 @@ def read_scenarios(content: Json) -> dict[str, Scenario]:
     """
     try:
         found = _SCENARIOS.validate_python(_File.model_validate(content).whole())
-    except (ValidationError, KeyError, TypeError) as exc:
+    except (ValueError, TypeError) as exc:
         raise DataError(f"the business scenarios cannot be read: {exc}") from exc
     by_id = {scenario.id: scenario for scenario in found}
     if len(by_id) < len(found):
@@ -231,13 +267,9 @@ def scenario(scenario_id: str) -> Scenario:
     Raises:
         UnknownTaskError: there is none of this id.
     """
-    known = scenarios()
-    if scenario_id not in known:
-        raise UnknownTaskError(DOMAIN, scenario_id, known)
-    return known[scenario_id]
+    return one_of(DOMAIN, scenarios(), scenario_id)
 
 
 def scenarios_revision() -> str:
     """A hash of all scenarios, to tell apart what was asked in different versions."""
-    content = _SCENARIOS.dump_json(tuple(scenarios().values()))
-    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
+    return revision_of(_SCENARIOS.dump_json(tuple(scenarios().values())))

@@ -1,4 +1,4 @@
-"""BusinessTools: serves the tools of scenarios over HTTP on loopback while a run plays."""
+"""BusinessTools: serves the tools of scenarios over HTTP while a run plays."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import contextlib
 import json
 import math
 import secrets
+import socket
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from evals.trace import CallType
 from tau_bridge.bounds import Bounds
 from tau_bridge.business.scenarios import Scenario
 from tau_bridge.business.world import BusinessWorld
-from tau_bridge.loopback import listening_socket
+from tau_bridge.loopback import LOOPBACK, listening_socket
 
 if TYPE_CHECKING:
     import uvicorn
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 TOOLS: Final = "business-tools"
 """What a trace calls the server."""
+EVERY_INTERFACE: Final = "0.0.0.0"  # noqa: S104 - only where an address for others is set
 _SHUTDOWN_S: Final = 3
 """How long calls in flight may go on when a run ends."""
 
@@ -73,6 +75,9 @@ class BusinessTools:
     or 413.
 
     Args:
+        url: `http://host` or `http://host:port`, at which agents on other machines reach this one:
+            the server listens on every IPv4 interface then, without a port on a free one. None: on
+            loopback, for agents on this machine.
         limits: Bounds on what agents send.
         new_session_id: Makes ids that cannot be guessed.
     """
@@ -80,9 +85,11 @@ class BusinessTools:
     def __init__(
         self,
         *,
+        url: str | None = None,
         limits: ToolServerLimits = _DEFAULT_LIMITS,
         new_session_id: Callable[[], str] = secrets.token_urlsafe,
     ) -> None:
+        self._url = url
         self.limits = limits
         self._new_session_id = new_session_id
         self._sessions: dict[str, ToolSession] = {}
@@ -106,10 +113,9 @@ class BusinessTools:
         """Start to serve.
 
         Raises:
-            OSError: there is no free port.
+            OSError: the port is taken, or none is free.
         """
-        listener = listening_socket()
-        self._origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        listener, self._origin = _listening(self._url)
         self._server = _server(self._answer)
         # The socket listens already: a call that comes before the server reads it is only early.
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
@@ -197,6 +203,14 @@ class BusinessTools:
         if len(session.world.calls) >= self.limits.max_calls:
             return {"error": f"no further calls: a session has at most {self.limits.max_calls}"}
         return _made(session, tool, params)
+
+
+def _listening(url: str | None) -> tuple[socket.socket, str]:
+    """A listening socket, and the address at which agents reach it."""
+    place = urlsplit(url or f"http://{LOOPBACK}")
+    host = LOOPBACK if url is None else EVERY_INTERFACE
+    listener = listening_socket(host, place.port or 0)
+    return listener, f"http://{place.hostname}:{listener.getsockname()[1]}"
 
 
 def _made(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal, Self, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Json = Any
 """What JSON can hold."""
@@ -19,6 +20,18 @@ class Data(BaseModel):
     """Base of what the file of scenarios holds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def check_known(owner: str, what: str, named: Collection[str], known: Collection[str]) -> None:
+    """Refuse a name that stands for nothing.
+
+    Raises:
+        ValueError: `owner` names a `what` that is not known.
+    """
+    unknown = sorted(set(named).difference(known))
+    if unknown:
+        msg = f"{owner} names the {what} {unknown[0]!r}, which it does not have"
+        raise ValueError(msg)
 
 
 class Get(Data):
@@ -89,6 +102,57 @@ Effect = Annotated[
 ]
 
 
+def parameters_in(fields: Mapping[str, Json]) -> dict[str, str]:
+    """The parameters that the values of an effect's fields stand for, by column."""
+    return {
+        column: value[1:]
+        for column, value in fields.items()
+        if isinstance(value, str) and value.startswith("$")
+    }
+
+
+def _taken(effect: Effect) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parameters that an effect has to be given, and those that it uses where they are."""
+    match effect:
+        case Get():
+            return (effect.key,), ()
+        case Find():
+            return (), effect.by
+        case SetFields():
+            return (effect.key,), tuple(parameters_in(effect.fields).values())
+        case Insert():
+            return (), (*parameters_in(effect.fields).values(), *effect.refers)
+        case RequestApproval() | Escalate():
+            return ("subject_id",), ()
+        case GetApproval():
+            return ("approval_id",), ()
+        case _:
+            assert_never(effect)
+
+
+class _Described(BaseModel):
+    """What is checked of a parameter's schema."""
+
+    type: Literal["string", "integer", "number", "boolean", "array", "object"] | None = None
+    enum: list[Json] | None = None
+    minimum: float | None = None
+
+    @model_validator(mode="after")
+    def _compares(self) -> Self:
+        if self.minimum is not None and self.type not in ("integer", "number"):
+            msg = f"a minimum is for numbers, not for {self.type}"
+            raise ValueError(msg)
+        return self
+
+
+class _Schema(BaseModel):
+    """What is checked of a tool's schema."""
+
+    type: Literal["object"] = "object"
+    properties: dict[Text, _Described] = Field(default_factory=dict)
+    required: tuple[Text, ...] = ()
+
+
 class Annotations(Data):
     """What a tool says of itself beside its schema, in the words of the Model Context Protocol."""
 
@@ -117,6 +181,21 @@ class BusinessTool(Data):
     effect: Effect
     drift: dict[Text, Text] = Field(default_factory=dict)
     fails: Literal["first", "always"] | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        """Refuse names that lead nowhere: a call would break on them."""
+        schema = _Schema.model_validate(self.input_schema)
+        owner = f"tool {self.name!r}"
+        needed, used = _taken(self.effect)
+        known = {*schema.properties}
+        check_known(owner, "parameter", [*schema.required, *needed, *used, *self.drift], known)
+        check_known(owner, "required parameter", needed, schema.required)
+        kept = [*known.difference(self.drift), *self.drift.values()]
+        if len(set(kept)) < len(kept):
+            msg = f"{owner} has two parameters of one name once they are renamed"
+            raise ValueError(msg)
+        return self
 
     def listed(self, *, drifted: bool) -> dict[str, Json]:
         """The tool in a list of tools, before or after its parameters have got new names."""

@@ -20,6 +20,7 @@ from tau_bridge.business.tools import (
     Row,
     SetFields,
     Tables,
+    parameters_in,
 )
 from tau_bridge.saying import holds, plain
 
@@ -212,11 +213,9 @@ def _matches(value: Json, wanted: Json) -> bool:
 
 def _filled(fields: Mapping[str, Json], arguments: Mapping[str, Json]) -> Row:
     """The columns of an effect; one whose parameter is not given is left out."""
-    filled: Row = {}
-    for column, value in fields.items():
-        if isinstance(value, str) and value.startswith("$"):
-            if value[1:] in arguments:
-                filled[column] = arguments[value[1:]]
-        else:
-            filled[column] = value
-    return filled
+    by_column = parameters_in(fields)
+    return {
+        column: arguments[by_column[column]] if column in by_column else value
+        for column, value in fields.items()
+        if column not in by_column or by_column[column] in arguments
+    }

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from purple_agent.case import Json
 from purple_agent.minds.deterministic.index import Parameter, Tool
 from purple_agent.minds.deterministic.said import Said
-from purple_agent.minds.deterministic.values import Found, shape_of, values_in
+from purple_agent.minds.deterministic.values import Found, id_form, values_in
 from purple_agent.minds.deterministic.words import stem, words_in
 
 
@@ -49,9 +49,9 @@ def ids_for(tool: Tool, parameter: Parameter, said: Said, known: Mapping[str, Js
     offers = (*said.ids, *_bare_numbers(parameter, tool, said))
     rated = [(_affinity(parameter, tool, each, said, known), each) for each in offers]
     best = max((rank for rank, _ in rated), default=0)
-    shape = next((shape_of(each.text) for rank, each in rated if rank == best), "")
+    shape = next((id_form(each.text) for rank, each in rated if rank == best), "")
     return [
-        each.text for rank, each in rated if best > 0 and rank > 0 and shape_of(each.text) == shape
+        each.text for rank, each in rated if best > 0 and rank > 0 and id_form(each.text) == shape
     ]
 
 
@@ -86,7 +86,7 @@ def _affinity(
     after = words_in(said.text[value.end : value.end + 25])[:1]
     total += 3 * _names(parameter, tool, before) + 2 * _names(parameter, tool, after)
     total += 4 * _shown_as(parameter.name, value.text, known)
-    total += 3 * (shape_of(value.text) in _examples(parameter))
+    total += 3 * (id_form(value.text) in _examples(parameter))
     others = [each for each in tool.parameters if each.is_id and each is not parameter]
     if total == 0 and not any(each.required for each in others) and len(said.ids) == 1:
         return int(not _foreign(prefix, before, tool))
@@ -133,16 +133,16 @@ def _examples(parameter: Parameter) -> frozenset[str]:
     found = [
         each.text for each in values_in(parameter.description) if each.kind in {"id", "quoted"}
     ]
-    return frozenset(shape_of(text) for text in (*listed, *found))
+    return frozenset(id_form(text) for text in (*listed, *found))
 
 
 def _shown_as(name: str, text: str, known: Mapping[str, Json]) -> bool:
     """Whether something known has an id of this form under this name."""
-    shape = shape_of(text)
+    shape = id_form(text)
     for fact in known.values():
         rows = fact[:50] if isinstance(fact, list) else [fact]
         for row in rows:
             shown = row.get(name) if isinstance(row, dict) else None
-            if isinstance(shown, str) and shape_of(shown) == shape:
+            if isinstance(shown, str) and id_form(shown) == shape:
                 return True
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,13 @@ from purple_agent.process.control import Control, control_of
 MOST_INDEXES: Final = 64
 """Sessions whose indexes are kept ready."""
 MOST_TOOLS: Final = 500
+LONGEST_LABEL: Final = 100
+"""Characters of a parameter's name that is looked for in texts."""
+_LABELLED: Final = (
+    r"\s*(?::|=|\bis\b|\bwill be\b|\bshould be\b|\b(?:of|to)\b(?= [\"'\d$€£]))\s*"
+    r"(\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^;\n]{1,300}?)"
+    r"(?=[;\n]|[.!?](?:\s|$)|,\s|\s+and\s|$)"
+)
 _LENGTHS_APART: Final = 3
 _LIKE_ENOUGH: Final = 86.0
 
@@ -54,15 +62,28 @@ class Parameter:
         return given[:500] if isinstance(given, str) else ""
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of its name."""
+        return words_in(self.name)
+
+    @cached_property
+    def label(self) -> re.Pattern[str] | None:
+        """Finds what stands behind its name in a text, as group 1; None where the name says little."""
+        parts = [part for part in self.words if part != "id"]
+        if not parts or len(self.name) > LONGEST_LABEL:
+            return None
+        return re.compile(rf"\b{'[ _-]?'.join(map(re.escape, parts))}\b{_LABELLED}", re.I)
+
+    @cached_property
     def is_id(self) -> bool:
         """Whether it takes the id of something."""
-        last = words_in(self.name)[-1:]
+        last = self.words[-1:]
         return last in {("id",), ("ids",), ("number",), ("code",), ("ref",), ("reference",)}
 
     @cached_property
     def entity(self) -> str:
         """What an id is of: `expense` for `expense_id`; empty for a mere `id`."""
-        return "_".join(words_in(self.name)[:-1])
+        return "_".join(self.words[:-1])
 
 
 @dataclass(frozen=True, kw_only=True)

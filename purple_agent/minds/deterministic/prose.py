@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from purple_agent.case import Json
+from purple_agent.minds.confirmation import asks_confirmation
 from purple_agent.minds.deterministic.index import Tool
 from purple_agent.minds.deterministic.words import acts_of, stem, stems, words_in
 
@@ -29,7 +30,8 @@ _RESTRICTS: Final = re.compile(
     r"maximum|minimum|always|mandatory|no)\b",
     re.I,
 )
-_CONFIRM: Final = re.compile(
+# Narrower than `asks_confirmation`: what is taken for such a sentence is not doubted any more.
+_CONFIRMING: Final = re.compile(
     r"\bexplicit(?:ly)?\b[^.\n]{0,200}\bconfirm|\bconfirm\w*\b[^.\n]{0,200}\b(?:before|prior)\b|"
     r"\bbefore\b[^.\n]{0,200}\bconfirm",
     re.I,
@@ -69,7 +71,7 @@ class Prose:
         for sentence in self.sentences:
             if (
                 _RESTRICTS.search(sentence)
-                and not _CONFIRM.search(sentence)
+                and not _CONFIRMING.search(sentence)
                 and not _is_kept(sentence, tool, arguments)
             ):
                 return sentence
@@ -97,9 +99,7 @@ def _is_kept(sentence: str, tool: Tool, arguments: Mapping[str, Json]) -> bool:
     has = _HAS.search(sentence)
     if has is not None:
         named = {
-            each.name
-            for each in tool.parameters
-            if stem(has.group(1)) in map(stem, words_in(each.name))
+            each.name for each in tool.parameters if stem(has.group(1)) in map(stem, each.words)
         }
         return all(arguments.get(name) for name in named)
     return _EXISTING.match(sentence) is not None
@@ -137,7 +137,7 @@ def _prose(text: str) -> Prose:
     message = _QUOTED_MESSAGE.search(text)
     return Prose(
         sentences=tuple(part for part in parts if part)[:MOST_SENTENCES],
-        asks_confirmation=bool(_CONFIRM.search(text)),
+        asks_confirmation=asks_confirmation(text),
         allows_transfer=bool(_TRANSFER.search(text)),
         transfer_message=message.group(1) if message else "",
     )

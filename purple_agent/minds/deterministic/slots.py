@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final
 
 from purple_agent.case import Json
@@ -14,6 +13,7 @@ from purple_agent.minds.deterministic.index import Parameter, Tool
 from purple_agent.minds.deterministic.said import Said
 from purple_agent.minds.deterministic.values import Found, values_in
 from purple_agent.minds.deterministic.words import acts_of, stem, words_in
+from purple_agent.toolbox.schema_types import is_of
 
 LONGEST_SLOT: Final = 500
 """Characters of a text that fills a slot."""
@@ -125,7 +125,7 @@ def _slot(parameter: Parameter, tool: Tool, said: Said, used: set[str]) -> Json:
 
 def _has_a_form(parameter: Parameter) -> bool:
     """Whether a value is known for what it is by how it looks, or by "because"."""
-    parts = frozenset(words_in(parameter.name))
+    parts = frozenset(parameter.words)
     return _is_date(parameter) or bool(parts & {"email", "phone", "reason"})
 
 
@@ -144,7 +144,7 @@ def choice_in(parameter: Parameter, text: str) -> Json:
 
 
 def _truth(parameter: Parameter, text: str) -> bool | None:
-    name = r"\W+".join(map(re.escape, words_in(parameter.name)[-2:]))
+    name = r"\W+".join(map(re.escape, parameter.words[-2:]))
     match = re.search(rf"\b{name}\b", text.lower())
     if match is None:
         return None
@@ -153,27 +153,12 @@ def _truth(parameter: Parameter, text: str) -> bool | None:
 
 def _labelled(parameter: Parameter, text: str) -> str | None:
     """What stands behind the parameter's name: `vendor: Acme`, `the amount is 40`."""
-    form = _label(parameter.name)
-    match = form.search(text) if form else None
+    match = parameter.label.search(text) if parameter.label else None
     if match is None:
         return None
     value = match.group(1).strip()
     quoted = re.search(r"[\"']([^\"'\n]{1,300})[\"']", value)
     return quoted.group(1) if quoted else value.strip("\"'")
-
-
-@lru_cache(maxsize=512)
-def _label(name: str) -> re.Pattern[str] | None:
-    parts = [part for part in words_in(name) if part != "id"]
-    if not parts or len(name) > 100:
-        return None
-    return re.compile(
-        rf"\b{'[ _-]?'.join(map(re.escape, parts))}\b\s*"
-        r"(?::|=|\bis\b|\bwill be\b|\bshould be\b|\b(?:of|to)\b(?= [\"'\d$€£]))\s*"
-        r"(\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^;\n]{1,300}?)"
-        r"(?=[;\n]|[.!?](?:\s|$)|,\s|\s+and\s|$)",
-        re.I,
-    )
 
 
 def typed_value(parameter: Parameter, text: str) -> Json:
@@ -205,7 +190,7 @@ def _numeric(parameter: Parameter, number: Decimal | None) -> Json:
 
 
 def _amount(parameter: Parameter, said: Said, used: set[str]) -> Json:
-    parts = frozenset(words_in(parameter.name))
+    parts = frozenset(parameter.words)
     wants_money = bool(parts & _MONEY) and not parts & {"percent", "percentage", "rate", "days"}
     kinds = ("money",) if wants_money else ()
     if parts & {"percent", "percentage", "rate"}:
@@ -232,7 +217,7 @@ def _amount(parameter: Parameter, said: Said, used: set[str]) -> Json:
 
 def _is_near(parameter: Parameter, text: str, value: Found) -> bool:
     """Whether a word of the parameter's name, or of its unit, stands beside the value."""
-    names = {stem(word) for word in words_in(parameter.name)}
+    names = {stem(word) for word in parameter.words}
     names |= {stem(word) for word in words_in(parameter.description)[:12] if len(word) > 3}
     around = (
         *words_in(text[max(0, value.start - 25) : value.start])[-2:],
@@ -250,7 +235,7 @@ def _several(parameter: Parameter, said: Said) -> Json:
 
 
 def _is_date(parameter: Parameter) -> bool:
-    parts = words_in(parameter.name)
+    parts = parameter.words
     return (
         "date" in parts
         or parameter.schema.get("format") in {"date", "date-time"}
@@ -259,7 +244,7 @@ def _is_date(parameter: Parameter) -> bool:
 
 
 def _text(parameter: Parameter, tool: Tool, said: Said, used: set[str]) -> Json:
-    parts = frozenset(words_in(parameter.name))
+    parts = frozenset(parameter.words)
 
     def first(kind: str) -> str | None:
         return next((e.text for e in said.values if e.kind == kind and e.text not in used), None)
@@ -288,9 +273,7 @@ def _text(parameter: Parameter, tool: Tool, said: Said, used: set[str]) -> Json:
 
 def _wants_name(tool: Tool, parameter: Parameter) -> bool:
     """Whether a quoted text rather is the name or title that the tool wants as well."""
-    return any(
-        frozenset(words_in(each.name)) & _NAMING for each in tool.required if each is not parameter
-    )
+    return any(frozenset(each.words) & _NAMING for each in tool.required if each is not parameter)
 
 
 def _person(parts: frozenset[str], said: Said) -> str | None:
@@ -314,7 +297,7 @@ def is_free_text(parameter: Parameter) -> bool:
         parameter.kind == "string"
         and not parameter.choices
         and not parameter.is_id
-        and bool(frozenset(words_in(parameter.name)) & _REASONING)
+        and bool(frozenset(parameter.words) & _REASONING)
     )
 
 
@@ -372,17 +355,9 @@ def _pointed_at(parameter: Parameter, known: Mapping[str, Json], said: str) -> I
 
 
 def _fits(parameter: Parameter, value: Json) -> bool:
-    match parameter.kind:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case _:
-            return isinstance(value, str) and 0 < len(value) <= LONGEST_SLOT
+    if parameter.kind in {"integer", "number", "boolean", "array"}:
+        return is_of(value, parameter.kind)
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_SLOT
 
 
 def _only(values: Iterable[Json]) -> Json:

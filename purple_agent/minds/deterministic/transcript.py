@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from purple_agent.case import Dialect, Entry, Json, Session, ToolCall, ToolResult
+from purple_agent.json_values import json_or_text
 from purple_agent.minds.deterministic.acts import Act, acts_in
 from purple_agent.wire import read_tool_result
 
@@ -119,14 +119,7 @@ def _read(text: str, *, wire: bool) -> tuple[str, list[str], list[tuple[str, Jso
         if line.startswith(_TOLD):
             told.append(line.removeprefix(_TOLD))
         elif result is not None:
-            records.append((result[0], _json(result[1])))
+            records.append((result[0], json_or_text(result[1])))
         elif not line.startswith(_OURS):
             own.append(line)
     return "\n".join(own).strip(), told, records
-
-
-def _json(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

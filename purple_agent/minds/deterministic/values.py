@@ -135,6 +135,6 @@ def _number(text: str) -> Decimal | None:
     return value * 1000 if lowered[digits.end() :].startswith("k") else value
 
 
-def shape_of(identifier: str) -> str:
+def id_form(identifier: str) -> str:
     """What ids of one kind have in common: letters as they are, each run of digits as `9`."""
     return re.sub(r"\d+", "9", identifier.lower())

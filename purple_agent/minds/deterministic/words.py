@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?")
@@ -12,8 +11,6 @@ _ENDINGS: Final = (
     *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "als", "al"),
     *("ied", "ies", "ed", "es", "s", "e", "y"),
 )
-_SHORT: Final = 60
-"""Characters up to which a text is likely to be a name, which is looked at again and again."""
 _SHORTEST_STEM: Final = 3
 
 _ALIKE: Final = (
@@ -114,29 +111,13 @@ def unphrased(text: str) -> str:
 
 def words_in(text: str) -> tuple[str, ...]:
     """The words of a text or of a name such as `get_expense`, in lower case."""
-    return _short_words(text) if len(text) <= _SHORT else _words(text)
-
-
-@lru_cache(maxsize=2048)
-def _short_words(text: str) -> tuple[str, ...]:
-    return _words(text)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(match.lower() for match in _WORD.findall(_HUMP.sub("_", text)))
+    return tuple(_WORD.findall(_HUMP.sub("_", text).lower()))
 
 
 def stem(word: str) -> str:
     """A word without its usual endings; rough, but the same for `approve` and `approval`."""
-    return _short_stem(word) if len(word) <= _SHORT else _stem(word)
-
-
-@lru_cache(maxsize=4096)
-def _short_stem(word: str) -> str:
-    return _stem(word)
-
-
-def _stem(word: str) -> str:
+    if not word.endswith(_ENDINGS):
+        return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return _undoubled(word[: -len(ending)])

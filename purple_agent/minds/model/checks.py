@@ -12,23 +12,11 @@ from purple_agent.case import Entry, Session, ToolSpec
 from purple_agent.minds.model.belt import required_of
 from purple_agent.minds.model.completion import ProposedCall
 from purple_agent.minds.model.notebook import Notebook
+from purple_agent.toolbox.schema_types import fits, types_of
 
 MAX_VALUES = 50
 """Values of a call's arguments that are looked at."""
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-}
-_CONFIRM = re.compile(
-    r"(explicit|obtain|ask for|get|require|need|receive)\w*[^.\n]{0,80}\bconfirm"
-    r"|\bconfirm\w*[^.\n]{0,60}(\(yes\)|before|prior)",
-    re.IGNORECASE,
-)
 _ID = re.compile(r"(^|_)(ids?|numbers?|codes?)$", re.IGNORECASE)
 
 
@@ -63,15 +51,8 @@ def _missing(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[str]:
 
 def _mistyped(spec: ToolSpec, arguments: Mapping[str, Any]) -> Iterator[str]:
     for name, schema in sorted(_properties(spec).items()):
-        if name not in arguments or not isinstance(schema, Mapping):
-            continue
-        wanted = schema.get("type")
-        types = _TYPES.get(wanted) if isinstance(wanted, str) else None
-        value = arguments[name]
-        if types is not None and (
-            not isinstance(value, types) or (isinstance(value, bool) and bool not in types)
-        ):
-            yield f"{name} must be of type {wanted}"
+        if name in arguments and not fits(arguments[name], schema):
+            yield f"{name} must be of type {' or '.join(types_of(schema))}"
 
 
 def _properties(spec: ToolSpec) -> Mapping[str, Any]:
@@ -104,11 +85,6 @@ def _ids(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         value = arguments[name]
         for one in value[:MAX_VALUES] if isinstance(value, list) else [value]:
             yield (name.removesuffix("s") if isinstance(value, list) else name), str(one)
-
-
-def wants_confirmation(policy: str) -> bool:
-    """Whether a policy asks for the user's confirmation anywhere."""
-    return _CONFIRM.search(policy) is not None
 
 
 def may_be_confirmed(session: Session) -> bool:

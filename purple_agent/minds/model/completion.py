@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from purple_agent.json_values import depth_exceeds, read_json
 from purple_agent.minds.model.errors import ModelAnswerError, ModelCallError, ToolsRefusedError
 from purple_agent.minds.model.library import load_litellm
 from purple_agent.settings import ModelChoice
+from purple_agent.tokens import rough_count
 
 CALL_TIMEOUT_S = 60.0
 """How long one attempt may take."""
@@ -216,21 +217,14 @@ def proposed(name: str, arguments: Any) -> ProposedCall:
     if isinstance(arguments, str) or arguments is None:
         raw = (arguments or "")[:MAX_ANSWER]
         try:
-            value = json.loads(raw or "{}")
-        except (ValueError, RecursionError):
+            value = read_json(raw or "{}")
+        except ValueError:
             value = None
-    if not isinstance(value, dict) or _is_deeper(value, MAX_DEPTH):
+    if not isinstance(value, dict) or depth_exceeds(value, MAX_DEPTH):
         return ProposedCall(name=name, arguments=None, raw=raw or repr(type(arguments).__name__))
     return ProposedCall(name=name, arguments=value)
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether a JSON value is nested more deeply than that."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return levels < 0 or any(_is_deeper(item, levels - 1) for item in inner)
-
-
 def estimate_tokens(messages: Sequence[Message], content: str) -> int:
-    """Tokens by the rule of thumb of four characters each."""
-    asked = sum(len(str(message.get("content") or "")) for message in messages)
-    return (asked + len(content)) // 4 + 1
+    """About how many tokens a question and its answer take."""
+    return rough_count(*(str(message.get("content") or "") for message in messages), content)

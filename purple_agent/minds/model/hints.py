@@ -100,7 +100,7 @@ def _best_first(item: tuple[float, int]) -> tuple[float, int]:
     return -item[0], item[1]
 
 
-def shape_of(spec: ToolSpec) -> str:
+def signature_of(spec: ToolSpec) -> str:
     """A tool with what it has to be given: `get_order(order_id)`."""
     required = ", ".join(required_of(spec.parameters)[:20])
     return f"{spec.name}({required})"[:300]

@@ -10,13 +10,9 @@ from dataclasses import dataclass, field
 
 from purple_agent.case import Case, Dialect, Entry, Means, Reply, Say, Session, Use
 from purple_agent.minds.brainos import BrainOs
+from purple_agent.minds.confirmation import asks_confirmation
 from purple_agent.minds.model.chain import Chain
-from purple_agent.minds.model.checks import (
-    form_problem,
-    may_be_confirmed,
-    unread,
-    wants_confirmation,
-)
+from purple_agent.minds.model.checks import form_problem, may_be_confirmed, unread
 from purple_agent.minds.model.completion import Completion, LiteLlmCompletion, ProposedCall
 from purple_agent.minds.model.errors import NoModelLeftError
 from purple_agent.minds.model.notebook import Notebook, Notebooks, information, key_of
@@ -180,7 +176,7 @@ class ModelMind:
     async def _verdict(self, case: Case, book: Notebook, call: ProposedCall) -> str:
         """What a check has against a change: asked once, and again only after something new."""
         session, arguments = case.session, call.arguments or {}
-        if wants_confirmation(session.policy_text) and not _confirmable(session):
+        if asks_confirmation(session.policy_text) and not _confirmable(session):
             return "Tell the user first what exactly you are about to do, and wait for a clear yes."
         key, now = key_of(call.name, arguments), information(session.entries)
         if key not in book.objections or book.objections[key][0] != now:

@@ -14,7 +14,7 @@ from purple_agent.minds.model.hints import (
     last_user_text,
     likely_tools,
     relevant_sentences,
-    shape_of,
+    signature_of,
 )
 from purple_agent.minds.model.transcript import note, transcript
 
@@ -147,7 +147,7 @@ def reminder_of(session: Session) -> str:
         parts.append("Rules of the policy that may apply now:")
         parts += [f"- {rule}" for rule in rules]
     if tools:
-        parts.append(f"Tools that may help now: {', '.join(map(shape_of, tools))}.")
+        parts.append(f"Tools that may help now: {', '.join(map(signature_of, tools))}.")
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from purple_agent.case import Entry, Session
-from purple_agent.minds.model.checks import wants_confirmation
+from purple_agent.minds.confirmation import asks_confirmation
 from purple_agent.minds.model.fences import fenced
 from purple_agent.minds.model.hints import relevant_sentences
 from purple_agent.minds.model.replies import first_object
@@ -48,7 +48,7 @@ class Verdict:
 def question(session: Session, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages that ask whether a call is allowed."""
     call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False, default=str)
-    confirm = _CONFIRMED if wants_confirmation(session.policy_text) else ""
+    confirm = _CONFIRMED if asks_confirmation(session.policy_text) else ""
     parts = [fenced("policy", _excerpt(session.policy_text, call), MAX_POLICY)]
     parts += [fenced("summary", session.summary, MAX_SAID)] if session.summary else []
     parts += _told(session.entries)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from purple_agent.memory.case_log import MAX_BYTES, export_log, import_log, read_log
+from purple_agent.memory.case_log import MAX_BYTES, CaseLogError, export_log, import_log, read_log
 from purple_agent.memory.cases import CaseMemory, CaseMemoryError, CaseRecord
 
 WRITER = """
@@ -186,10 +186,10 @@ def test_an_imported_log_is_masked(memory, tmp_path):
 def test_a_file_that_is_no_log_is_refused_with_the_place(tmp_path, content, problem):
     log = tmp_path / "case_log.json"
     log.write_bytes(content)
-    with pytest.raises(CaseMemoryError, match=problem):
+    with pytest.raises(CaseLogError, match=problem):
         read_log(log)
 
 
 def test_a_log_that_is_missing_is_named(tmp_path):
-    with pytest.raises(CaseMemoryError, match=r"case_log\.json"):
+    with pytest.raises(CaseLogError, match=r"case_log\.json"):
         read_log(tmp_path / "case_log.json")

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from purple_agent.policy.mark import mark_of
 from purple_agent.process import checkpoint
 from purple_agent.process.checkpoint import (
     Checkpoint,
@@ -18,23 +19,40 @@ from purple_agent.process.machine import Evidence, Process, Sign, State
 WAITING = Process(kind="procurement").advance(
     Evidence(sign=Sign.UNDERSTOOD),
     Evidence(sign=Sign.ASSESSED),
-    Evidence(sign=Sign.APPROVAL_NEEDED),
+    Evidence(sign=Sign.APPROVAL_NEEDED, subject="P1", tool="order", rules="R1"),
     Evidence(sign=Sign.APPROVAL_PENDING, subject="P1", approval_id="A9", by="the board"),
     Evidence(sign=Sign.WRITTEN),
 )
 
+KEPT = Checkpoint(process=WAITING)
+
 
 def changed(**fields):
-    return json.dumps({**json.loads(write_checkpoint(WAITING, "c1")), **fields})
+    return json.dumps({**json.loads(write_checkpoint(KEPT, "c1")), **fields})
 
 
 def test_a_checkpoint_gives_back_the_process():
-    assert read_checkpoint(write_checkpoint(WAITING, "c1"), "c1") == Checkpoint(process=WAITING)
+    assert read_checkpoint(write_checkpoint(KEPT, "c1"), "c1") == KEPT
 
 
-def test_a_checkpoint_tells_that_a_policy_was_pinned_and_nothing_of_it():
-    text = write_checkpoint(WAITING, "c1", policy_pinned=True)
-    assert read_checkpoint(text, "c1") == Checkpoint(process=WAITING, policy_pinned=True)
+def test_an_approval_told_after_a_restart_is_of_what_was_asked_for_before_it():
+    asked = Process().advance(
+        Evidence(sign=Sign.UNDERSTOOD),
+        Evidence(sign=Sign.ASSESSED),
+        Evidence(sign=Sign.APPROVAL_NEEDED, subject="P1", tool="order", rules="R1"),
+    )
+    found = read_checkpoint(write_checkpoint(Checkpoint(process=asked), "c1"), "c1").process
+    told = found.advance(Evidence(sign=Sign.APPROVAL_GRANTED, subject="P1"))
+    [approval] = told.approvals
+    assert (approval.tool, approval.rules) == ("order", "R1")
+
+
+def test_a_checkpoint_tells_by_what_a_policy_is_known_again_and_nothing_else_of_it():
+    policy = {"rules": [{"id": "EXP-1", "action": "block"}]}
+    kept = Checkpoint(process=WAITING, policy_mark=mark_of(policy))
+    text = write_checkpoint(kept, "c1")
+    assert read_checkpoint(text, "c1") == kept
+    assert "EXP-1" not in text
 
 
 def test_what_no_file_can_hold_is_replaced(tmp_path):
@@ -44,13 +62,13 @@ def test_what_no_file_can_hold_is_replaced(tmp_path):
         Evidence(sign=Sign.APPROVAL_PENDING, subject="P\ud800", approval_id="\udfff"),
     )
     store = CheckpointStore(tmp_path)
-    store.save("c1", process.noting("\ud800"))
+    store.save("c1", Checkpoint(process=process.noting("\ud800")))
     [approval] = store.load("c1").process.approvals
     assert (approval.subject, approval.approval_id) == ("P?", "?")
 
 
 def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
-    assert "secret-context" not in write_checkpoint(WAITING, "secret-context")
+    assert "secret-context" not in write_checkpoint(KEPT, "secret-context")
 
 
 @pytest.mark.parametrize(
@@ -61,25 +79,27 @@ def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
         "null",
         "[" * 100_000,
         '{"version": true}',
-        '{"version": 1}',
+        '{"version": 2}',
         '{"version": 1e400}',
         b"\xff\xfe",
         " " * 70_000,
         changed(state="DREAMING"),
         changed(extra=1),
         changed(notes=["n"] * 1_000),
+        changed(needs=[{"subject": "P1", "tool": "order"}]),
         changed(approvals=[{"subject": "P1", "status": "GRANTED!"}]),
     ],
 )
 def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
     found = read_checkpoint(text, "c1")
-    assert found.policy_pinned
+    assert found.policy_mark == ""
     assert found.process == Process(notes=("the checkpoint is damaged; begun anew",))
 
 
-def test_a_checkpoint_of_another_version_begins_anew_with_a_note():
-    process = read_checkpoint(changed(version=2), "c1").process
-    assert process == Process(notes=("the checkpoint is of version 2, not 1; begun anew",))
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_checkpoint_of_another_version_begins_anew_with_a_note(version):
+    process = read_checkpoint(changed(version=version), "c1").process
+    assert process == Process(notes=(f"the checkpoint is of version {version}, not 2; begun anew",))
 
 
 def test_a_checkpoint_of_another_conversation_begins_anew_with_a_note():
@@ -94,9 +114,9 @@ def test_a_kind_that_is_no_longer_known_is_general():
 def test_the_store_gives_back_the_newest_process_of_each_conversation(tmp_path):
     store = CheckpointStore(tmp_path / "state")
     assert store.load("c1") is None
-    store.save("c1", Process())
-    store.save("c1", WAITING)
-    store.save("../../c2", Process(kind="general"))
+    store.save("c1", Checkpoint(process=Process()))
+    store.save("c1", KEPT)
+    store.save("../../c2", Checkpoint(process=Process(kind="general")))
     again = CheckpointStore(tmp_path / "state")
     kept = again.load("c1"), again.load("../../c2")
     assert [each.process for each in kept] == [WAITING, Process()]
@@ -108,7 +128,7 @@ def test_the_store_keeps_the_newest_files_only(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "MAX_FILES", 3)
     store = CheckpointStore(tmp_path)
     for at in range(6):
-        store.save(f"c{at}", WAITING)
+        store.save(f"c{at}", KEPT)
     kept = [at for at in range(6) if store.load(f"c{at}")]
     assert len(kept) == 3
 
@@ -117,7 +137,7 @@ def test_a_disk_that_refuses_is_logged_and_the_agent_goes_without(tmp_path, capl
     (tmp_path / "checkpoints").write_text("in the way")
     store = CheckpointStore(tmp_path)
     with caplog.at_level(logging.WARNING):
-        store.save("c1", WAITING)
+        store.save("c1", KEPT)
         process = store.load("c1").process
     assert process.state is State.DECOMPOSE
     assert process.notes == ("the checkpoint cannot be read; begun anew",)

@@ -16,7 +16,7 @@ from purple_agent.case import (
 )
 from purple_agent.errors import ToolsUnavailableError
 from purple_agent.pipeline import BROKE, NamedStage, Pipeline
-from purple_agent.process.checkpoint import CheckpointStore
+from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.gate import refusal
 from purple_agent.process.machine import Evidence, Process, Sign, State
 from purple_agent.reference import server
@@ -25,7 +25,7 @@ from purple_agent.reference.tracing import TimedTools, noting
 from purple_agent.remembered import LONGEST, per_conversation, remembering
 from purple_agent.sessions import SessionStore
 from purple_agent.settings import ReferenceSettings
-from purple_agent.stages.policy import PolicyStage
+from purple_agent.stages.policy import PINNED, PolicyStage
 from purple_agent.stages.privacy import PrivacyStage
 from purple_agent.stages.session import SessionStage
 from purple_agent.stages.structure import StructureStage, describe
@@ -79,7 +79,7 @@ async def breaking(case):
 
 
 async def test_a_process_goes_on_after_a_restart_even_where_the_first_message_is_refused(tmp_path):
-    CheckpointStore(tmp_path).save("c1", PENDING)
+    CheckpointStore(tmp_path).save("c1", Checkpoint(process=PENDING))
     for _ in range(2):
         agent = Agent(passing, folder=tmp_path)
         answer = await agent.reply(SECRET)
@@ -90,13 +90,13 @@ async def test_a_process_goes_on_after_a_restart_even_where_the_first_message_is
 async def test_a_session_of_its_own_does_not_look_for_a_checkpoint_again(tmp_path):
     agent = Agent(passing, folder=tmp_path)
     await agent.reply("Hello!")
-    CheckpointStore(tmp_path).save("c1", PENDING)
+    CheckpointStore(tmp_path).save("c1", Checkpoint(process=PENDING))
     answer = await agent.reply("Hello again!", message_id="m2")
     assert answer.metadata["flags"] == []
 
 
 async def test_a_damaged_checkpoint_begins_anew_and_wants_the_policy_again(tmp_path):
-    CheckpointStore(tmp_path).save("c1", PENDING)
+    CheckpointStore(tmp_path).save("c1", Checkpoint(process=PENDING))
     (path,) = tmp_path.rglob("*.json")
     path.write_text("{")
     agent = Agent(passing, folder=tmp_path)
@@ -129,6 +129,39 @@ async def test_after_a_session_was_forgotten_nothing_is_changed_without_the_poli
     now[0] = 120.0
     await agent.reply("Pay E-1.", message_id="m3", policy_doc="Be kind.")
     assert not (await agent.session()).policy_missing
+
+
+@pytest.mark.parametrize("restart", [True, False])
+async def test_another_policy_counts_no_more_after_the_session_was_lost_than_before(
+    tmp_path, restart
+):
+    now = [0.0]
+    store = SessionStore(clock=lambda: now[0], idle_s=10.0)
+    agent = Agent(passing, folder=tmp_path if restart else None, store=store)
+    ours, other = {"rules": [], "context": {"a": 1, "b": 2}}, {"rules": []}
+    await agent.reply("Hello!", policy_doc=ours)
+    now[0] = 60.0
+    if restart:
+        agent = Agent(passing, folder=tmp_path)
+    for message_id in ("m2", "m3"):
+        answer = await agent.reply("Pay E-1.", message_id=message_id, policy_doc=other)
+        assert PINNED in answer.metadata["flags"]
+        session = await agent.session()
+        assert session.policy_missing
+        assert "policy" in refusal(session, session.new_call("pay_expense", {"expense_id": "E-1"}))
+    same = {"context": {"b": 2, "a": 1}, "rules": []}
+    answer = await agent.reply("Pay E-1.", message_id="m4", policy_doc=same)
+    assert PINNED not in answer.metadata["flags"]
+    assert not (await agent.session()).policy_missing
+
+
+async def test_a_policy_that_came_with_a_refused_message_is_known_again_after_a_restart(tmp_path):
+    await Agent(passing, folder=tmp_path).reply(SECRET, policy_doc="Be kind.")
+    agent = Agent(passing, folder=tmp_path)
+    await agent.reply("Pay E-1.", message_id="m2", policy_doc="Be quick.")
+    assert (await agent.session()).policy_missing
+    await agent.reply("Pay E-1.", message_id="m3", policy_doc="Be kind.")
+    assert (await agent.session()).policy_text == "Be kind."
 
 
 async def test_a_checkpoint_that_cannot_be_kept_harms_no_reply(tmp_path, monkeypatch, caplog):

@@ -14,7 +14,7 @@ from purple_agent.case import (
     ToolSpec,
 )
 from purple_agent.settings import ModelChoice, ReferenceSettings
-from purple_agent.stages.budget import BudgetStage, means_for, next_prompt, rough_count
+from purple_agent.stages.budget import BudgetStage, means_for, next_prompt
 
 MODEL = ModelChoice(name="a-model")
 
@@ -116,7 +116,3 @@ def test_all_that_a_model_will_read_is_counted():
         "RESULT",
     ]
     assert [word for word in words if word not in next_prompt(case)] == []
-
-
-def test_a_rough_count_is_a_quarter_of_the_characters_rounded_up():
-    assert [rough_count("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]

@@ -15,6 +15,7 @@ from purple_agent.case import (
     ToolSpec,
     Use,
 )
+from purple_agent.process.gate import RefusedCall
 from purple_agent.process.machine import Process, State
 from purple_agent.stages.outcome import OutcomeStage, quality_of
 
@@ -52,8 +53,12 @@ def parts(case):
     return quality.answer, quality.tools, quality.policy, quality.total
 
 
-def test_an_answer_without_calls_is_as_good_as_it_gets():
-    assert parts(a_case()) == (1, 1, 1, 1)
+def test_what_there_was_nothing_of_has_no_score_and_no_weight():
+    assert parts(a_case()) == (1, None, None, 1)
+    assert parts(a_case(state=State.FAILED)) == (0.5, None, None, 0.5)
+    assert parts(a_case("get_it")) == (1, 1, None, 1)
+    # Of .70: .175 for the answer and .35 for the tools.
+    assert parts(a_case("get_it", state=State.FAILED)) == (0.5, 1, None, 0.75)
 
 
 def test_fewer_calls_are_better():
@@ -67,12 +72,19 @@ def test_many_calls_keep_a_fifth():
 
 
 def test_a_failed_read_lowers_the_tools_alone():
-    assert parts(a_case("get_it!")) == (1, 0, 1, 0.65)
+    assert parts(a_case("get_it!")) == (1, 0, None, 0.5)  # .35 of .70
 
 
-def test_a_failed_or_refused_write_lowers_tools_and_policy():
+def test_a_failed_write_lowers_tools_and_policy():
     # Two of three calls succeeded, .9 for three calls; one of two writes went through.
     assert parts(a_case("get_it", "set_it!", "set_it")) == (1, 0.6, 0.5, 0.71)
+
+
+def test_what_the_gate_held_back_was_never_called():
+    case = a_case("set_it!")
+    [call] = [entry.call for entry in case.session.entries if entry.role == "result"]
+    case.session.entries[-1] = Entry(role="result", call=call, result=RefusedCall(text="no"))
+    assert parts(case) == (1, None, None, 1)
 
 
 def test_an_unknown_tool_counts_as_a_write():

@@ -21,6 +21,7 @@ from tau_bridge.business.scoring import grade
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.errors import DataError, UnknownTaskError
 
+SETS = {"kind": "set", "table": "orders", "key": "order_id", "fields": {}}
 REFUSAL = "Hello! I am sorry, but I cannot help with that."
 
 
@@ -119,7 +120,31 @@ def test_the_revision_is_that_of_the_content():
             "the row 'O-9'",
         ),
         ({"tools": ["escalate", "escalate"]}, "two tools of one name"),
-        ({"tools": ["unheard"]}, "unheard"),
+        ({"tools": ["unheard"]}, "scenario 'one' names the shared tool 'unheard'"),
+        (
+            {
+                "expected": {
+                    "outcome": "allow",
+                    "must_say": [],
+                    "changes": [{"table": "orders", "id": "O-1", "fields": {"colour": "red"}}],
+                }
+            },
+            "the field 'colour'",
+        ),
+        (
+            {
+                "expected": {
+                    "outcome": "block",
+                    "must_say": [],
+                    "forbidden_calls": [{"tool": "set_order", "where": {"state": "open"}}],
+                }
+            },
+            "the parameter of set_order 'state'",
+        ),
+        (
+            {"gold": [{"calls": [{"tool": "get_order", "params": {"id": "O-1"}}], "say": "no"}]},
+            "the parameter of get_order 'id'",
+        ),
         ({"process": "gardening"}, "process"),
         ({"surprise": 1}, "surprise"),
         ({"lines": [{"text": "and?"}] * MAX_TURNS}, "lines"),
@@ -129,6 +154,51 @@ def test_a_file_whose_scenario_does_not_fit_together_is_refused(make_content, ch
     with pytest.raises(DataError, match="the business scenarios cannot be read") as refused:
         read_scenarios(make_content(**changes))
     assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tool", "named"),
+    [
+        ({"effect": {"kind": "get", "table": "wares", "key": "order_id"}}, "the table 'wares'"),
+        ({"effect": {"kind": "get", "table": "orders", "key": "id"}}, "the parameter 'id'"),
+        ({"effect": {"kind": "get_approval"}}, "the parameter 'approval_id'"),
+        ({"effect": {"kind": "request_approval"}}, "the parameter 'subject_id'"),
+        ({"effect": {"kind": "escalate"}}, "the parameter 'subject_id'"),
+        (
+            {"effect": {"kind": "get", "table": "orders", "key": "status"}},
+            "the required parameter 'status'",
+        ),
+        (
+            {"effect": {"kind": "find", "table": "orders", "key": "order_id", "by": ["item"]}},
+            "the parameter 'item'",
+        ),
+        ({"effect": {**SETS, "fields": {"status": "$state"}}}, "the parameter 'state'"),
+        ({"effect": {**SETS, "needs": {"colour": "red"}}}, "the field 'colour'"),
+        ({"drift": {"state": "status_code"}}, "the parameter 'state'"),
+        ({"drift": {"status": "pieces"}}, "two parameters of one name"),
+        ({"input_schema": {"properties": {}, "required": ["order_id"]}}, "'order_id'"),
+        ({"input_schema": {"type": "array"}}, "tools.1.type"),
+        ({"input_schema": {"properties": {"order_id": {"type": "colour"}}}}, "order_id"),
+        ({"input_schema": {"properties": {"order_id": {"enum": "red"}}}}, "order_id"),
+        (
+            {"input_schema": {"properties": {"order_id": {"type": "string", "minimum": 1}}}},
+            "a minimum is for numbers",
+        ),
+    ],
+)
+def test_a_tool_that_would_break_when_it_is_called_is_refused(make_content, tool, named):
+    content = make_content()
+    content["scenarios"][0]["tools"][1] |= tool
+    with pytest.raises(DataError, match="cannot be read") as refused:
+        read_scenarios(content)
+    assert named in str(refused.value)
+
+
+def test_a_tool_that_refers_to_a_table_which_is_not_there_is_refused(make_content):
+    content = make_content()
+    content["scenarios"][0]["tools"][3]["effect"]["refers"] = {"like": "wares"}
+    with pytest.raises(DataError, match="the table 'wares'"):
+        read_scenarios(content)
 
 
 def test_two_scenarios_of_one_id_are_refused(make_content):

@@ -6,8 +6,8 @@ from purple_agent.case import Case, Dialect, Entry, Incoming, Session, ToolResul
 from purple_agent.minds.model.completion import Completed, proposed
 from purple_agent.minds.model.errors import ModelCallError, ToolsRefusedError
 from purple_agent.minds.model.mind import ModelMind
-from purple_agent.minds.testing import ALLOWED, TOKENS, Asked
 from purple_agent.settings import ModelChoice, ReferenceSettings
+from tests.purple_agent.minds.scripted_model import ALLOWED, TOKENS, Asked
 
 POLICY = """\
 # Parcels

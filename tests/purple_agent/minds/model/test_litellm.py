@@ -12,9 +12,9 @@ from purple_agent.case import Case, Dialect, Entry, Incoming, Means, Session, To
 from purple_agent.minds.model.completion import LiteLlmCompletion
 from purple_agent.minds.model.errors import ModelAnswerError, ModelCallError
 from purple_agent.minds.model.mind import UNAVAILABLE, ModelMind
-from purple_agent.minds.testing import TOKENS, ScriptedModel, by_last, calls
 from purple_agent.settings import ModelChoice, ReferenceSettings
 from tau_bridge.testing import closed_port, serve
+from tests.purple_agent.minds.scripted_model import TOKENS, ScriptedModel, by_last, calls
 
 KEY = "very-secret"
 READ = ("get_parcel", {"parcel_id": "P-7"})

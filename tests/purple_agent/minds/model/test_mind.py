@@ -8,8 +8,8 @@ import pytest
 from purple_agent.case import Dialect, Entry, Means, PastCase, Say, Session, Use
 from purple_agent.minds.model.errors import NoModelLeftError
 from purple_agent.minds.model.mind import STUCK, UNAVAILABLE
-from purple_agent.minds.testing import TOKENS, by_last, calls
 from purple_agent.settings import ModelChoice, ReferenceSettings
+from tests.purple_agent.minds.scripted_model import TOKENS, by_last, calls
 
 REDIRECT = ("redirect_parcel", {"parcel_id": "P-7", "address": "5 Mill Lane"})
 READ = ("get_parcel", {"parcel_id": "P-7"})

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from purple_agent.case import Case, Dialect, Incoming, Session, ToolSpec, Use
-from purple_agent.minds.testing import player
 from purple_agent.stages.reasoner import ReasonerStage
 from purple_agent.stages.session import SessionStage
 from purple_agent.toolbox.verbs import is_write
@@ -14,6 +13,7 @@ from tau_bridge import wire
 from tau_bridge.tau2.data import open_source
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.messages import ToolCall
+from tests.purple_agent.minds.scripted_model import player
 
 DATA = os.environ.get("TAU2_DATA_DIR")
 DONE = "All of that is done."

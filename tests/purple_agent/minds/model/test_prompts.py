@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from purple_agent.case import Dialect, Entry, Session, ToolCall, ToolResult, ToolSpec
 from purple_agent.minds.model.belt import MAX_TOOLS, belt_of
-from purple_agent.minds.model.checks import may_be_confirmed, unread, wants_confirmation
+from purple_agent.minds.model.checks import may_be_confirmed, unread
 from purple_agent.minds.model.completion import Completed
 from purple_agent.minds.model.fences import bounded, fenced
 from purple_agent.minds.model.hints import likely_tools, relevant_sentences
@@ -183,16 +183,6 @@ def test_hints_of_a_huge_policy_are_bounded():
     policy = "Refunds are made for order number one. " * 50_000
     assert len(relevant_sentences(policy, "refund my order please")) <= 5
     assert likely_tools(SPECS, "") == ()
-
-
-def test_confirmation_is_seen_in_the_ways_that_policies_ask_for_it():
-    for policy in (
-        "You must obtain explicit user confirmation (yes) before you go on.",
-        "List the details and get the user's confirmation.",
-        "The user must confirm before it is changed.",
-    ):
-        assert wants_confirmation(policy)
-    assert not wants_confirmation("Orders are confirmed by mail.")
 
 
 def test_a_user_can_only_have_confirmed_what_the_agent_said_before():

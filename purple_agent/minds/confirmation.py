@@ -1,0 +1,18 @@
+"""Confirmation: whether a policy wants the user to say yes before something is changed."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ASKS: Final = re.compile(
+    r"\b(?:explicit|obtain|ask for|get|require|need|receive)\w*\b[^.\n]{0,200}\bconfirm"
+    r"|\bconfirm\w*[^.\n]{0,200}(?:\(yes\)|\bbefore\b|\bprior\b)"
+    r"|\bbefore\b[^.\n]{0,200}\bconfirm",
+    re.IGNORECASE,
+)
+
+
+def asks_confirmation(policy: str) -> bool:
+    """Whether a policy asks for the user's confirmation anywhere; in doubt it does."""
+    return _ASKS.search(policy) is not None

@@ -1,0 +1,35 @@
+"""The types of JSON schema: which ones a schema asks for, and whether a value is of one."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_CLASSES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def types_of(schema: Any) -> tuple[str, ...]:
+    """The types that a schema allows; empty where it does not say."""
+    named = schema.get("type") if isinstance(schema, dict) else None
+    found = named if isinstance(named, list) else [named]
+    return tuple(kind for kind in found if isinstance(kind, str))
+
+
+def fits(value: Any, schema: Any) -> bool:
+    """Whether a value is of a type that a schema allows."""
+    types = types_of(schema)
+    return not types or any(is_of(value, kind) for kind in types)
+
+
+def is_of(value: Any, kind: str) -> bool:
+    """Whether a value is of a type; every value is of one that JSON schema does not know."""
+    if isinstance(value, bool) and kind in ("integer", "number"):
+        return False
+    return kind not in _CLASSES or isinstance(value, _CLASSES[kind])
