@@ -13,6 +13,7 @@ from typing import Final
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.clock import Runtime
+from tau_bridge.trace_context import traceparent
 
 MAX_TEXT_CHARS: Final = 8_000
 """Characters kept of a request, a response or an error.
@@ -60,6 +61,11 @@ class OpenStep:
         self._request_text = self._kept("request", request_text)
         self._start_time: datetime = recorder.runtime.clock.now()
         self._start_s = recorder.runtime.clock.monotonic_s()
+
+    @property
+    def traceparent(self) -> str:
+        """What the header of that name must say where this step is a call over HTTP."""
+        return traceparent(self._recorder.trace_id, self.step_id)
 
     def end(
         self,

@@ -20,6 +20,7 @@ from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.errors import AgentError, AgentProtocolError, AgentTimeoutError
+from tau_bridge.trace_context import TRACEPARENT
 
 if TYPE_CHECKING:
     import ssl
@@ -74,7 +75,7 @@ class Connection:
             },
             trust_env=False,
         )
-        self._context = ClientCallContext(service_parameters=activation_headers())
+        self._activation = activation_headers()
         self._resolving: asyncio.Task[_Resolved] | None = None
         self._goodbyes: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -87,35 +88,51 @@ class Connection:
         """
         return (await self._resolved()).info
 
-    async def events(self, request: SendMessageRequest) -> AsyncGenerator[StreamResponse]:
+    async def events(
+        self, request: SendMessageRequest, *, traceparent: str
+    ) -> AsyncGenerator[StreamResponse]:
         """Send a message; yields the events of the answer.
+
+        Args:
+            request: The message.
+            traceparent: The step that this call is, for the header of that name.
 
         Raises:
             AgentError: The call failed.
         """
         client = (await self._resolved()).client
         with self._mapped("sending a message to"):
-            async for event in client.send_message(request, context=self._context):
+            async for event in client.send_message(request, context=self._context(traceparent)):
                 yield self.redact.message(event)
 
-    async def task(self, task_id: str) -> Task:
+    async def task(self, task_id: str, *, traceparent: str) -> Task:
         """The task as it stands now.
+
+        Args:
+            task_id: Which task.
+            traceparent: The step that waits for it.
 
         Raises:
             AgentError: The call failed.
         """
         client = (await self._resolved()).client
         with self._mapped("asking for the task of"):
-            task = await client.get_task(GetTaskRequest(id=task_id), context=self._context)
+            task = await client.get_task(
+                GetTaskRequest(id=task_id), context=self._context(traceparent)
+            )
             return self.redact.message(task)
 
-    def abandon(self, task_id: str) -> None:
+    def abandon(self, task_id: str, *, traceparent: str) -> None:
         """Ask the agent, in the background, to cancel a task for which nobody waits any more.
 
         Best effort: whether it did so, or could be asked at all, is of no consequence.
+
+        Args:
+            task_id: Which task.
+            traceparent: The step that waited for it.
         """
         if not self._closed:
-            goodbye = asyncio.create_task(self._cancel(task_id))
+            goodbye = asyncio.create_task(self._cancel(task_id, traceparent))
             self._goodbyes.add(goodbye)
             goodbye.add_done_callback(self._goodbyes.discard)
 
@@ -135,13 +152,17 @@ class Connection:
         finally:
             await self._http.aclose()
 
-    async def _cancel(self, task_id: str) -> None:
+    def _context(self, traceparent: str) -> ClientCallContext:
+        return ClientCallContext(service_parameters={**self._activation, TRACEPARENT: traceparent})
+
+    async def _cancel(self, task_id: str, traceparent: str) -> None:
         current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
         # Nobody waits for this call: whatever goes wrong has nowhere to go.
         with contextlib.suppress(Exception), exchange(current):
             async with asyncio.timeout(self._limits.cancel_timeout_s):
                 client = (await self._resolved()).client
-                await client.cancel_task(CancelTaskRequest(id=task_id), context=self._context)
+                request = CancelTaskRequest(id=task_id)
+                await client.cancel_task(request, context=self._context(traceparent))
 
     async def _resolved(self) -> _Resolved:
         if self._resolving is None or _has_failed(self._resolving):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import ssl
 
     from tau_bridge.a2a.cards import AgentCardInfo
-    from tau_bridge.recorder import TraceRecorder
+    from tau_bridge.recorder import OpenStep, TraceRecorder
 
 _DEFAULT_LIMITS = MessengerLimits()
 _DEFAULT_POLICY = NetworkPolicy.open()
@@ -214,6 +214,9 @@ class Conversation:
     async def send(self, text: str) -> Reply:
         """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
 
+        Every request that the step takes carries its `traceparent`, so that an agent which
+        records spans of its own hangs them below the step.
+
         The latency of the first step of an agent whose card was not asked for before holds the
         fetching of its card too. The reply's `step_id` is that of the step. An agent that is
         not awaited to the end, because it took too long or because this call was cancelled, is
@@ -244,10 +247,10 @@ class Conversation:
             call_type=CallType.AGENT, caller=self._caller, callee=self._callee, request_text=text
         )
         with exchange(current):
-            events = self._connection.events(self._request(text))
+            events = self._connection.events(self._request(text), traceparent=opened.traceparent)
             try:
                 self._count(len(text))
-                reply = await self._turn(events, attributes)
+                reply = await self._turn(opened, events, attributes)
             except AgentError as exc:
                 self._note(current, attributes)
                 opened.end(error=f"{type(exc).__name__}: {exc}", attributes=attributes)
@@ -286,21 +289,24 @@ class Conversation:
         return SendMessageRequest(message=message)
 
     async def _turn(
-        self, events: AsyncGenerator[StreamResponse], attributes: dict[str, str]
+        self,
+        opened: OpenStep,
+        events: AsyncGenerator[StreamResponse],
+        attributes: dict[str, str],
     ) -> Reply:
         url = self._connection.url
         known = self._known_artifacts if self._open_task_id else {}
         fold = ReplyFold(known_artifacts=known)
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                await self._fold(events, fold, attributes)
+                await self._fold(opened, events, fold, attributes)
             reply = fold.reply()
             reply = replace(reply, text=self._connection.redact.said(reply.text))
         except asyncio.CancelledError:
-            self._abandon(fold)
+            self._abandon(opened, fold)
             raise
         except TimeoutError as exc:
-            self._abandon(fold)
+            self._abandon(opened, fold)
             last = f"its task was {fold.state}" if fold.state else "it had answered nothing"
             msg = (
                 f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s"
@@ -346,12 +352,13 @@ class Conversation:
         msg = f"the agent at {url!r} {what}; make it answer with less, or raise the limit"
         return AgentReplyTooLargeError(url, msg)
 
-    def _abandon(self, fold: ReplyFold) -> None:
+    def _abandon(self, opened: OpenStep, fold: ReplyFold) -> None:
         if fold.task_id is not None and not fold.is_over:
-            self._connection.abandon(fold.task_id)
+            self._connection.abandon(fold.task_id, traceparent=opened.traceparent)
 
     async def _fold(
         self,
+        opened: OpenStep,
         events: AsyncGenerator[StreamResponse],
         fold: ReplyFold,
         attributes: dict[str, str],
@@ -376,7 +383,8 @@ class Conversation:
                 await asyncio.sleep(self._limits.poll_interval_s)
             polls, seen = polls + 1, self._another(seen)
             attributes["polls"] = str(polls)
-            fold.add(StreamResponse(task=await self._connection.task(fold.task_id)))
+            task = await self._connection.task(fold.task_id, traceparent=opened.traceparent)
+            fold.add(StreamResponse(task=task))
             held, limit = fold.held_bytes(), self._limits.max_reply_bytes
             if held > limit:
                 raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")

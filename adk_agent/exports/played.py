@@ -1,0 +1,92 @@
+"""PlayedRun: a run as exports see it, finished or not, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adk_agent.errors import RequestError
+from adk_agent.exports.veil import Veil
+from adk_agent.plan import Participant
+from adk_agent.report import EvaluationReport
+from adk_agent.results import results_so_far
+from adk_agent.runs import RunManifest, TrialKey, TrialRecord, iter_trials, load_manifest
+from adk_agent.summary import TrialRow
+
+Part = tuple[Participant, str]
+"""A participant, and one domain that it played."""
+
+
+def label_of(part: Part) -> str:
+    """The part in words."""
+    return f"{part[0].address} {part[1]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedRun:
+    """What is known of a run.
+
+    Args:
+        manifest: What it was begun with.
+        report: Its report, or one of the trials that ended so far.
+        stored: The trials on disk, in the order in which they ended, one in memory at a time.
+        veil: Has masked manifest and report, and masks the trials.
+    """
+
+    manifest: RunManifest
+    report: EvaluationReport
+    stored: Callable[[], Iterator[TrialRecord]]
+    veil: Veil = field(default_factory=Veil)
+
+    def parts(self) -> list[Part]:
+        """Every participant and domain of which a trial ended, in the plan's order."""
+        played = {(row.participant, row.domain) for row in self.report.trials}
+        plan = self.report.plan
+        every = ((who, planned.domain) for who in plan.participants for planned in plan.tasks)
+        return [(who, domain) for who, domain in every if (who.address, domain) in played]
+
+    def rows(self, part: Part) -> list[TrialRow]:
+        """A part's trials, in the plan's order."""
+        participant, domain = part
+        return [
+            row
+            for row in self.report.trials
+            if (row.participant, row.domain) == (participant.address, domain)
+        ]
+
+    def records(self, part: Part | None = None) -> Iterator[TrialRecord]:
+        """The trials of a part, or all, in the order in which they ended, with their traces.
+
+        What evaluators made of them is left out: no format has a place for it.
+
+        Raises:
+            StorageError: One cannot be read.
+        """
+        reported = {_key(row) for row in (self.report.trials if part is None else self.rows(part))}
+        for record in self.stored():
+            if _key(self.veil.model(record.row)) in reported:
+                yield self.veil.model(record.model_copy(update={"evaluations": ()}))
+
+
+def _key(row: TrialRow) -> TrialKey:
+    return row.participant, row.domain, row.task_id, row.trial
+
+
+def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
+    """A run on disk, as far as it came.
+
+    Raises:
+        RequestError: There is no such run, or no trial of it has ended.
+        StorageError: It has no results, or they cannot be read.
+    """
+    _, report = results_so_far(results_dir, run_id)
+    if not report.trials:
+        msg = f"run {run_id} has no trial that ended, so there is nothing to export yet"
+        raise RequestError(msg)
+    return PlayedRun(
+        manifest=veil.model(load_manifest(results_dir, run_id)),
+        report=veil.model(report),
+        stored=lambda: iter_trials(results_dir, run_id),
+        veil=veil,
+    )

@@ -1,0 +1,46 @@
+"""Logs of Inspect AI, checked and written by its own models. Imports it when it is needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tau_bridge.errors import DataError
+
+
+def require_inspect() -> None:
+    """Make sure that Inspect is there, without importing it.
+
+    Raises:
+        DataError: It is not installed.
+    """
+    if importlib.util.find_spec("inspect_ai") is None:
+        msg = "an Inspect log needs inspect-ai: install the extra `tau2` (`make setup` does)"
+        raise DataError(msg)
+
+
+def log_text(fields: Mapping[str, Any]) -> str:
+    """A log in Inspect's JSON format.
+
+    Args:
+        fields: The log as a JSON value, by the names of `inspect_ai.log.EvalLog`.
+
+    Raises:
+        DataError: Inspect is not installed, or the installed version has other logs.
+    """
+    require_inspect()
+    # Takes seconds to import, and is not installed everywhere.
+    from inspect_ai.log import EvalLog, write_eval_log
+
+    try:
+        log = EvalLog.model_validate(fields)
+    except ValueError as exc:
+        msg = f"the installed version of inspect-ai has other logs than ours: {exc}"
+        raise DataError(msg) from exc
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.json"
+        write_eval_log(log, str(path), format="json")
+        return path.read_text(encoding="utf-8")
