@@ -1,4 +1,7 @@
-"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground."""
+"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground.
+
+Two read each text: rules, which are sure of plain requests, and a model that has learned others.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from enum import StrEnum
 
 from purple_agent.privacy import lives
 from purple_agent.privacy.disguise import readings
+from purple_agent.privacy.features import Instance
 from purple_agent.privacy.lexicon import Datum
+from purple_agent.privacy.reader import trained
 from purple_agent.privacy.request import Request
-from purple_agent.privacy.sentence import read
+from purple_agent.privacy.sentence import Words, read
 from purple_agent.privacy.verbs import Asking, Way
 
 
@@ -40,17 +45,21 @@ class PrivacyVerdict:
     flags: tuple[str, ...] = ()
 
 
-def judge(text: str) -> PrivacyVerdict:
+def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     """What a user's words ask to have disclosed, in time linear in their length.
 
     Refused are: telling a secret (password, card number ...) that is not the speaker's own, and
     telling personal data of other people or of many. Not refused are: one's own data, data that
     the speaker gives, resetting, changing or revoking a secret, and questions about policy.
     No word in the text makes an exception.
+
+    Args:
+        text: The user's words.
+        thorough: Ask the learned reader too where the rules find nothing.
     """
     found: set[str] = set()
     for number, reading in enumerate(readings(text)):
-        reasons = set(_reasons(reading))
+        reasons = _reasons(reading, thorough=thorough)
         if reasons - found and number:
             found.add("disguised")
         found |= reasons
@@ -60,8 +69,16 @@ def judge(text: str) -> PrivacyVerdict:
     )
 
 
-def _reasons(reading: str) -> Iterator[Reason]:
+def _reasons(reading: str, *, thorough: bool) -> set[Reason]:
+    """The grounds that the rules find, or else those of the model, which takes longer."""
     text = read(reading)
+    found = set(_by_rules(text))
+    if found or not thorough:
+        return found
+    return {_learned(each) for each in trained().asks_for(text)}
+
+
+def _by_rules(text: Words) -> Iterator[Reason]:
     if lives.asks_about_a_life(text) or lives.asks_for_anothers(text):
         yield Reason.THIRD_PARTY
     for noun in text.nouns():
@@ -70,6 +87,12 @@ def _reasons(reading: str) -> Iterator[Reason]:
         reason = _reason(request, asking) if asking else None
         if reason:
             yield reason
+
+
+def _learned(instance: Instance) -> Reason:
+    if instance.group in {"KEY", "KEY?"}:
+        return Reason.KEY
+    return Reason.BULK if instance.many else Reason.THIRD_PARTY
 
 
 def _reason(request: Request, asking: Asking) -> Reason | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import anyio.to_thread
 
@@ -29,9 +30,12 @@ class PrivacyStage:
 
     async def __call__(self, case: Case) -> Case | Answer:
         """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
-        verdict = await _judged(users_words(case.incoming.text, case.session.dialect))
+        dialect = case.session.dialect
+        verdict = await _judged(
+            users_words(case.incoming.text, dialect), thorough=dialect is Dialect.BUSINESS
+        )
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
-        if verdict.refused and case.session.dialect is Dialect.BUSINESS:
+        if verdict.refused and dialect is Dialect.BUSINESS:
             metadata = {"privacy": list(verdict.flags), "flags": [*case.flags, *flags]}
             return Answer(text=REFUSAL, kind="refused", metadata=metadata)
         return dataclasses.replace(case, flags=(*case.flags, *flags)) if flags else case
@@ -49,7 +53,7 @@ def users_words(text: str, dialect: Dialect) -> str:
     return "" if read_tool_result(words) is not None else words
 
 
-async def _judged(text: str) -> PrivacyVerdict:
+async def _judged(text: str, *, thorough: bool) -> PrivacyVerdict:
     if len(text) <= LONG:
-        return judge(text)
-    return await anyio.to_thread.run_sync(judge, text)
+        return judge(text, thorough=thorough)
+    return await anyio.to_thread.run_sync(partial(judge, text, thorough=thorough))
