@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.outcome import Outcome, Scored
+from adk_agent.diagnosis import diagnose_played, diagnose_trial
+from evals.diagnosis import Diagnosis
+from evals.outcome import Outcome, Scored, TaskResult
 from evals.reward import breakdown_of, reward_of
 from tau_bridge.tau2.data import DataSource
-from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.results import RecordedSimulation, read_results
+from tau_bridge.tau2.domains import Domain, load_domain
+from tau_bridge.tau2.results import RecordedResults, RecordedSimulation, read_results
 from tau_bridge.tau2.scoring import score_components
 
 TOLERANCE = 1e-6
@@ -74,6 +76,7 @@ def regrade(path: Path, source: DataSource) -> Regraded:
                 "recorded_reward": simulation.reward,
                 "reward_breakdown": breakdown_of(result),
                 "reason": _why_not_compared(simulation, outcome),
+                "diagnosis": _diagnosis(simulation, recorded, domain, result, outcome),
             }
         )
         if simulation.reward is not None and reward is not None:
@@ -82,6 +85,29 @@ def regrade(path: Path, source: DataSource) -> Regraded:
             if not abs(reward - simulation.reward) <= TOLERANCE:
                 different.append(simulation.id)
     return Regraded(simulations=rows, compared=compared, different=different)
+
+
+def _diagnosis(
+    simulation: RecordedSimulation,
+    recorded: RecordedResults,
+    domain: Domain,
+    result: TaskResult,
+    outcome: Outcome,
+) -> dict[str, Any] | None:
+    """Why it did not pass, as JSON; None where it did."""
+
+    def explain(scored: TaskResult) -> Diagnosis:
+        return diagnose_played(
+            domain,
+            recorded.tasks[simulation.task_id],
+            scored,
+            simulation.messages,
+            termination=simulation.termination_reason,
+            solo=simulation.solo,
+        )
+
+    found = diagnose_trial(outcome, result, explain, label=f"simulation {simulation.id!r}")
+    return found.model_dump(mode="json") if found is not None else None
 
 
 def _why_not_compared(simulation: RecordedSimulation, outcome: Outcome) -> str | None:

@@ -8,14 +8,16 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from adk_agent.diagnosis import diagnose_played, diagnose_trial
 from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
 from adk_agent.runs import TrialKey, TrialRecord
 from adk_agent.summary import TrialRow, total
-from adk_agent.team_access import Teams
+from adk_agent.team_access import TeamAccess, Teams
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
+from evals.diagnosis import Diagnosis, diagnose_broken
 from evals.driver import EvaluatorRegistry
 from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
 from evals.reward import action_reward, breakdown_of, reward_of
@@ -27,6 +29,7 @@ from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import WireAgent
+from tau_bridge.tau2.completion import COMPLETION
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.loop import (
     ConversationLimits,
@@ -96,7 +99,7 @@ class TrialDeps:
     domains: Mapping[str, Domain]
     urls: Mapping[str, str]
     """Each participant's address in the plan to the address where it answers."""
-    teams: Teams
+    teams: Teams | Mapping[str, TeamAccess]
     messenger: Messenger
     clock: Clock
     evaluators: EvaluatorRegistry
@@ -116,7 +119,14 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
     """The record of a trial that was not begun, because its participant is gone."""
     trace = recorder_of(job, deps).trace()
     outcome = Failed(reason=reason, fault="infrastructure")
-    row = row_of(job, trace, outcome, termination="infrastructure_error", user=NO_USER)
+    row = row_of(
+        job,
+        trace,
+        outcome,
+        termination="infrastructure_error",
+        user=NO_USER,
+        diagnosis=diagnose_broken(outcome),
+    )
     return TrialRecord(row=row, evaluations=(), trace=trace, messages=())
 
 
@@ -151,6 +161,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         tool_calls=played.tool_calls if played is not None else 0,
         format_repairs=played.format_repairs if played is not None else 0,
         duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
+        diagnosis=_diagnosis(job, deps, played, outcome, result, seen.trace),
     )
     context = EvaluationContext(trace=seen.trace, result=result, roster=team.roster)
     return TrialRecord(
@@ -161,6 +172,35 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         roster=team.roster,
         messages=tuple(to_records(played.messages if played is not None else ())),
     )
+
+
+def _diagnosis(
+    job: TrialJob,
+    deps: TrialDeps,
+    played: Played | None,
+    outcome: Outcome,
+    result: TaskResult | None,
+    trace: Trace,
+) -> Diagnosis | None:
+    def explain(scored: TaskResult) -> Diagnosis:
+        if played is None:
+            msg = "what was not played has no components"
+            raise RuntimeError(msg)
+        domain = deps.domains[job.domain]
+        return diagnose_played(
+            domain,
+            domain.source.task(job.domain, job.task_id),
+            scored,
+            played.messages,
+            termination=played.termination,
+            solo=deps.plan.solo,
+            repairs=played.format_repairs,
+            trace=trace,
+        )
+
+    if result is not None and deps.plan.evaluation_type == "action":
+        result = result.model_copy(update={"basis": ("ACTION",)})
+    return diagnose_trial(outcome, result, explain, label=job.label)
 
 
 def row_of(
@@ -175,6 +215,7 @@ def row_of(
     tool_calls: int = 0,
     format_repairs: int = 0,
     duration_ms: float = 0.0,
+    diagnosis: Diagnosis | None = None,
 ) -> TrialRow:
     """The report's row of a trial that came to `outcome`."""
     return TrialRow(
@@ -200,6 +241,7 @@ def row_of(
         total_tokens=total(step.total_tokens for step in _own_models(trace)),
         cost=total(step.cost for step in _own_models(trace)),
         trace_id=trace.trace_id,
+        diagnosis=diagnosis,
     )
 
 
@@ -305,10 +347,12 @@ async def _verdicts(
     needed = criteria is not None and "NL_ASSERTION" in criteria.reward_basis
     if not statements or not needed or deps.judge_model is None or played.error is not None:
         return None, None
-    judge = _recorded_judge(deps.judge_model, recorder)
+    model = deps.judge_model.of_trial(played.seed)
+    judge = _recorded_judge(model, recorder)
     try:
         judged = await judge_statements(statements, transcript(played.messages), judge)
     except (ModelError, JudgementError) as error:
+        model.forget_answers()  # a later try of this trial is to ask anew
         logger.warning("the judge of statements failed: %s", error)
         return None, f"the judge of natural-language statements failed: {error}"
     return {text: verdict.met for text, verdict in judged.items()}, None
@@ -320,7 +364,7 @@ def _recorded_judge(model: LiteLlmCompletion, recorder: TraceRecorder) -> AskMod
             call_type=CallType.TOOL,
             caller=JUDGE,
             callee=model.spec.name,
-            name="completion",
+            name=COMPLETION,
             request_text=prompt,
         )
         try:
@@ -328,7 +372,12 @@ def _recorded_judge(model: LiteLlmCompletion, recorder: TraceRecorder) -> AskMod
         except BaseException as error:
             step.end(error=type(error).__name__)
             raise
-        step.end(response_text=result.content, total_tokens=result.total_tokens, cost=result.cost)
+        step.end(
+            response_text=result.content,
+            total_tokens=result.total_tokens,
+            cost=result.cost,
+            attributes=result.attributes,
+        )
         return result.content or ""
 
     return ask

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tau_bridge.tau2.messages import ToolCall
 from tau_bridge.tau2.world import ToolSchema
+
+CACHED: Final = "cached"
+"""Additional attribute of a step in which an answer from an earlier call was used: `true`."""
+COMPLETION: Final = "completion"
+"""The name of a step in which a language model is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +25,7 @@ class CompletionResult:
         total_tokens: Prompt and answer together; None where unknown.
         cost: In US dollars; None where unknown.
         model: The model that answered.
+        cached: Whether it was asked before, and this is what it answered then.
     """
 
     content: str | None
@@ -27,6 +33,12 @@ class CompletionResult:
     total_tokens: int | None = None
     cost: float | None = None
     model: str
+    cached: bool = False
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What the step of this call says of it beside text, tokens and cost."""
+        return {CACHED: "true"} if self.cached else {}
 
 
 class Completion(Protocol):

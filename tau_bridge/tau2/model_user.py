@@ -11,7 +11,7 @@ from typing import Any, Final
 from evals.trace import CallType
 from tau_bridge.errors import UserModelError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.completion import Completion, CompletionResult
+from tau_bridge.tau2.completion import COMPLETION, Completion, CompletionResult
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
@@ -114,7 +114,7 @@ class ModelUser:
             call_type=CallType.TOOL,
             caller=USER,
             callee=self._model,
-            name="completion",
+            name=COMPLETION,
             request_text=str(self._chat[-1].get("content") or ""),
         )
         self._step_id = step.step_id
@@ -133,6 +133,7 @@ class ModelUser:
             response_text=result.content or (f"calls {', '.join(calls)}" if calls else None),
             total_tokens=result.total_tokens,
             cost=result.cost,
+            attributes=result.attributes,
         )
         return result
 

@@ -1,0 +1,29 @@
+"""Diagnosis: why a trial did not pass, and what shows it."""
+
+from __future__ import annotations
+
+from evals.diagnosis.answer import diagnose_answer
+from evals.diagnosis.broken import diagnose_broken
+from evals.diagnosis.business import BusinessConduct, diagnose_business
+from evals.diagnosis.conduct import Call, Conduct, Path, Turn
+from evals.diagnosis.conversation import diagnose_conversation
+from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind
+from evals.diagnosis.verdict import Suspicion, diagnosis_of
+
+__all__ = [
+    "BusinessConduct",
+    "Call",
+    "CallDifference",
+    "Conduct",
+    "Departure",
+    "Diagnosis",
+    "FailureKind",
+    "Path",
+    "Suspicion",
+    "Turn",
+    "diagnose_answer",
+    "diagnose_broken",
+    "diagnose_business",
+    "diagnose_conversation",
+    "diagnosis_of",
+]

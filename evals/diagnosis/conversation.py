@@ -1,0 +1,261 @@
+"""diagnose_conversation: why a τ²-bench conversation did not earn its reward.
+
+Rules in the order in which one thing follows from another: what ended the conversation, then the
+user, then wrong calls, then calls that were not made, then words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from evals.diagnosis.conduct import (
+    Conduct,
+    Path,
+    refusal,
+    repeated_call,
+    repeated_text,
+    user_did_not_follow,
+    user_misled,
+    user_stopped_early,
+    written_call,
+)
+from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind
+from evals.diagnosis.verdict import Suspicion, diagnosis_of, is_zero, unmet
+from evals.outcome import TaskResult
+
+_FORBIDS = re.compile(
+    r"\b(?:not|never|refuse\w*|den(?:y|ies|ied)|declin\w+|only|without|reject\w*)\b", re.IGNORECASE
+)
+_BAD_CALL = re.compile(r"not found\.?$|unexpected keyword|required positional|missing \d", re.I)
+_OVERRUNS = {"max_steps": "the limit of steps", "timeout": "the limit of time"}
+
+
+def diagnose_conversation(
+    result: TaskResult, conduct: Conduct, path: Path, *, termination: str
+) -> Diagnosis:
+    """Why a conversation with the reward 0, or with a component of 0, failed.
+
+    Args:
+        result: Its components, and which of them count.
+        conduct: What was said and done.
+        path: That beside the gold path.
+        termination: Why it ended.
+    """
+    case = _Case(result=result, conduct=conduct, path=path, termination=termination)
+    return diagnosis_of(
+        list(case.suspicions()),
+        departure=path.departure if case.world_is_wrong else None,
+        calls=path.differences if case.world_is_wrong else (),
+        not_communicated=unmet(result, "COMMUNICATE"),
+        findings=case.findings(),
+    )
+
+
+class _Case:
+    def __init__(
+        self, *, result: TaskResult, conduct: Conduct, path: Path, termination: str
+    ) -> None:
+        self._result = result
+        self._conduct = conduct
+        self._path = path
+        self._termination = termination
+        self._missing = [each for each in path.differences if each.how == "missing"]
+        self._wrong = [each for each in path.differences if each.how != "missing"]
+        self.world_is_wrong = result.premature_end is not None or any(
+            is_zero(result, name) for name in ("DB", "ENV_ASSERTION", "ACTION")
+        )
+
+    def suspicions(self) -> Iterator[Suspicion]:
+        """What may be behind it; the one that the others follow from comes first."""
+        yield from self._unsolvable()
+        yield from self._ending()
+        if self.world_is_wrong:
+            yield from self._users()
+            yield from self._wrong_calls()
+            yield from self._missing_calls()
+            yield from self._order()
+        yield from self._words()
+        yield from self._overrun()
+
+    def findings(self) -> list[str]:
+        """Evidence that no suspicion names."""
+        found = [f"not met: {text}" for text in unmet(self._result, "ENV_ASSERTION")]
+        found += [f"not met: {text}" for text in unmet(self._result, "DB")]
+        repeated = repeated_call(self._conduct, in_a_row=False)
+        if repeated is not None:
+            found.append(f"{repeated[1]} equal calls of {repeated[0].name} had the same result")
+        if self._conduct.repairs:
+            found.append(f"the agent's replies took {self._conduct.repairs} repairs to be read")
+        return found
+
+    def _unsolvable(self) -> Iterator[Suspicion]:
+        lacking = [
+            (place, check.description)
+            for component in self._result.components
+            if component.name == "ENV_ASSERTION" and is_zero(self._result, component.name)
+            for place, check in enumerate(component.checks)
+            if not check.met
+        ]
+        others = [name for name in ("DB", "ACTION") if is_zero(self._result, name)]
+        if not lacking or others or self._result.premature_end is not None:
+            return
+        if all(place in self._path.unmet_by_gold for place, _ in lacking):
+            text = f"the task's own gold path does not fulfil {lacking[0][1]}"
+            yield Suspicion(kind="harness", side="harness", text=text)
+
+    def _ending(self) -> Iterator[Suspicion]:
+        if self._termination == "agent_error":
+            turns = self._conduct.turns
+            talked = bool(turns) and turns[-1].speaker == "assistant"
+            text = "text where only calls are read" if talked else "neither text nor a call"
+            yield Suspicion(kind="format", text=f"the agent sent {text}")
+        elif self._termination == "user_error":
+            yield Suspicion(kind="user_simulator", side="user", text="the simulated user failed")
+        elif self._termination == "infrastructure_error":
+            text = "the machinery between assessor and agent failed"
+            yield Suspicion(kind="infrastructure", side="infrastructure", text=text)
+        elif self._termination == "too_many_errors":
+            yield self._too_many_errors()
+        elif self._termination in _OVERRUNS:
+            yield from self._circles()
+
+    def _too_many_errors(self) -> Suspicion:
+        failed = [call for call in self._conduct.calls if call.error]
+        by_user = sum(call.requestor == "user" for call in failed)
+        if by_user * 2 > len(failed):
+            text = f"{by_user} of {len(failed)} calls that failed were the user's"
+            return Suspicion(kind="user_simulator", side="user", text=text)
+        repeated = repeated_call(self._conduct, in_a_row=False)
+        if repeated is not None and repeated[0].error:
+            text = f"{repeated[1]} equal calls of {repeated[0].name} failed in the same way"
+            return Suspicion(kind="loop", text=text)
+        malformed = sum(bool(_BAD_CALL.search(call.result.strip())) for call in failed)
+        kind: FailureKind = "format" if malformed * 2 > len(failed) else "wrong_write"
+        return Suspicion(kind=kind, text=f"{len(failed)} calls failed, {malformed} were malformed")
+
+    def _circles(self) -> Iterator[Suspicion]:
+        end = _OVERRUNS[self._termination]
+        repeated = repeated_call(self._conduct, in_a_row=False)
+        if repeated is not None:
+            call, count = repeated
+            text = f"{count} equal calls of {call.name} had the same result, until {end}"
+            side_is_user = call.requestor == "user"
+            yield _circle(text, by_user=side_is_user)
+            return
+        agents = repeated_text(self._conduct, "assistant")
+        users = repeated_text(self._conduct, "user")
+        if agents is not None:
+            yield _circle(f"the agent said {agents[0]!r} {agents[1]} times, until {end}")
+        elif users is not None:
+            text = f"the user said {users[0]!r} {users[1]} times, until {end}"
+            yield _circle(text, by_user=True)
+
+    def _users(self) -> Iterator[Suspicion]:
+        evidence = [
+            user_misled(self._conduct, call) for call in self._wrong if call.expected is not None
+        ]
+        evidence += [
+            user_did_not_follow(self._conduct, call)
+            for call in self._missing
+            if call.requestor == "user"
+        ]
+        if self._missing and not self._wrong and self._termination == "user_stop":
+            evidence.append(user_stopped_early(self._conduct))
+        for text in dict.fromkeys(filter(None, evidence)):
+            yield Suspicion(kind="user_simulator", side="user", text=text)
+
+    def _wrong_calls(self) -> Iterator[Suspicion]:
+        if not self._wrong:
+            return
+        writes = [
+            each
+            for place, each in enumerate(self._path.differences)
+            if each.how != "missing" and place not in self._path.reads
+        ]
+        if writes and not self._path.gold_writes:
+            text = f"calls of {_named(writes)} changed the world, and the gold path changes nothing"
+            yield Suspicion(kind="policy", text=text)
+            return
+        yield Suspicion(kind="wrong_write", text=self._worded(self._wrong))
+
+    def _worded(self, wrong: Sequence[CallDifference]) -> str:
+        first = self._first_of(wrong)
+        if first.how == "superfluous":
+            return f"a call of {first.name} is not on the gold path"
+        failed = any(self._path.differences[i] is first for i in self._path.failed)
+        arguments = ", ".join(first.differing)
+        return (
+            f"a call of {first.name} has other arguments than on the gold path ({arguments})"
+            f"{' and failed' if failed else ''}"
+        )
+
+    def _first_of(self, wrong: Sequence[CallDifference]) -> CallDifference:
+        at = self._path.departure.message if self._path.departure is not None else None
+        return next((each for each in wrong if at is not None and each.message == at), wrong[0])
+
+    def _missing_calls(self) -> Iterator[Suspicion]:
+        if not self._missing:
+            return
+        names = _named(self._missing)
+        written = written_call(self._conduct, [each.name for each in self._missing])
+        circling = repeated_call(self._conduct, in_a_row=True)
+        declined = self._declined()
+        if written is not None:
+            yield Suspicion(
+                kind="format", text=f"the agent wrote a call of {written} as text, and made none"
+            )
+        elif circling is not None and not self._wrong:
+            call, count = circling
+            text = f"{count} equal calls of {call.name} in a row had the same result"
+            yield Suspicion(kind="loop", text=text)
+        if declined is not None:
+            yield Suspicion(kind="gave_up", text=f"{declined}, and no call of {names} was made")
+        yield Suspicion(
+            kind="missing_write", text=f"no call of {names} was made, as the gold path has it"
+        )
+
+    def _declined(self) -> str | None:
+        """How the agent declined what the gold path does; None where it tried, or did not say."""
+        handed_over = [
+            call.name
+            for call in self._conduct.calls
+            if call.name in self._conduct.handing_over and call.name not in self._path.gold_names
+        ]
+        attempted = any(call.writes for call in self._conduct.calls)
+        if handed_over:
+            return f"the agent called {handed_over[0]}"
+        return None if attempted else refusal(self._conduct)
+
+    def _order(self) -> Iterator[Suspicion]:
+        if self._path.other_order:
+            text = "all calls of the gold path were made, and in this order had another effect"
+            yield Suspicion(kind="wrong_write", text=text)
+
+    def _words(self) -> Iterator[Suspicion]:
+        if is_zero(self._result, "COMMUNICATE"):
+            untold = ", ".join(map(repr, unmet(self._result, "COMMUNICATE")))
+            declined = refusal(self._conduct)
+            did_nothing = not any(c.name in self._path.gold_names for c in self._conduct.calls)
+            if declined is not None and did_nothing and self._path.gold_names:
+                yield Suspicion(kind="gave_up", text=f"{declined}, and did nothing")
+            yield Suspicion(kind="communication", text=f"the user was not told {untold}")
+        for statement in unmet(self._result, "NL_ASSERTION"):
+            kind: FailureKind = "policy" if _FORBIDS.search(statement) else "communication"
+            yield Suspicion(kind=kind, text=f"not met, as the judge found: {statement}")
+
+    def _overrun(self) -> Iterator[Suspicion]:
+        if self._termination in _OVERRUNS:
+            text = f"the conversation did not come to an end before {_OVERRUNS[self._termination]}"
+            yield Suspicion(kind="loop", text=text)
+
+
+def _circle(text: str, *, by_user: bool = False) -> Suspicion:
+    if by_user:
+        return Suspicion(kind="user_simulator", side="user", text=text)
+    return Suspicion(kind="loop", text=text)
+
+
+def _named(differences: Sequence[CallDifference]) -> str:
+    names = list(dict.fromkeys(each.name for each in differences))
+    return ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")

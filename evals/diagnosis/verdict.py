@@ -1,0 +1,112 @@
+"""Suspicions, and the diagnosis that they come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind
+from evals.outcome import Fault, TaskResult
+
+MOST_CALLS, MOST_FINDINGS = 20, 20
+"""How many a diagnosis lists; what is left out is counted in a last finding."""
+_TEXT = 500
+_SAYS, _NOT_SAYS = "says ", "does not say "
+"""How checks of an answer begin."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspicion:
+    """One reason why a trial did not pass, in a sentence without a full stop."""
+
+    kind: FailureKind
+    text: str
+    side: Fault = "agent"
+
+
+def diagnosis_of(
+    suspicions: Sequence[Suspicion],
+    *,
+    side: Fault = "agent",
+    departure: Departure | None = None,
+    calls: Sequence[CallDifference] = (),
+    not_communicated: Sequence[str] = (),
+    findings: Sequence[str] = (),
+) -> Diagnosis:
+    """The first suspicion, with the others beside it; `undetermined` where there is none.
+
+    Args:
+        suspicions: The one that the others follow from comes first.
+        side: On whose side the trial lies where nothing is suspected.
+        departure: Where the world left the gold path.
+        calls: The calls in which it differs.
+        not_communicated: What the user should have been told and was not.
+        findings: Further evidence.
+    """
+    first = suspicions[0] if suspicions else None
+    kinds = dict.fromkeys(each.kind for each in suspicions)
+    beside = [each.text for each in suspicions[1:]]
+    left_out = [f"{len(calls) - MOST_CALLS} more calls differ"] if len(calls) > MOST_CALLS else []
+    return Diagnosis(
+        kind=first.kind if first is not None else "undetermined",
+        also=tuple(list(kinds)[1:]),
+        side=first.side if first is not None else side,
+        summary=sentence(first.text if first is not None else "nothing known says why it failed"),
+        departure=departure,
+        calls=tuple(calls[:MOST_CALLS]),
+        not_communicated=tuple(text[:_TEXT] for text in not_communicated[:MOST_FINDINGS]),
+        findings=tuple(
+            sentence(text)
+            for text in dict.fromkeys([*beside, *findings[:MOST_FINDINGS], *left_out])
+        ),
+    )
+
+
+def sentence(text: str) -> str:
+    """A text with a capital at its beginning and a full stop at its end, cut where it is long."""
+    cut = text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."
+    ended = cut if cut.endswith((".", "!", "?")) else f"{cut}."
+    # A name in front, such as a tool's, stays as it is.
+    return ended[:1].upper() + ended[1:] if re.match(r"[a-z]+[\s,:]", ended) else ended
+
+
+def unmet(result: TaskResult, name: str) -> list[str]:
+    """What a component looked at and did not find, where the reward counts that component."""
+    return [
+        check.description if check.reason is None else f"{check.description} ({check.reason})"
+        for component in result.components
+        if component.name == name and name in result.basis
+        for check in component.checks
+        if check.met is False
+    ]
+
+
+def unsaid(result: TaskResult) -> tuple[list[str], list[str]]:
+    """What an answer should hold and does not, and what it holds and should not, quoted."""
+    found = unmet(result, "COMMUNICATE")
+    wrongly = [text.removeprefix(_NOT_SAYS) for text in found if text.startswith(_NOT_SAYS)]
+    lacking = [text.removeprefix(_SAYS) for text in found if not text.startswith(_NOT_SAYS)]
+    return lacking, wrongly
+
+
+def of_words(lacking: Sequence[str], wrongly: Sequence[str]) -> list[Suspicion]:
+    """What an answer that is not as it should be comes to."""
+    found = []
+    if lacking:
+        text = f"the user was not told {', '.join(lacking)}"
+        found.append(Suspicion(kind="communication", text=text))
+    if wrongly:
+        text = f"the user was told {', '.join(wrongly)}, which is not right"
+        found.append(Suspicion(kind="communication", text=text))
+    return found
+
+
+def is_zero(result: TaskResult, name: str) -> bool:
+    """Whether the reward counts a component, and it is 0."""
+    return name in result.basis and any(
+        component.name == name
+        and component.outcome.status == "scored"
+        and component.outcome.value < 1.0
+        for component in result.components
+    )

@@ -1,0 +1,261 @@
+"""Diagnoses of trials that are played over A2A, and of recorded conversations."""
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from adk_agent.diagnosis import diagnose_trial
+from adk_agent.evaluation import evaluate
+from adk_agent.regrade import regrade
+from adk_agent.runs import load_trials
+from evals.diagnosis import Departure
+from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
+from tau_bridge.business.scenarios import scenarios
+from tau_bridge.testing import http_500, rejects, scripted_agent, serve
+
+REPOSITORY = Path(__file__).parents[2]
+PARITY = os.environ.get("GREENROOM_PARITY_DIR")
+ALLOWED = next(each for each in scenarios() if each.endswith("expense_taxi"))
+DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything else?"}}
+
+
+def create(title):
+    return {"name": "create_task", "arguments": {"user_id": "user_1", "title": title}}
+
+
+def then_done(*calls):
+    """Makes these calls one after the other, then says that it is done."""
+    results = {}
+
+    def answer(text, context_id):
+        made = results.setdefault(context_id, 0)
+        results[context_id] += 1
+        return json.dumps(calls[made] if made < len(calls) else DONE)
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    """An agent on one server for all tests; `script` makes it another one."""
+
+    class Scripted:
+        url = ""
+        says = None
+
+        def script(self, says):
+            self.says = says
+            return self.url
+
+        def answer(self, text, context_id):
+            return self.says(text, context_id)
+
+    agent = Scripted()
+    with serve(scripted_agent(agent.answer)) as url:
+        agent.url = url
+        yield agent
+
+
+@pytest.fixture
+def record_of(make_deps, make_plan):
+    """The record of one trial that an agent played."""
+
+    async def record_of(url, **changes):
+        deps = make_deps()
+        await evaluate(make_plan(url, **changes), deps, request="")
+        [record] = load_trials(deps.results_dir, "run-1")
+        return record
+
+    return record_of
+
+
+async def test_a_trial_that_passes_has_no_diagnosis(record_of, scripted):
+    record = await record_of(scripted.script(then_done(create("Important Meeting"))))
+    assert record.row.passed
+    assert record.row.diagnosis is None
+
+
+async def test_a_wrong_call_is_told_with_its_arguments_message_and_step(record_of, scripted):
+    read = {"name": "get_users", "arguments": {}}
+    record = await record_of(scripted.script(then_done(read, create("Meeting"))))
+    found = record.row.diagnosis
+    assert (found.kind, found.side) == ("wrong_write", "agent")
+    [call] = found.calls
+    assert (call.how, call.differing) == ("differs", ("title",))
+    assert (call.arguments["title"], call.expected["title"]) == ("Meeting", "Important Meeting")
+    [step] = [each for each in record.trace.steps if each.callee == "create_task"]
+    assert found.departure == Departure(message=4, call="create_task", step_id=step.step_id)
+    assert record.messages[4]["tool_calls"][0]["name"] == "create_task"
+
+
+async def test_an_agent_that_goes_round_in_circles_loops(record_of, scripted):
+    read = {"name": "get_users", "arguments": {}}
+    record = await record_of(scripted.script(then_done(*[read] * 30)), max_steps=20)
+    assert record.row.termination == "max_steps"
+    assert (record.row.diagnosis.kind, record.row.diagnosis.also) == ("loop", ("missing_write",))
+
+
+async def test_an_agent_that_only_says_that_it_is_done_has_a_missing_write(record_of, scripted):
+    record = await record_of(scripted.script(then_done()))
+    assert record.row.diagnosis.kind == "missing_write"
+
+
+async def test_an_agent_that_writes_its_calls_as_prose_has_a_matter_of_format(record_of, scripted):
+    prose = "I called create_task (user_1, Important Meeting). Is there anything else?"
+    record = await record_of(scripted.script(lambda text, context_id: prose))
+    assert record.row.diagnosis.kind == "format"
+
+
+async def test_an_agent_that_declines_gave_up(record_of, scripted):
+    sorry = "Hello! I am sorry, but I cannot help with that."
+    record = await record_of(scripted.script(lambda text, context_id: sorry))
+    assert record.row.diagnosis.kind == "gave_up"
+
+
+async def test_unnamed_information_is_a_matter_of_communication(record_of, scripted):
+    done = {"name": "update_task_status", "arguments": {"task_id": "task_2", "status": "completed"}}
+    url = scripted.script(then_done(done))
+    record = await record_of(url, task_ids=("update_task_with_initialization_data",))
+    found = record.row.diagnosis
+    assert (found.kind, found.calls) == ("communication", ())
+    assert "The agent acknowledged the previous context" in found.not_communicated
+
+
+@pytest.mark.parametrize(
+    ("app", "kind", "side"),
+    [(rejects, "gave_up", "agent"), (http_500, "infrastructure", "infrastructure")],
+)
+async def test_a_trial_that_failed_is_diagnosed_by_its_side(record_of, app, kind, side):
+    with serve(app()) as url:
+        record = await record_of(url)
+    assert (record.row.status, record.row.diagnosis.kind) == ("failed", kind)
+    assert record.row.diagnosis.side == side
+
+
+async def test_legacy_scoring_is_diagnosed_by_the_gold_actions(record_of, scripted):
+    record = await record_of(
+        scripted.script(then_done(create("Meeting"))), evaluation_type="action"
+    )
+    assert record.row.reward == 0.0
+    assert record.row.diagnosis.kind == "wrong_write"
+
+
+async def test_a_scenario_that_is_only_said_to_be_done_has_a_missing_write(record_of, scripted):
+    url = scripted.script(lambda text, context_id: "EXP-2101 is approved, completed.")
+    record = await record_of(url, domain="business", task_ids=(ALLOWED,))
+    found = record.row.diagnosis
+    assert (found.kind, found.also) == ("missing_write", ())
+    assert "EXP-2101" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"), [("No idea.", "communication"), ("I cannot do that.", "gave_up")]
+)
+async def test_an_exercise_with_a_wrong_answer_is_diagnosed(record_of, scripted, answer, kind):
+    url = scripted.script(lambda text, context_id: answer)
+    record = await record_of(url, domain="coordination", task_ids=("ex01_return_with_fee",))
+    assert record.row.diagnosis.kind == kind
+    assert record.row.diagnosis.not_communicated
+
+
+# -- what is diagnosed, and what breaks in it ----------------------------------------------------
+
+
+def components(**values):
+    return TaskResult(
+        basis=tuple(values),
+        components=tuple(
+            Component(
+                name=name,
+                outcome=Unscored(reason="needs a judge")
+                if value is None
+                else Scored(value=value, produced_by="rules"),
+            )
+            for name, value in values.items()
+        ),
+    )
+
+
+def breaks(result):
+    raise KeyError("gone")
+
+
+def test_an_unscored_trial_is_diagnosed_where_it_cannot_pass_any_more():
+    unscored = Unscored(reason="needs a judge")
+    may_pass = components(DB=1.0, NL_ASSERTION=None)
+    assert diagnose_trial(unscored, may_pass, breaks, label="t") is None
+    assert diagnose_trial(unscored, None, breaks, label="t") is None
+    lost = components(DB=0.0, NL_ASSERTION=None)
+    assert diagnose_trial(unscored, lost, breaks, label="t").kind == "undetermined"
+
+
+def test_a_diagnosis_that_breaks_is_undetermined_says_so_and_is_logged(caplog):
+    zero = Scored(value=0.0, produced_by="rules")
+    found = diagnose_trial(zero, components(DB=0.0), breaks, label="trial 7")
+    assert (found.kind, found.side) == ("undetermined", "agent")
+    assert found.findings == ("The diagnosis itself failed: KeyError: 'gone'.",)
+    assert "trial 7" in caplog.text
+
+
+def test_a_failed_trial_needs_no_components():
+    failed = Failed(reason="no route", fault="infrastructure")
+    assert diagnose_trial(failed, None, breaks, label="t").kind == "infrastructure"
+
+
+# -- recorded conversations ----------------------------------------------------------------------
+
+
+def test_regrading_diagnoses_what_did_not_pass(source, tmp_path):
+    def simulation(name, *calls):
+        return {
+            "id": name,
+            "task_id": "t",
+            "termination_reason": "user_stop",
+            "messages": [
+                *calls,
+                {"role": "assistant", "content": "Done."},
+                {"role": "user", "content": "Thanks ###STOP###"},
+            ],
+        }
+
+    gold = create("A")
+    made = {"role": "assistant", "tool_calls": [{"id": "1", **gold}]}
+    told = {"role": "tool", "id": "1", "content": "{}"}
+    results = {
+        "info": {"environment_info": {"domain_name": "mock"}},
+        "tasks": [
+            {
+                "id": "t",
+                "user_scenario": {"instructions": "Want a task."},
+                "evaluation_criteria": {"actions": [gold], "reward_basis": ["DB"]},
+            }
+        ],
+        "simulations": [simulation("good", made, told), simulation("bad")],
+    }
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(results))
+    good, bad = regrade(path, source).simulations
+    assert good["diagnosis"] is None
+    assert bad["diagnosis"]["calls"][0]["name"] == "create_task"
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(PARITY is None, reason="GREENROOM_PARITY_DIR is not set")
+def test_diagnoses_of_recorded_conversations_are_as_right_as_the_docs_say(source, monkeypatch):
+    script = REPOSITORY / "benchmarks/diagnosis.py"
+    spec = importlib.util.spec_from_file_location("measured_diagnosis", script)
+    benchmark = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, benchmark)
+    spec.loader.exec_module(benchmark)
+    perturbed, labelled = benchmark.measure(sorted(Path(PARITY).glob("*.json*")), source)
+    assert (perturbed.right, perturbed.total) == (262, 264)
+    assert (labelled.right, labelled.total) == (32, 33)
+    assert perturbed.coverage == labelled.coverage == 1.0
+    assert perturbed.departures == {True: 30}
+    page = (REPOSITORY / "docs/failures.md").read_text(encoding="utf-8")
+    for row in (*perturbed.rows(), *labelled.rows()):
+        assert "| " + " | ".join(row) + " |" in page

@@ -1,0 +1,410 @@
+"""Why a trial did not pass, from what is known of it: each rule by hand."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.diagnosis import (
+    BusinessConduct,
+    Call,
+    CallDifference,
+    Conduct,
+    Departure,
+    Path,
+    Turn,
+    diagnose_answer,
+    diagnose_broken,
+    diagnose_business,
+    diagnose_conversation,
+    diagnosis_of,
+)
+from evals.outcome import Check, Component, Failed, Scored, TaskResult
+
+ADDRESS = "set_address"
+MISSING = CallDifference(how="missing", name=ADDRESS, expected={"city": "Bern"})
+WRONG = CallDifference(
+    how="differs",
+    name=ADDRESS,
+    arguments={"city": "Basel"},
+    expected={"city": "Bern"},
+    differing=("city",),
+    message=3,
+)
+EXTRA = CallDifference(how="superfluous", name="cancel", arguments={}, message=5)
+READ = Call(name="look", arguments={}, result="42", message=1)
+BEGUN = ("Hi!", "Move me to Bern.")
+PATH = {"gold_writes": 1, "gold_names": frozenset({ADDRESS, "look"})}
+
+
+def component(name, *unmet, value=None):
+    checks = tuple(Check(description=text, met=False) for text in unmet)
+    scored = Scored(value=value if value is not None else float(not unmet), produced_by="rules")
+    return Component(name=name, outcome=scored, checks=checks)
+
+
+def result(*components, premature=None):
+    names = tuple(each.name for each in components)
+    return TaskResult(basis=names, components=components, premature_end=premature)
+
+
+def said(*texts):
+    """Turns of the agent and the user in turn, the agent first."""
+    speakers = ("assistant", "user")
+    return [
+        Turn(speaker=speakers[place % 2], text=text, message=place * 2)
+        for place, text in enumerate(texts)
+    ]
+
+
+WORLD = result(component("DB", "the databases are as after the gold actions"))
+
+
+def diagnose(*differences, of=WORLD, termination="user_stop", path=(), **conduct):
+    where = Path(differences=differences, **{**PATH, **dict(path)})
+    return diagnose_conversation(of, Conduct(**conduct), where, termination=termination)
+
+
+# -- calls ---------------------------------------------------------------------------------------
+
+
+def test_a_call_with_another_argument_is_a_wrong_write_with_its_departure():
+    left = Departure(message=3, call=ADDRESS, step_id="s1")
+    found = diagnose(WRONG, path={"departure": left})
+    assert (found.kind, found.also, found.side) == ("wrong_write", (), "agent")
+    assert found.summary == (
+        "A call of set_address has other arguments than on the gold path (city)."
+    )
+    assert (found.departure, found.calls) == (left, (WRONG,))
+
+
+def test_the_summary_names_the_call_by_which_the_world_left_the_path():
+    found = diagnose(WRONG, EXTRA, path={"departure": Departure(message=5, call="cancel")})
+    assert found.summary == "A call of cancel is not on the gold path."
+
+
+def test_wrong_calls_come_before_those_that_are_missing():
+    found = diagnose(EXTRA, MISSING)
+    assert (found.kind, found.also) == ("wrong_write", ("missing_write",))
+
+
+def test_changing_a_world_that_the_gold_path_leaves_alone_is_against_the_policy():
+    assert diagnose(EXTRA, path={"gold_writes": 0}).kind == "policy"
+
+
+def test_a_call_that_only_reads_is_not_against_the_policy():
+    path = {"gold_writes": 0, "reads": frozenset({0})}
+    assert diagnose(WRONG, path=path).kind == "wrong_write"
+
+
+def test_an_order_with_another_effect_is_a_wrong_write():
+    assert diagnose(path={"other_order": True}).kind == "wrong_write"
+
+
+def test_a_call_that_was_not_made_by_an_agent_that_says_it_was_is_a_missing_write():
+    found = diagnose(MISSING, turns=said(*BEGUN, "All done.", "Thanks ###STOP###"), calls=[READ])
+    assert (found.kind, found.also) == ("missing_write", ())
+    assert found.summary == "No call of set_address was made, as the gold path has it."
+
+
+@pytest.mark.parametrize(
+    "words", ["I'm sorry, but I cannot do that.", "That is not possible.", "I can’t change it."]
+)
+def test_an_agent_that_declines_and_writes_nothing_gave_up(words):
+    found = diagnose(MISSING, turns=said("Hi!", "Move me.", f"One moment. {words}", "Oh."))
+    assert (found.kind, found.also) == ("gave_up", ("missing_write",))
+    assert words in found.summary
+    assert "One moment" not in found.summary
+
+
+def test_an_agent_that_declines_after_it_tried_did_not_give_up():
+    tried = Call(name="cancel", arguments={}, error=True, writes=True)
+    found = diagnose(MISSING, turns=said("That is not possible."), calls=[tried])
+    assert found.kind == "missing_write"
+
+
+def test_handing_the_user_over_is_giving_up_unless_it_is_gold():
+    over = Call(name="transfer_to_human_agents", arguments={})
+    wrote = Call(name="cancel", arguments={}, writes=True)
+    assert diagnose(MISSING, calls=[wrote, over]).kind == "gave_up"
+    gold = {"gold_names": frozenset({ADDRESS, "transfer_to_human_agents"})}
+    assert diagnose(MISSING, calls=[wrote, over], path=gold).kind == "missing_write"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"tool": "set_address"}', "set_address(city='Bern')", "I run `set_address (...)`"]
+)
+def test_a_call_that_was_only_written_as_text_is_a_matter_of_format(text):
+    found = diagnose(MISSING, turns=said(*BEGUN, text, "Thanks ###STOP###"))
+    assert (found.kind, found.also) == ("format", ("missing_write",))
+
+
+# -- endings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("turns", "words"),
+    [(BEGUN, "neither text nor a call"), (("Let me see.",), "text where only calls are read")],
+)
+def test_a_conversation_that_the_agents_last_turn_ended_is_a_matter_of_format(turns, words):
+    found = diagnose(MISSING, turns=said(*turns), termination="agent_error")
+    assert (found.kind, found.summary) == ("format", f"The agent sent {words}.")
+
+
+def test_equal_calls_with_equal_results_up_to_the_limit_are_a_loop():
+    cut = result(component("DB", "x"), premature="max_steps")
+    found = diagnose(MISSING, of=cut, termination="max_steps", calls=[READ] * 3)
+    assert (found.kind, found.also) == ("loop", ("missing_write",))
+    assert found.summary == "3 equal calls of look had the same result, until the limit of steps."
+
+
+def test_calls_with_other_results_are_no_loop():
+    calls = [Call(name="look", arguments={}, result=str(number)) for number in range(5)]
+    found = diagnose(MISSING, termination="max_steps", calls=calls)
+    assert (found.kind, found.also) == ("missing_write", ("loop",))
+
+
+def test_equal_calls_in_a_row_explain_a_missing_one_and_scattered_ones_do_not():
+    other = Call(name="search", arguments={})
+    assert diagnose(MISSING, calls=[READ] * 3).kind == "loop"
+    scattered = diagnose(MISSING, calls=[READ, other, READ, other, READ])
+    assert scattered.kind == "missing_write"
+    assert "3 equal calls of look had the same result." in scattered.findings
+
+
+def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop_and_a_user_is_not_the_agents():
+    agent = diagnose(termination="max_steps", turns=said("Yes?", "a", "Yes?", "b", "yes? "))
+    assert (agent.kind, agent.side) == ("loop", "agent")
+    user = diagnose(
+        termination="max_steps", turns=said("a", "Go on.", "b", "Go on.", "c", "go on.")
+    )
+    assert (user.kind, user.side) == ("user_simulator", "user")
+
+
+def test_all_done_and_no_end_is_a_loop():
+    found = diagnose(of=result(component("DB"), premature="max_steps"), termination="max_steps")
+    assert (found.kind, found.also) == ("loop", ())
+
+
+@pytest.mark.parametrize(
+    ("calls", "kind", "side"),
+    [
+        ([Call(name="x", arguments={}, error=True, result="no")] * 4, "loop", "agent"),
+        (
+            [
+                Call(name=f"x{n}", arguments={}, error=True, result=f"Tool 'x{n}' not found.")
+                for n in range(4)
+            ],
+            "format",
+            "agent",
+        ),
+        (
+            [Call(name="x", arguments={"n": n}, error=True, result="No.") for n in range(4)],
+            "wrong_write",
+            "agent",
+        ),
+        (
+            [Call(name="x", arguments={"n": n}, requestor="user", error=True) for n in range(4)],
+            "user_simulator",
+            "user",
+        ),
+    ],
+)
+def test_too_many_errors_are_told_apart_by_what_failed(calls, kind, side):
+    found = diagnose(MISSING, termination="too_many_errors", calls=calls)
+    assert (found.kind, found.side) == (kind, side)
+
+
+# -- the user ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "early"),
+    [
+        ("Shall I change it? (yes/no)", "Yes, please. ###STOP###", True),
+        ("Please confirm the change.", "###STOP###", True),
+        ("Which city?", "###OUT-OF-SCOPE###", True),
+        ("Shall I change it?", "No, leave it. ###STOP###", False),
+        ("Done. Is there anything else?", "###STOP###", False),
+        ("Anything else I can help with?", "Yes, thanks! ###STOP###", False),
+        ("All done.", "Thanks ###STOP###", False),
+    ],
+)
+def test_a_user_that_hangs_up_before_the_agent_could_act_is_at_fault(asked, answered, early):
+    found = diagnose(MISSING, turns=said(*BEGUN, asked, answered))
+    assert (found.kind == "user_simulator") is early
+    assert (found.side == "user") is early
+
+
+def test_a_user_that_stops_with_its_first_words_is_at_fault():
+    assert diagnose(MISSING, turns=said("Hi!", "Bye. ###STOP###")).kind == "user_simulator"
+
+
+TOGGLE = CallDifference(how="missing", name="toggle_roaming", requestor="user", expected={})
+
+
+@pytest.mark.parametrize(
+    ("asked", "at_fault"),
+    [
+        ("Please turn on roaming on your phone.", True),
+        ("Now run toggle_roaming()", True),
+        ("Roaming is expensive.", False),
+        ("Please restart your phone. Roaming is off.", False),
+    ],
+)
+def test_a_user_that_does_not_do_what_it_was_asked_is_at_fault(asked, at_fault):
+    found = diagnose(TOGGLE, turns=said(*BEGUN, asked, "Hm. ###STOP###"))
+    assert (found.kind == "user_simulator") is at_fault
+
+
+def test_a_user_that_is_asked_with_the_last_words_had_no_time_to_follow():
+    assert diagnose(TOGGLE, turns=said("Hi", "Hi", "Please turn on roaming.")).side == "agent"
+
+
+def test_a_user_that_says_other_than_its_instructions_misleads_the_agent():
+    turns = said("Where to?", "To Basel, please.", "Done.", "###STOP###")
+    misled = diagnose(WRONG, turns=turns, instructions="You move to Bern.")
+    assert (misled.kind, misled.also, misled.side) == ("user_simulator", ("wrong_write",), "user")
+    told = diagnose(WRONG, turns=turns, instructions="Say Basel first, then Bern.")
+    assert told.kind == "wrong_write"
+
+
+def test_a_user_that_calls_with_arguments_of_its_own_is_at_fault():
+    made = {"how": "differs", "name": "switch", "requestor": "user", "message": 4}
+    unknown = CallDifference(**made, arguments={"x": 1}, expected={}, differing=("x",))
+    assert diagnose(unknown).kind == "user_simulator"
+    other = CallDifference(
+        **made, arguments={"mode": "slow"}, expected={"mode": "fast"}, differing=("mode",)
+    )
+    assert diagnose(other, turns=said("Set it to fast.", "ok")).kind == "user_simulator"
+    assert diagnose(other, turns=said("Set it to slow.", "ok")).kind == "wrong_write"
+
+
+# -- words, and what nobody could have done -----------------------------------------------------
+
+
+def test_what_was_not_told_is_a_matter_of_communication():
+    found = diagnose(of=result(component("COMMUNICATE", "327", "Bern")), calls=[READ])
+    assert (found.kind, found.not_communicated) == ("communication", ("327", "Bern"))
+    assert found.summary == "The user was not told '327', 'Bern'."
+
+
+def test_an_agent_that_declined_and_did_nothing_gave_up_what_it_should_have_told():
+    found = diagnose(of=result(component("COMMUNICATE", "327")), turns=said("I cannot help."))
+    assert (found.kind, found.also) == ("gave_up", ("communication",))
+
+
+def test_calls_are_no_evidence_where_the_world_is_right():
+    found = diagnose(MISSING, of=result(component("DB"), component("COMMUNICATE", "327")))
+    assert (found.kind, found.calls) == ("communication", ())
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("Agent should not offer a refund.", "policy"),
+        ("Agent refuses the upgrade.", "policy"),
+        ("Agent tells that there are 10 options.", "communication"),
+    ],
+)
+def test_a_statement_that_forbids_is_policy_and_another_communication(statement, kind):
+    found = diagnose(of=result(component("NL_ASSERTION", statement)))
+    assert found.kind == kind
+    assert statement in found.summary
+
+
+def test_what_the_gold_path_itself_does_not_fulfil_is_nobodys_fault_who_played():
+    of = result(component("ENV_ASSERTION", "assert_status"))
+    found = diagnose(of=of, path={"unmet_by_gold": (0,)})
+    assert (found.kind, found.side) == ("harness", "harness")
+    assert found.summary == "The task's own gold path does not fulfil assert_status."
+
+
+def test_an_assertion_that_the_gold_path_fulfils_is_the_agents():
+    of = result(component("ENV_ASSERTION", "assert_status", "assert_number"))
+    assert diagnose(MISSING, of=of, path={"unmet_by_gold": (1,)}).kind == "missing_write"
+
+
+def test_a_wrong_world_without_a_difference_stays_undetermined():
+    found = diagnose()
+    assert (found.kind, found.side) == ("undetermined", "agent")
+    assert found.findings == ("Not met: the databases are as after the gold actions.",)
+
+
+# -- failed trials, answers, scenarios ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "kind"),
+    [
+        ("user", "UserModelError: no", "user_simulator"),
+        ("infrastructure", "AgentUnreachableError: no", "infrastructure"),
+        ("harness", "KeyError: 'x'", "harness"),
+        ("agent", "AgentRejectedError: no", "gave_up"),
+        ("agent", "AgentFailedError: no", "format"),
+        ("agent", "AgentReplyTooLargeError: no", "format"),
+    ],
+)
+def test_a_failed_trial_is_diagnosed_by_its_fault(fault, reason, kind):
+    found = diagnose_broken(Failed(reason=reason, fault=fault))
+    assert (found.kind, found.side, found.summary) == (kind, fault, f"{reason}.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [("", "format"), ("I cannot help with that.", "gave_up"), ("It costs 12.", "communication")],
+)
+def test_an_answer_is_missing_refused_or_wrong(answer, kind):
+    graded = result(component("COMMUNICATE", "says '15'", "does not say '12'"))
+    found = diagnose_answer(graded, answer)
+    assert (found.kind, found.not_communicated) == (kind, ("'15'",))
+    assert "The user was told '12', which is not right." in (found.summary, *found.findings)
+
+
+BUSINESS = result(component("STATE"), component("POLICY"), component("COMMUNICATE"))
+
+
+@pytest.mark.parametrize(
+    ("known", "kinds"),
+    [
+        ({"forbidden": ["pay"], "also_changed": "paid"}, ("policy", "wrong_write")),
+        ({"also_changed": "paid", "undone": ["a"]}, ("wrong_write", "missing_write")),
+        ({"also_changed": "paid", "expects_changes": False}, ("policy",)),
+        ({"handed_over": True, "undone": ["a"]}, ("gave_up", "missing_write")),
+        ({"undone": ["a"]}, ("missing_write",)),
+        ({"not_asked": ["a"], "undone": ["b"]}, ("policy", "missing_write")),
+        ({"kept": True}, ("policy",)),
+        ({}, ("undetermined",)),
+    ],
+)
+def test_a_scenario_is_diagnosed_by_its_policy_first_then_by_its_records(known, kinds):
+    found = diagnose_business(BUSINESS, BusinessConduct(conduct=Conduct(calls=[READ]), **known))
+    assert (found.kind, *found.also) == kinds
+
+
+def test_an_agent_that_declines_a_scenario_gave_up_unless_it_wrote():
+    declined = said("I am unable to do that.")
+    idle = BusinessConduct(conduct=Conduct(turns=declined), undone=["a"])
+    assert diagnose_business(BUSINESS, idle).kind == "gave_up"
+    wrote = Call(name="pay", arguments={}, writes=True)
+    tried = BusinessConduct(conduct=Conduct(turns=declined, calls=[wrote]), undone=["a"])
+    assert diagnose_business(BUSINESS, tried).kind == "missing_write"
+
+
+# -- bounds --------------------------------------------------------------------------------------
+
+
+def test_a_diagnosis_lists_so_many_calls_and_counts_the_rest():
+    found = diagnosis_of([], calls=[MISSING] * 25)
+    assert len(found.calls) == 20
+    assert found.findings == ("5 more calls differ.",)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text(max_size=40), max_size=8), st.sampled_from(["user_stop", "max_steps"]))
+def test_whatever_is_said_there_is_one_diagnosis_and_always_the_same(texts, termination):
+    found = [
+        diagnose(MISSING, TOGGLE, turns=said(*texts), termination=termination) for _ in range(2)
+    ]
+    assert found[0] == found[1]
+    assert found[0].kind not in found[0].also
+    assert found[0].kind != "undetermined"
