@@ -6,19 +6,25 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from adk_agent.answer_cache import AnswerCache
 from adk_agent.catalogue import SourceCatalogue
 from adk_agent.errors import PreflightError
 from adk_agent.evaluation import EvaluationDeps
 from adk_agent.evaluators import trace_evaluators, trial_evaluators
+from adk_agent.executors.base import ExecutorName, OpenExecutor
+from adk_agent.executors.local import open_local
+from adk_agent.executors.ray_executor import on_ray
 from adk_agent.markdown import render_markdown
 from adk_agent.models import ModelSpec, default_spec, import_litellm
 from adk_agent.references import ReferenceBook
 from adk_agent.runs import load_report, rewrite_markdown
 from adk_agent.settings import Settings
+from adk_agent.stop_rule import StopRule
 from adk_agent.versions import versions
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
@@ -48,6 +54,9 @@ class Assembly:
         network: Which addresses may be called.
         may_register: Whether requests may register agents. Their names count for everybody, so not
             where callers do not know each other.
+        executor: Where trials are played.
+        stop_rule: When a run ends before all of its trials were played.
+        cache_dir: Where answers of language models are kept, and looked for; None for nowhere.
     """
 
     settings: Settings
@@ -57,6 +66,9 @@ class Assembly:
     source: DataSource | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
     may_register: bool = True
+    executor: ExecutorName = "local"
+    stop_rule: StopRule | None = None
+    cache_dir: Path | None = None
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """What must not be seen in a log."""
@@ -95,12 +107,24 @@ class Assembly:
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
+            open_executor=self._open_executor(),
+            stop_rule=self.stop_rule,
+            answers=None if self.cache_dir is None else AnswerCache(self.cache_dir),
         )
 
     @cached_property
     def _references(self) -> ReferenceBook:
         """Kept from run to run, for the same tasks have the same floor and ceiling."""
         return ReferenceBook()
+
+    def _open_executor(self) -> OpenExecutor:
+        if self.executor == "local":
+            return open_local
+        # A worker plays in its own process: it opens the data there, and asks nobody else.
+        there = replace(self, executor="local")
+        return on_ray(
+            self.settings.ray_address, build=there.evaluation_deps, secrets=self.secrets()
+        )
 
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adk_agent.answer_cache import AnswerCache
 from adk_agent.bundled import BundledAgents, gold_script
-from adk_agent.business_trial import play_business, served_tools
-from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
+from adk_agent.business_trial import served_tools
+from adk_agent.conditions import (
+    NO_MODELS,
+    data_origins,
+    model_labels,
+    model_specs,
+    refuse_a_mixture,
+)
+from adk_agent.errors import ModelError, PreflightError, StorageError
 from adk_agent.executors.base import Executor, OpenExecutor
 from adk_agent.executors.local import open_local
 from adk_agent.executors.schedule import in_turns, play_all
 from adk_agent.markdown import render_markdown
 from adk_agent.masking import without_keys
-from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
+from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, EvaluationPlan
-from adk_agent.progress import OnProgress, Pace, Progress, Stage, silent
+from adk_agent.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.references import ReferenceBook
 from adk_agent.report import EvaluationReport
-from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_manifest, load_trials
+from adk_agent.retry import Retry, kept_trials, settled_report
+from adk_agent.runs import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
 from adk_agent.settings import Settings
 from adk_agent.standing import EndedTrial, Standing
 from adk_agent.stop_rule import EarlyStop, StopRule, in_fair_order
-from adk_agent.summary import DataOrigin
 from adk_agent.tally import Tally
 from adk_agent.team_access import Teams
 from adk_agent.tracking import tracked_run
@@ -33,7 +41,6 @@ from adk_agent.trial import TrialDeps, TrialJob, jobs_of
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.business.tool_server import BusinessTools
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError
@@ -61,10 +68,14 @@ class EvaluationDeps:
     """Whether calls between the members of a team are watched."""
     believe_reports: bool = True
     """Whether what participants report of their own calls is used."""
+    answers: AnswerCache | None = None
+    """Where the answers of the user's and the judge's models are kept, and taken from."""
     open_executor: OpenExecutor = open_local
     """Where trials are played; here by default."""
     references: ReferenceBook = field(default_factory=ReferenceBook)
     """Where the floor and the ceiling of tasks come from."""
+    stop_rule: StopRule | None = None
+    """When to end before all trials were played."""
 
 
 async def evaluate(
@@ -90,24 +101,35 @@ async def evaluate(
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
-        data=_origins(plan, deps.source),
+        data=data_origins(plan, deps.source),
+        models=model_labels(plan, deps.settings),
     )
     return await _tracked(manifest, deps, on_progress)
 
 
 async def resume(
-    run_id: str, deps: EvaluationDeps, *, on_progress: OnProgress = silent
+    run_id: str,
+    deps: EvaluationDeps,
+    *,
+    retry: Retry = "failed",
+    on_progress: OnProgress = silent,
 ) -> EvaluationReport:
-    """Play what is missing of a run, and what an infrastructure fault broke; report all of it.
+    """Play what is missing of a run, and again what `retry` says; report all of it.
+
+    A run of which nothing is left to play is left as it is.
 
     Raises:
-        RequestError: the run is being played, or other data or versions would join it.
+        RequestError: the run is being played, or other data, versions or language models would
+            join it.
         PreflightError: a participant or a model is not there; nothing was played.
         StorageError: there is no such run, or its directory cannot be read or written.
     """
     manifest = load_manifest(deps.results_dir, run_id)
-    _refuse_a_mixture(manifest, deps)
-    return await _tracked(manifest, deps, on_progress, goes_on=True)
+    settled = await asyncio.to_thread(settled_report, deps.results_dir, manifest, retry)
+    if settled is not None:
+        return settled
+    refuse_a_mixture(manifest, deps.versions, deps.source, deps.settings)
+    return await _tracked(manifest, deps, on_progress, retry=retry)
 
 
 async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
@@ -120,8 +142,9 @@ async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
     manifest = load_manifest(deps.results_dir, run_id)
     clock = deps.runtime.clock
     with tracked_run(deps.results_dir, run_id, request=manifest.request, clock=clock) as tracker:
-        finished = await asyncio.to_thread(load_trials, deps.results_dir, run_id)
-        report = await _Run(manifest, deps, silent, finished).report_so_far()
+        ended = iter_trials(deps.results_dir, run_id, manifest=manifest)
+        run = await asyncio.to_thread(_Run, manifest, deps, silent, ended)
+        report = await run.report_so_far()
         tracker.end("interrupted", "its process ended before it did")
     return report
 
@@ -131,9 +154,12 @@ async def _tracked(
     deps: EvaluationDeps,
     on_progress: OnProgress,
     *,
-    goes_on: bool = False,
+    retry: Retry | None = None,
 ) -> EvaluationReport:
-    """Play, with the run's status on disk all the while; or play the rest, where it `goes_on`."""
+    """Play, with the run's status on disk all the while; go on with a run where `retry` is given.
+
+    What there is of it is read under its lock: nobody adds to it.
+    """
     with tracked_run(
         deps.results_dir, manifest.run_id, request=manifest.request, clock=deps.runtime.clock
     ) as tracker:
@@ -142,50 +168,11 @@ async def _tracked(
             tracker.saw(progress)
             on_progress(progress)
 
-        finished = await _finished(manifest, deps) if goes_on else None
-        run = _Run(manifest, deps, tell, finished)
+        kept = kept_trials(deps.results_dir, manifest, retry) if retry is not None else None
+        run = await asyncio.to_thread(_Run, manifest, deps, tell, kept)
         report = await tracker.until_canceled(run.execute())
         tracker.end(report.status)
     return report
-
-
-async def _finished(manifest: RunManifest, deps: EvaluationDeps) -> list[TrialRecord]:
-    """The trials that need not be played again. Read under the run's lock: nobody adds to them."""
-    records = await asyncio.to_thread(load_trials, deps.results_dir, manifest.run_id)
-    return [record for record in records if record.row.status != "failed"]
-
-
-def _refuse_a_mixture(manifest: RunManifest, deps: EvaluationDeps) -> None:
-    now = {
-        **{f"version of {name}": version for name, version in deps.versions.items()},
-        **{f"data of {name}": o for name, o in _origins(manifest.plan, deps.source).items()},
-    }
-    then = {
-        **{f"version of {name}": version for name, version in manifest.versions.items()},
-        **{f"data of {name}": origin for name, origin in manifest.data.items()},
-    }
-    differing = [
-        f"{name}: {then.get(name)} then, {now.get(name)} now"
-        for name in sorted(now.keys() | then.keys())
-        if now.get(name) != then.get(name)
-    ]
-    if differing:
-        raise RequestError(
-            f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
-            f"{'; '.join(differing)}. Start a new run"
-        )
-
-
-def _origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
-    origins = {}
-    for domain in (planned.domain for planned in plan.tasks):
-        bundled = BUNDLED_DOMAINS.get(domain)
-        origins[domain] = (
-            DataOrigin(source=source.name, revision=source.revision(domain))
-            if bundled is None
-            else DataOrigin(source="greenroom", revision=bundled.revision())
-        )
-    return origins
 
 
 class _Run:
@@ -196,7 +183,7 @@ class _Run:
         manifest: RunManifest,
         deps: EvaluationDeps,
         on_progress: OnProgress,
-        finished: Sequence[TrialRecord] | None,
+        finished: Iterable[TrialRecord] | None,
     ) -> None:
         self._manifest = manifest
         self._plan = manifest.plan
@@ -208,12 +195,16 @@ class _Run:
         self._tally = Tally(
             run_id=self._run_id, plan=self._plan, jobs=jobs, evaluators=deps.evaluators
         )
-        kept = {record.key: record for record in finished or ()}
+        self._standing = Standing.of_plan(self._plan)
+        self._early = EarlyStop(
+            deps.stop_rule, plan=self._plan, standing=self._standing, clock=deps.runtime.clock
+        )
         self._total = len(jobs)
-        self._jobs = [job for job in jobs if job.key not in kept]
-        for job in jobs:
-            if job.key in kept:
-                self._tally.add(job, kept[job.key])
+        missing = {job.key: job for job in jobs}
+        for record in finished or ():
+            self._tally.add(missing.pop(record.key), record)
+            self._standing.add(EndedTrial.of(record.row))
+        self._jobs = list(missing.values())
         self._pace = Pace(deps.runtime.clock)
 
     async def report_so_far(self) -> EvaluationReport:
@@ -225,6 +216,8 @@ class _Run:
 
     async def execute(self) -> EvaluationReport:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
+        if not self._is_new and not self._manifest.models:
+            self._tally.warn([NO_MODELS])
         user_model, judge_model = await self._models()
         domains = await asyncio.to_thread(self._load_domains)
         await self._measure_references(domains)
@@ -304,13 +297,11 @@ class _Run:
 
     async def _models(self) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
         """The models that play the user and judge statements, made sure to answer."""
-        settings = self._deps.settings
-        spec = user_spec(settings, self._plan.user_llm, self._plan.user_llm_args)
-        judge_spec = default_spec(settings) or spec
-        needed = bool(self._plan.benchmark_tasks)
-        talks = needed and not self._plan.solo
-        user = LiteLlmCompletion(spec) if spec is not None and talks else None
-        judge = LiteLlmCompletion(judge_spec) if judge_spec is not None and needed else None
+        specs = model_specs(self._plan, self._deps.settings)
+        answers = self._deps.answers
+        user, judge = (
+            None if spec is None else LiteLlmCompletion(spec, answers=answers) for spec in specs
+        )
         if judge is not None and user is not None and judge.spec == user.spec:
             judge = user
         try:
@@ -358,7 +349,7 @@ class _Run:
             raise PreflightError(msg)
 
     async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
-        async with self._deps.open_executor(trial_deps, self._jobs) as executor:
+        async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
             self._tally.warn(executor.warnings)
             store = self._store()
             try:
@@ -372,12 +363,14 @@ class _Run:
         self._say("playing", f"playing {len(self._jobs)} trials")
         try:
             await play_all(
-                in_turns(self._jobs, self._plan),
+                self._in_order(),
                 executor=executor,
                 deps=trial_deps,
                 vigil=vigil,
                 keep=lambda job, record: self._keep(job, record, store),
+                should_stop=self._early.should_stop,
             )
+            self._tally.warn(self._early.warnings())
         except BaseException:
             # Whatever ended the run, what was finished is reported; on a full disk that may fail
             # too, and the first error is the one to tell.
@@ -407,10 +400,18 @@ class _Run:
 
         return probe
 
+    def _in_order(self) -> Sequence[TrialJob]:
+        """The trials in the order in which they are begun."""
+        if self._deps.stop_rule is not None:
+            return in_fair_order(self._jobs, self._plan.seed)
+        return in_turns(self._jobs, self._plan)
+
     def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
-        outcome = self._tally.add(job, record)
-        self._say("playing", f"{job.label}: {outcome}", trial=job.label, outcome=outcome)
+        self._tally.add(job, record)
+        ended = EndedTrial.of(record.row)
+        self._standing.add(ended)
+        self._say("playing", ended.told, ended)
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         report = await self._tally.report(
@@ -426,14 +427,10 @@ class _Run:
         self._say("finished", "the report is written")
         return report
 
-    def _say(
-        self,
-        stage: Stage,
-        message: str,
-        *,
-        trial: str | None = None,
-        outcome: str | None = None,
-    ) -> None:
+    def _prepare(self, what: str) -> None:
+        self._say("preparing", what)
+
+    def _say(self, stage: Stage, message: str, ended: EndedTrial | None = None) -> None:
         counts = self._tally.counts
         self._on_progress(
             Progress(
@@ -447,7 +444,9 @@ class _Run:
                 unscored=counts["unscored"],
                 failed=counts["failed"],
                 seconds_left=self._pace.seconds_left(stage, counts.total(), self._total),
-                trial=trial,
-                outcome=outcome,
+                trial=ended and ended.label,
+                outcome=ended and ended.outcome,
+                reason=ended and ended.why,
+                scores=self._standing.scores()[:MOST_SCORES],
             )
         )

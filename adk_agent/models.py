@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from adk_agent.answer_cache import AnswerCache, key_of
 from adk_agent.errors import ModelError
 from adk_agent.masking import without_credentials
 from adk_agent.settings import Settings, keep_litellm_offline
@@ -33,6 +34,8 @@ _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "timeout": CALL_TIMEOUT_S,
     "num_retries": NUM_RETRIES,
 }
+_NOT_ASKED = frozenset({"timeout", "num_retries", "api_key"})
+"""Arguments of a call on which no answer depends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,19 +96,65 @@ def _openai_compatible(settings: Settings, name: str, arguments: Mapping[str, An
 
 
 class LiteLlmCompletion:
-    """Calls one language model through litellm. A `tau_bridge.tau2.completion.Completion`."""
+    """Calls one language model through litellm. A `tau_bridge.tau2.completion.Completion`.
 
-    def __init__(self, spec: ModelSpec) -> None:
+    Args:
+        spec: The model.
+        answers: Where answers are kept and looked for before the model is asked; None: nowhere.
+        trial_seed: Of the trial that asks. Two trials never share a kept answer, whether or not the
+            model takes a seed.
+    """
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        *,
+        answers: AnswerCache | None = None,
+        trial_seed: int | None = None,
+    ) -> None:
         self.spec = spec
+        self._answers = answers
+        self._trial_seed = trial_seed
+        self._used: list[str] = []
 
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
     ) -> CompletionResult:
-        """The model's next message.
+        """The model's next message, or that which it gave to the same question before.
 
         Raises:
             ModelError: the model could not be called, or its answer is not readable.
         """
+        if self._answers is None:
+            return await self._call(messages, tools)
+        key = key_of(self._question(messages, tools))
+        kept = self._answers.get(key)
+        self._used.append(key)
+        if kept is not None:
+            return kept
+        result = await self._call(messages, tools)
+        if result.content or result.tool_calls:
+            self._answers.put(key, result)
+        return result
+
+    def _question(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> dict[str, Any]:
+        """All that an answer depends on, and no key."""
+        arguments = {**_DEFAULT_ARGUMENTS, **self.spec.arguments}
+        base_url = self.spec.base_url
+        return {
+            "model": self.spec.litellm_name,
+            "base_url": None if base_url is None else without_credentials(base_url),
+            "arguments": {k: v for k, v in arguments.items() if k not in _NOT_ASKED},
+            "messages": [dict(message) for message in messages],
+            "tools": [dict(tool) for tool in tools],
+            "trial_seed": self._trial_seed,
+        }
+
+    async def _call(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> CompletionResult:
         litellm = await _litellm()
         key = self.spec.api_key
         try:
@@ -128,7 +177,18 @@ class LiteLlmCompletion:
         A seed among the model's own arguments wins.
         """
         arguments = {"seed": seed, "drop_params": True, **self.spec.arguments}
-        return LiteLlmCompletion(replace(self.spec, arguments=arguments))
+        spec = replace(self.spec, arguments=arguments)
+        return LiteLlmCompletion(spec, answers=self._answers, trial_seed=seed)
+
+    def of_trial(self, seed: int) -> LiteLlmCompletion:
+        """The same model, whose kept answers are those of one trial."""
+        return LiteLlmCompletion(self.spec, answers=self._answers, trial_seed=seed)
+
+    def forget_answers(self) -> None:
+        """Take the answers that this completion gave out of the cache: they were of no use."""
+        if self._answers is not None:
+            for key in self._used:
+                self._answers.forget(key)
 
     async def ask(self, prompt: str) -> str:
         """The model's answer to one prompt, empty if it said nothing."""

@@ -11,6 +11,7 @@ from adk_agent.standing import ScoreSoFar
 from tau_bridge.clock import Clock
 
 Stage = Literal["preparing", "playing", "finished"]
+MOST_SCORES = 20
 
 
 class Progress(BaseModel):
@@ -36,7 +37,8 @@ class Progress(BaseModel):
     reason: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
     scores: tuple[ScoreSoFar, ...] = ()
-    """What each participant has reached in each domain; up to a fiftieth of its trials behind."""
+    """What participants have reached in each domain, up to a fiftieth of their trials behind. Of the
+    first `MOST_SCORES` in the plan's order, for all of it is sent with every update."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -68,3 +70,16 @@ class Pace:
         if done == before:
             return None
         return round((now_s - since_s) / (done - before) * (total - done), 1)
+
+
+def counts_of(progress: Progress) -> str:
+    """How many trials ended, how, and how long the others take, in words."""
+    parts = [f"{progress.done} of {progress.total} played", f"{progress.passed} passed"]
+    parts += [
+        f"{count} {what}"
+        for count, what in ((progress.unscored, "unscored"), (progress.failed, "failed"))
+        if count
+    ]
+    if progress.seconds_left is not None and progress.stage == "playing":
+        parts.append(f"about {progress.seconds_left:.0f} s left")
+    return ", ".join(parts)

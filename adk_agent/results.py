@@ -7,14 +7,15 @@ from typing import Any
 
 from adk_agent.digest import digest_of, template_prose
 from adk_agent.errors import StorageError
+from adk_agent.files import storage
 from adk_agent.markdown import render_markdown
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import (
     MANIFEST,
     RunManifest,
+    iter_trials,
     load_manifest,
     load_report,
-    load_trials,
     rewrite_markdown,
 )
 from adk_agent.summary import TrialRow, tables
@@ -45,7 +46,8 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
     if written is not None and status.state in ("complete", "incomplete"):
         return status, written
     manifest = load_manifest(results_dir, run_id)
-    played = {record.key: record.row for record in load_trials(results_dir, run_id)}
+    ended = iter_trials(results_dir, run_id, manifest=manifest)
+    played = {record.key: record.row for record in ended}
     rows = tuple(played[job.key] for job in jobs_of(manifest.plan) if job.key in played)
     if written is not None and written.trials == rows:
         return status, written
@@ -91,6 +93,19 @@ def explain_by_rules(results_dir: Path, report: EvaluationReport) -> str:
     text = render_markdown(report, interpretation=prose, author="rules")
     rewrite_markdown(results_dir, report.run_id, text)
     return prose
+
+
+def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
+    """Do the same where a run's `report.md` has no prose yet, as when its process was killed.
+
+    Raises:
+        StorageError: It cannot be read or written.
+    """
+    path = results_dir / report.run_id / "report.md"
+    with storage(path):
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if text in ("", render_markdown(report)):
+        explain_by_rules(results_dir, report)
 
 
 def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationReport:

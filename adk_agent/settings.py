@@ -20,6 +20,20 @@ def keep_litellm_offline() -> None:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
+def keep_ray_to_itself(*, on_loopback: bool) -> None:
+    """Have Ray, before it is imported, report to nobody.
+
+    Args:
+        on_loopback: Have a cluster that is started here listen to this machine alone.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of a change
+    if on_loopback:
+        # Ray's switch for systems on which it supports a single machine only. On all others it
+        # would listen on every network.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+
+
 class Settings(BaseSettings):
     """What the environment says. Every field has a default that works offline."""
 
@@ -52,6 +66,8 @@ class Settings(BaseSettings):
     """Where agents on other machines reach the tools of business scenarios: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
+    ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
+    """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -38,6 +38,13 @@ class ScoreSoFar(BaseModel):
     """Mean over tasks of the share of their scored trials that passed; None where none is."""
     interval: Interval | None
     """Of `pass_1`, 95 %. While the run goes on, by `evals.quick_interval`."""
+
+    @property
+    def told(self) -> str:
+        """The score in words; empty where there is none."""
+        if self.pass_1 is None or self.interval is None:
+            return ""
+        return f"pass^1 {self.pass_1:.3f} ({self.interval.low:.3f} to {self.interval.high:.3f})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +89,30 @@ class EndedTrial:
         """The trial in words."""
         return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
 
+    @property
+    def told(self) -> str:
+        """How it ended, in a line; why, where it has no score."""
+        has_no_score = self.outcome in ("unscored", "failed")
+        why = f": {' '.join(self.why.split())}" if self.why and has_no_score else ""
+        return f"{self.label}: {self.outcome}{why}"
+
 
 class Standing:
     """Takes in trials as they end; of one that ended twice, the last counts.
 
     Args:
-        groups: In which order scores are told; others follow as they are met.
+        tasks: In which order scores are told, and tasks count within them; others follow as they are
+            met. The intervals of a report depend on that order in their third digit.
     """
 
-    def __init__(self, groups: Iterable[Group] = ()) -> None:
+    def __init__(self, tasks: Mapping[Group, Iterable[str]] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         """Trials by outcome."""
         self._trials: dict[tuple[str, str, str, int], EndedTrial] = {}
-        self._scores = {group: _Score(*group) for group in groups}
+        self._scores = {
+            group: _Score(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
+            for group, task_ids in (tasks or {}).items()
+        }
         self._tokens = _Sum()
         self._cost = _Sum()
 
@@ -102,9 +120,11 @@ class Standing:
     def of_plan(cls, plan: EvaluationPlan) -> Standing:
         """One that tells scores in the order of a plan."""
         return cls(
-            (participant.address, planned.domain)
-            for participant in plan.participants
-            for planned in plan.tasks
+            {
+                (participant.address, planned.domain): planned.task_ids
+                for participant in plan.participants
+                for planned in plan.tasks
+            }
         )
 
     def add(self, trial: EndedTrial) -> None:

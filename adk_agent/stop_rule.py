@@ -13,13 +13,15 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationPlan
 from adk_agent.standing import ScoreSoFar, Standing
-from adk_agent.trial import TrialJob
 from tau_bridge.clock import Clock
+
+if TYPE_CHECKING:
+    from adk_agent.trial import TrialJob  # playing takes seconds to import, and a rule does not
 
 Figure = Literal[
     "interval", "pass_rate", "trials", "passed", "failed", "unscored", "cost", "tokens", "minutes"
@@ -77,9 +79,7 @@ class StopRule:
 
     def holds(self, known: Known) -> bool:
         """Whether it is time to stop."""
-        return any(
-            all(condition.holds(known) for condition in each) for each in self.alternatives
-        )
+        return any(all(condition.holds(known) for condition in each) for each in self.alternatives)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -127,7 +127,7 @@ def _condition(words: Sequence[str]) -> Condition:
     figure, sign, number = (*words, "", "", "")[:3]
     if figure.lower() not in FIGURES:
         near = difflib.get_close_matches(figure.lower(), FIGURES, n=1, cutoff=0.5)
-        meant = f"; did you mean {near[0]!r}?" if near else ""
+        meant = f" (the nearest is {near[0]!r})" if near else ""
         raise _unreadable(f"{figure!r} is no figure{meant}")
     if sign not in _OPERATORS:
         found = f"{sign!r} follows it" if sign else "nothing follows it"
@@ -194,7 +194,11 @@ class EarlyStop:
         self, rule: StopRule | None, *, plan: EvaluationPlan, standing: Standing, clock: Clock
     ) -> None:
         self._rule = rule
-        self._planned = {planned.domain: len(planned.task_ids) for planned in plan.tasks}
+        self._needed = {
+            (participant.address, planned.domain): min(MIN_TASKS, len(planned.task_ids))
+            for participant in plan.participants
+            for planned in plan.tasks
+        }
         self._total = plan.total_trials
         self._standing = standing
         self._clock = clock
@@ -214,38 +218,38 @@ class EarlyStop:
         if "interval" in rule.figures:  # what stops is the interval that the report will show
             known = self._known(self._standing.exact_scores())
         if rule.holds(known):
-            self._why = f"{rule.text}: {_told(rule.figures, known)}"
+            self._why = f"{rule.text!r}: {_told(rule.figures, known)}"
         return self._why
 
     def warnings(self) -> list[str]:
         """What the report should say about it; asked when everything has ended."""
         rule = self._rule
-        if rule is None:
+        if rule is None or self._standing.done >= self._total:
             return []
         if self._why is None:
             unknown = [figure for figure in rule.figures if figure not in self._seen]
-            return [
-                f"the rule {rule.text!r} could not be decided: {', '.join(unknown)} was not known"
-            ][: len(unknown)]
+            return [f"the rule {rule.text!r} was not decided: {', '.join(unknown)} was not known"][
+                : len(unknown)
+            ]
         told = [
             f"stopped early, as asked, after {self._standing.done} of {self._total} trials, by the "
             f"rule {self._why}"
         ]
         if any(figure in TELLING for figure in rule.figures):
             told.append(
-                "the moment to stop was chosen by the results, so the intervals are narrower than "
-                "they should be, and the scores may be off in the direction of the rule"
+                "the moment to stop was chosen by the results, so the intervals may hold the truth "
+                "less often than they say, and the scores lean towards what ended the run"
             )
         return told
 
     def _known(self, scores: Sequence[ScoreSoFar]) -> Known:
         counts = self._standing.counts
-        counted = [score for score in scores if score.scored or score.trials < MIN_TASKS]
+        settled = self._settled(scores)
         now_s = self._clock.monotonic_s()
         self._start_s = now_s if self._start_s is None else self._start_s
         return {
-            "interval": [self._settled(score, _width(score)) for score in counted],
-            "pass_rate": [self._settled(score, score.pass_1) for score in counted],
+            "interval": [_width(score) for score in settled],
+            "pass_rate": [None if score is None else score.pass_1 for score in settled],
             "trials": (self._standing.done,),
             "passed": (counts["passed"],),
             "failed": (counts["failed"],),
@@ -255,13 +259,22 @@ class EarlyStop:
             "minutes": ((now_s - self._start_s) / 60,),
         }
 
-    def _settled(self, score: ScoreSoFar, value: float | None) -> float | None:
-        needed = min(MIN_TASKS, self._planned.get(score.domain, MIN_TASKS))
-        return value if score.tasks >= needed else None
+    def _settled(self, scores: Sequence[ScoreSoFar]) -> list[ScoreSoFar | None]:
+        """Each planned score, None while too few tasks have one; without those that get none."""
+        found = {(score.participant, score.domain): score for score in scores}
+        settled: list[ScoreSoFar | None] = []
+        for group, needed in self._needed.items():
+            score = found.get(group)
+            if score is None or score.tasks < needed:
+                gets_none = score is not None and not score.scored and score.trials >= needed
+                settled += [] if gets_none else [None]
+            else:
+                settled.append(score)
+        return settled
 
 
-def _width(score: ScoreSoFar) -> float | None:
-    return None if score.interval is None else score.interval.width
+def _width(score: ScoreSoFar | None) -> float | None:
+    return None if score is None or score.interval is None else score.interval.width
 
 
 def _told(figures: Iterable[Figure], known: Known) -> str:

@@ -18,6 +18,7 @@ from evals.driver import EvaluatorRegistry
 from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
 from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.tau2.completion import CACHED, COMPLETION
 
 
 class Tally:
@@ -50,6 +51,7 @@ class Tally:
         self._warnings: list[str] = []
         self._places = {job: place for place, job in enumerate(jobs)}
         self._actions: dict[TrialJob, tuple[str, ...]] = {}
+        self._model_answers = self._cached_answers = 0
 
     def warn(self, warnings: Iterable[str]) -> None:
         """Take in warnings that came up before the play."""
@@ -63,6 +65,9 @@ class Tally:
         self._actions[job] = tuple(
             f"{step.caller}>{step.callee}" for step in record.trace.steps if not step.from_outside
         )
+        answers = [step for step in record.trace.of_type(CallType.TOOL) if _is_answer(step)]
+        self._model_answers += len(answers)
+        self._cached_answers += sum(CACHED in step.additional_attributes for step in answers)
         self._agent_steps.setdefault(job.participant.address, []).extend(
             step.model_copy(update={"request_text": None, "response_text": None})
             for step in record.trace.of_type(CallType.AGENT)
@@ -97,6 +102,7 @@ class Tally:
                 *self._plan.warnings,
                 *self._warnings,
                 *_unused_models(self._plan, settings),
+                *self._reuse(),
                 *self._gaps(rows),
                 *sickly(rows),
             ),
@@ -163,6 +169,15 @@ class Tally:
                 warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
         return warnings
 
+    def _reuse(self) -> list[str]:
+        """A warning where language models were not asked because they had answered before."""
+        if not self._cached_answers:
+            return []
+        return [
+            f"{self._cached_answers} of {self._model_answers} answers of the user's and the "
+            "judge's models came from the cache: tokens and cost lack them"
+        ]
+
     async def _all_evaluations(self) -> tuple[TrialEvaluations, ...]:
         by_trial = [
             TrialEvaluations(
@@ -200,6 +215,11 @@ class Tally:
             trace_id=trace_id,
             steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
         )
+
+
+def _is_answer(step: InteractionStep) -> bool:
+    observed = step.provenance is Provenance.OBSERVED
+    return observed and step.name == COMPLETION and step.error is None
 
 
 def _unused_models(plan: EvaluationPlan, settings: Settings) -> list[str]:

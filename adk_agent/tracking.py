@@ -22,6 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from adk_agent.errors import RequestError, RunCanceledError, StorageError
 from adk_agent.files import SCHEMA, read_kept, storage, write_whole
 from adk_agent.progress import Progress
+from adk_agent.runs import TRIALS
 from tau_bridge.clock import Clock
 
 T = TypeVar("T")
@@ -150,16 +151,18 @@ def tracked_run(
             yield tracker
         except BaseException as error:
             with contextlib.suppress(StorageError):  # the first error is the one to tell
-                tracker.end(*_ending(error))
+                tracker.end(*_ending(error, directory))
             raise
 
 
-def _ending(error: BaseException) -> tuple[RunState, str | None]:
+def _ending(error: BaseException, directory: Path) -> tuple[RunState, str | None]:
     if isinstance(error, RunCanceledError):
         return "canceled", str(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
         return "interrupted", "stopped by whoever started it"
-    return "failed", f"{error}" or type(error).__name__
+    trials = directory / TRIALS
+    has_trials = trials.exists() and trials.stat().st_size > 0
+    return "interrupted" if has_trials else "failed", f"{error}" or type(error).__name__
 
 
 def read_status(results_dir: Path, run_id: str) -> RunStatus:

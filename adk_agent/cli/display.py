@@ -83,6 +83,10 @@ class Display:
                 f"{progress.passed} passed, {progress.scored - progress.passed} not, "
                 f"{progress.unscored} unscored, {progress.failed} failed"
             )
+            if len(progress.scores) == 1 and progress.scores[0].told:
+                counts += f", {progress.scores[0].told}"
+            if progress.outcome in ("unscored", "failed"):
+                self._line(progress.message)
             self._bar.update(
                 self._task,
                 description=progress.stage,

@@ -8,16 +8,17 @@ import signal
 import sys
 from pathlib import Path
 
+from adk_agent.cli import gate
 from adk_agent.cli.display import Display
-from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
-from adk_agent.cli.run import read_token
+from adk_agent.cli.edge import INTERRUPTED
+from adk_agent.cli.run import read_token, stop_rule_of
 from adk_agent.cli.tracked import resume_command
 from adk_agent.errors import StorageError
 from adk_agent.evaluation import resume
-from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
-from adk_agent.results import explain_by_rules
-from adk_agent.runs import MANIFEST, load_manifest
+from adk_agent.results import explain_by_rules, explain_if_silent
+from adk_agent.retry import settled_report
+from adk_agent.runs import MANIFEST, RunManifest, load_manifest
 from adk_agent.settings import Settings
 from adk_agent.tracking import RunStatus, read_status
 
@@ -28,12 +29,19 @@ def execute(parsed: argparse.Namespace) -> int:
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
         offline=parsed.offline or None,
     )
+    stop_rule_of(parsed)  # one that cannot be read is refused before anything is done
     status = read_status(settings.results_dir, parsed.run)
-    plan = _plan(settings.results_dir, status)
+    manifest = _manifest(settings.results_dir, status)
     display = Display(quiet=parsed.quiet, to_stderr=parsed.json)
     display.folder = settings.results_dir / status.run_id
+    settled = settled_report(settings.results_dir, manifest, parsed.retry)
     try:
-        report = asyncio.run(_resume(status.run_id, plan, settings, parsed, display))
+        if settled is None:
+            report = asyncio.run(_resume(manifest, settings, parsed, display))
+        else:
+            report = settled
+            explain_if_silent(settings.results_dir, report)
+            print(f"greenroom: {_nothing_left(report)}", file=sys.stderr)
     except (KeyboardInterrupt, asyncio.CancelledError):
         command = resume_command(status.run_id, parsed)
         print(
@@ -47,22 +55,30 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.json:
         sys.stdout.write(report.to_json())
     display.result(report)
-    return OK if report.status == "complete" else INCOMPLETE
+    return gate.exit_code(report, parsed.fail_under)
 
 
-def _plan(results_dir: Path, status: RunStatus) -> EvaluationPlan:
+def _nothing_left(report: EvaluationReport) -> str:
+    text = f"nothing of run {report.run_id} is left to play"
+    without = sum(row.status != "scored" for row in report.trials)
+    if not without:
+        return text
+    trials = "1 trial has" if without == 1 else f"{without} trials have"
+    return f"{text}; {trials} no score: --retry unscored plays them again"
+
+
+def _manifest(results_dir: Path, status: RunStatus) -> RunManifest:
     if not (results_dir / status.run_id / MANIFEST).exists():
         why = f" ({status.problem})" if status.problem else ""
         raise StorageError(
             f"run {status.run_id} cannot go on, for nothing of it was begun{why}; start it again: "
             "greenroom run"
         )
-    return load_manifest(results_dir, status.run_id).plan
+    return load_manifest(results_dir, status.run_id)
 
 
 async def _resume(
-    run_id: str,
-    plan: EvaluationPlan,
+    manifest: RunManifest,
     settings: Settings,
     parsed: argparse.Namespace,
     display: Display,
@@ -75,11 +91,20 @@ async def _resume(
     tokens = {}
     if parsed.token is not None:
         token = read_token(parsed.token)
-        everyone = plan.members or plan.participants
+        everyone = manifest.plan.members or manifest.plan.participants
         tokens = {each.address: token for each in everyone if each.builtin is None}
-    assembly = Assembly(settings=settings, timeout_s=parsed.timeout, tokens=tokens)
+    assembly = Assembly(
+        settings=settings,
+        timeout_s=parsed.timeout,
+        tokens=tokens,
+        cache_dir=Path(parsed.cache) if parsed.cache else None,
+        stop_rule=stop_rule_of(parsed),
+        executor=parsed.executor,
+    )
     display.start(settings.results_dir)
-    report = await resume(run_id, assembly.evaluation_deps(), on_progress=display.see)
+    report = await resume(
+        manifest.run_id, assembly.evaluation_deps(), retry=parsed.retry, on_progress=display.see
+    )
     explain_by_rules(settings.results_dir, report)
     display.close()
     return report

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
+from adk_agent.cli import gate
+from adk_agent.cli.edge import INTERRUPTED, OK
 from adk_agent.cli.main import DEFAULT_TIMEOUT_S
 from adk_agent.cli.tracked import resume_command
 from adk_agent.errors import RequestError
@@ -20,6 +21,7 @@ from adk_agent.settings import Settings
 
 if TYPE_CHECKING:
     from adk_agent.cli.display import Display
+    from adk_agent.stop_rule import StopRule
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -40,6 +42,7 @@ def execute(parsed: argparse.Namespace) -> int:
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
         offline=parsed.offline or None,
     )
+    stop_rule_of(parsed)  # one that cannot be read is refused before anything is done
     if parsed.dry_run:
         return _dry_run(text, overrides, settings, parsed)
     return _evaluate(text, overrides, settings, parsed)
@@ -83,6 +86,12 @@ def _flags_beside_the_plan(parsed: argparse.Namespace) -> list[str]:
         given += ["--timeout", f"{parsed.timeout:g}"]
     if parsed.results_dir:
         given += ["--results-dir", shlex.quote(parsed.results_dir)]
+    if parsed.stop_when is not None:
+        given += ["--stop-when", shlex.quote(parsed.stop_when)]
+    if parsed.fail_under is not None:
+        given += ["--fail-under", f"{parsed.fail_under:g}"]
+    if parsed.cache:
+        given += ["--cache", shlex.quote(parsed.cache)]
     return given
 
 
@@ -130,6 +139,9 @@ async def _run(
         settings=settings,
         timeout_s=parsed.timeout,
         tokens=_tokens(parsed.token, text, overrides, settings),
+        cache_dir=Path(parsed.cache) if parsed.cache else None,
+        stop_rule=stop_rule_of(parsed),
+        executor=parsed.executor,
     )
     display.start(settings.results_dir)
     result = await run_request(
@@ -146,7 +158,18 @@ async def _run(
     if parsed.json:
         sys.stdout.write(report.to_json())
     display.result(report)
-    return OK if report.status == "complete" else INCOMPLETE
+    return gate.exit_code(report, parsed.fail_under)
+
+
+def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
+    """The rule of the flag `--stop-when`; None where it is not given.
+
+    Raises:
+        RequestError: It cannot be read.
+    """
+    from adk_agent.stop_rule import parse_stop_rule
+
+    return None if parsed.stop_when is None else parse_stop_rule(parsed.stop_when)
 
 
 def _tokens(

@@ -46,4 +46,6 @@ def run_of(parsed: argparse.Namespace, results_dir: Path) -> str:
 def resume_command(run_id: str, parsed: argparse.Namespace) -> str:
     """The command that goes on with a run."""
     folder = ["--results-dir", parsed.results_dir] if parsed.results_dir else []
-    return shlex.join(["greenroom", "resume", run_id, *folder])
+    cache = vars(parsed).get("cache")  # most commands have no such flag
+    answers = ["--cache", cache] if cache else []
+    return shlex.join(["greenroom", "resume", run_id, *folder, *answers])

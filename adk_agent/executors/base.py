@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Literal, Protocol
 
 from adk_agent.runs import TrialRecord
 from adk_agent.trial import TrialDeps, TrialJob
+
+ExecutorName = Literal["local", "ray"]
+"""What `--executor` takes."""
 
 
 class Executor(Protocol):
@@ -27,7 +30,10 @@ class Executor(Protocol):
         ...
 
 
-OpenExecutor = Callable[[TrialDeps, Sequence[TrialJob]], AbstractAsyncContextManager[Executor]]
+Say = Callable[[str], None]
+"""Takes what an executor does before it can play, in words."""
+
+OpenExecutor = Callable[[TrialDeps, Sequence[TrialJob], Say], AbstractAsyncContextManager[Executor]]
 """Opens the executor of one run, given what its trials share and those that are to be played.
 
 Entering raises PreflightError or RequestError where it cannot play them; leaving ends it.

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adk_agent.business_trial import play_business
-from adk_agent.executors.base import Executor
+from adk_agent.executors.base import Executor, Say
 from adk_agent.exercise import play_exercise
 from adk_agent.plan import BUSINESS, COORDINATION
 from adk_agent.runs import TrialRecord
@@ -21,9 +21,8 @@ class LocalExecutor:
         deps: What the trials share.
     """
 
-    warnings: tuple[str, ...] = ()
-
     def __init__(self, deps: TrialDeps) -> None:
+        self.warnings: tuple[str, ...] = ()
         self._deps = deps
         self._has_exercises = deps.plan.plays(COORDINATION)
 
@@ -45,6 +44,7 @@ class LocalExecutor:
 async def open_local(
     deps: TrialDeps,
     jobs: Sequence[TrialJob],  # noqa: ARG001 - an `OpenExecutor`
+    say: Say,  # noqa: ARG001 - an `OpenExecutor`
 ) -> AsyncIterator[Executor]:
     """A `LocalExecutor`. There is nothing to open, and nothing to close."""
     yield LocalExecutor(deps)

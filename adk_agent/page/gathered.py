@@ -43,9 +43,9 @@ class TeamCalls:
     weak_spots: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Finding and agent, by the number of trials."""
 
-    def see(self, step: InteractionStep) -> None:
+    def see(self, step: InteractionStep, callee: str) -> None:
         """Count one call between agents."""
-        pair = step.caller, step.callee
+        pair = step.caller, callee
         if pair not in self.edges and len(self.edges) >= MOST_EDGES:
             self.edges_left_out += 1
             return
@@ -120,9 +120,12 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     participant = record.row.participant
     team = found.teams[participant, record.row.domain]
     team.trials += 1
-    team.members.update(record.roster or ())
-    for step in _calls_between_agents(record.trace):
-        team.see(step)
+    roster = set(record.roster or ())
+    team.members.update(roster)
+    calls = _calls_between_agents(record.trace)
+    entry = _entry(calls, roster)
+    for step in calls:
+        team.see(step, entry if entry and _is_addressed(step, roster) else step.callee)
         if step.caller != ASSESSOR:
             continue
         if step.error is not None:
@@ -142,6 +145,20 @@ def _calls_between_agents(trace: Trace) -> list[InteractionStep]:
     ]
 
 
+def _is_addressed(step: InteractionStep, roster: set[str]) -> bool:
+    """Whether the team was called by its address instead of by the name of a member."""
+    return bool(roster) and step.from_outside and step.callee not in roster
+
+
+def _entry(calls: Iterable[InteractionStep], roster: set[str]) -> str | None:
+    """The member that answers at the team's address: who made the calls inside of such a call."""
+    outside = {step.step_id for step in calls if _is_addressed(step, roster)}
+    return next(
+        (each.caller for each in calls if each.parent_step_id in outside and each.caller in roster),
+        None,
+    )
+
+
 def _weak_spots(graph: Evaluation) -> set[tuple[str, str]]:
     findings = graph.details.get("findings")
     spots: set[tuple[str, str]] = set()
@@ -149,7 +166,8 @@ def _weak_spots(graph: Evaluation) -> set[tuple[str, str]]:
         if not isinstance(finding, dict) or finding.get("name") not in WEAK_SPOTS:
             continue
         agents = finding.get("agents")
-        spots.update((str(finding["name"]), str(agent)) for agent in agents or ())  # type: ignore[union-attr]
+        named = agents if isinstance(agents, list) else []
+        spots.update((str(finding["name"]), str(agent)) for agent in named)
     return spots
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from adk_agent.printable import printable
 
-_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2007": " ", "\u2028": "\n", "\u2029": "\n"})
+_SPACES = str.maketrans(
+    {"\u00a0": " ", "\u202f": " ", "\u2007": " ", "\u2028": "\n", "\u2029": "\n"}
+)
 NONE = "–"
 
 
@@ -13,7 +15,14 @@ def plain(text: str) -> str:
 
     Line ends and special spaces become plain ones; what else cannot be seen becomes an escape.
     """
-    return printable(text.replace("\r\n", "\n").translate(_SPACES))
+    if text.isprintable():
+        return text
+    shown = text.replace("\r\n", "\n")
+    if not shown.isascii():
+        shown = shown.translate(_SPACES)
+    if shown.replace("\n", " ").replace("\t", " ").isprintable():
+        return shown  # most texts: looking at every character takes ten times as long
+    return printable(shown)
 
 
 def clipped(text: str, most: int) -> str:

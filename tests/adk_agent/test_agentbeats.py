@@ -16,6 +16,8 @@ from adk_agent.evaluation import evaluate
 from adk_agent.planning import resolve
 from adk_agent.reader import Refusal, read_request
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 ADDRESS = "http://127.0.0.1:8080/agent/"
 
 

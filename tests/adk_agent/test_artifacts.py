@@ -9,6 +9,8 @@ from google.genai import types
 from adk_agent.assembly import Assembly
 from adk_agent.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 SENTENCE = "Evaluate the bundled null agent on one mock task"
 
 

@@ -22,6 +22,8 @@ from tau_bridge.business.tool_server import TOOLS
 from tau_bridge.testing import scripted_agent, serve
 from tau_bridge.testing.business import GoldPlayer
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 RENAMED = next(each for each in scenarios() if each.endswith("invoice_renamed_parameters"))
 TWO_TURNS = next(each for each in scenarios() if each.endswith("purchase_pending_then_granted"))
 ALLOWED = next(each for each in scenarios() if each.endswith("expense_taxi"))

@@ -17,6 +17,8 @@ from adk_agent.settings import Settings
 from adk_agent.tracking import read_status, run_ids
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 TIMEOUT_S = 120
 NUMBERS = itertools.count(1)
 SPEAK = {

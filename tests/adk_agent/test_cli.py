@@ -1,4 +1,8 @@
-"""The `greenroom` command as a user meets it: a process, its streams and its exit code."""
+"""The `greenroom` command as a user meets it: a process, its streams and its exit code.
+
+Most processes start at once, see `tests/preloaded`; each kind of command is also run by the
+interpreter that is installed.
+"""
 
 import contextlib
 import json
@@ -14,6 +18,8 @@ import httpx
 import pytest
 
 from tau_bridge.testing import closed_port, scripted_agent, serve
+
+pytestmark = pytest.mark.usefixtures("quick_start")
 
 HEAVY = (
     "a2a",
@@ -31,13 +37,16 @@ HEAVY = (
 )
 
 
-def command(*arguments):
-    return [sys.executable, "-m", "adk_agent.cli.main", *map(str, arguments)]
+INSTALLED = sys.executable
 
 
-def greenroom(*arguments, cwd=None, **environment):
+def command(*arguments, python=None):
+    return [python or sys.executable, "-m", "adk_agent.cli.main", *map(str, arguments)]
+
+
+def greenroom(*arguments, cwd=None, python=None, **environment):
     return subprocess.run(
-        command(*arguments),
+        command(*arguments, python=python),
         capture_output=True,
         text=True,
         timeout=100,
@@ -62,7 +71,7 @@ def test_help_imports_no_heavy_module():
         f"print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [INSTALLED, "-c", script], capture_output=True, text=True, check=True
     )
     assert "usage: greenroom" in result.stdout
     assert result.stderr.strip() == "[]"
@@ -70,7 +79,7 @@ def test_help_imports_no_heavy_module():
 
 @pytest.mark.parametrize("name", ["run", "list", "score", "regrade", "serve", "agent"])
 def test_every_command_explains_itself(name):
-    result = greenroom(name, "--help")
+    result = greenroom(name, "--help", python=INSTALLED)
     assert result.returncode == 0
     assert f"usage: greenroom {name}" in result.stdout
 
@@ -192,7 +201,7 @@ def test_what_is_no_port_is_exit_2(port):
 def test_modules_in_the_users_folder_are_not_imported(tmp_path):
     for name in ("a2a", "uvicorn", "starlette", "pydantic"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')")
-    installed = Path(sys.executable).with_name("greenroom")
+    installed = Path(INSTALLED).with_name("greenroom")
     result = subprocess.run(
         [installed, "run", "builtin:null on one mock task", "--quiet"],
         capture_output=True,
@@ -219,7 +228,9 @@ def test_a_model_that_is_named_without_a_key_is_warned_about(tmp_path):
 def test_a_bundled_agent_ends_with_its_command(name):
     with closed_port() as url:
         port = url.rpartition(":")[2]
-    process = subprocess.Popen(command("agent", name, "--port", port), stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command("agent", name, "--port", port, python=INSTALLED), stderr=subprocess.PIPE
+    )
     try:
         wait_for_card(f"http://127.0.0.1:{port}")
         process.terminate()
@@ -342,6 +353,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_is_exit_130(tmp_path, sto
             "run",
             "Evaluate the bundled oracle and null agents on all mock tasks, 100 trials each",
             *("--max-concurrency", "1"),
+            python=INSTALLED,
         ),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -380,7 +392,7 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
 
 
 def test_domains_tasks_and_agents_are_listed():
-    domains = greenroom("list", "domains", "--json")
+    domains = greenroom("list", "domains", "--json", python=INSTALLED)
     assert {row["domain"] for row in json.loads(domains.stdout)} == {
         "airline",
         "coordination",
@@ -416,5 +428,5 @@ def test_a_file_to_regrade_that_is_none_is_exit_2(tmp_path):
     assert_complains(greenroom("regrade", tmp_path / "missing.json"), 2, "missing.json")
     broken = tmp_path / "broken.json"
     broken.write_text("{")
-    assert_complains(greenroom("regrade", broken), 2, "broken.json")
+    assert_complains(greenroom("regrade", broken, python=INSTALLED), 2, "broken.json")
     assert Path(broken).read_text() == "{"

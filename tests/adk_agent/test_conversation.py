@@ -17,6 +17,8 @@ from adk_agent.server import build_service
 from adk_agent.settings import Settings
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 TIMEOUT_S = 120
 NUMBERS = itertools.count(1)
 

@@ -33,6 +33,8 @@ from tau_bridge.testing import (
     serve,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 CREATE = {
     "name": "create_task",
     "arguments": {"user_id": "user_1", "title": "Important Meeting"},

@@ -10,6 +10,8 @@ from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.regrade import regrade
 from tau_bridge.tau2.data import open_source
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 DATA = os.environ.get("TAU2_DATA_DIR")
 PARITY = os.environ.get("GREENROOM_PARITY_DIR")
 RECORDED = sorted(Path(PARITY).glob("*.json*")) if PARITY else []

@@ -10,6 +10,8 @@ from adk_agent.self_reference import itself_among
 from adk_agent.tracking import read_status, request_cancel
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 
 @pytest.fixture
 def held_up():

@@ -12,6 +12,8 @@ from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 
 def plan_of(domain, task_ids, *addresses, **changes):
     return EvaluationPlan(

@@ -20,6 +20,8 @@ from adk_agent.registry import (
     checked_url,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 SHOP, DESK = "http://127.0.0.1:9010", "https://desk.example/a2a"
 REGISTERED = {"shop-bot": SHOP, "shop-bot-2": DESK}
 

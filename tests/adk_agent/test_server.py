@@ -16,6 +16,8 @@ from tau_bridge.errors import AgentFailedError, AgentRejectedError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import closed_port, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 REQUEST = json.dumps(
     {
         "participants": {"agent": "builtin:oracle"},

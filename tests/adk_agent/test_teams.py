@@ -25,6 +25,8 @@ from evals.graph.evaluator import GraphEvaluator
 from tau_bridge import coordination
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 REPOSITORY = Path(__file__).parents[2]
 EXERCISE = "ex01_return_with_fee"
 GROUND_TRUTH = json.loads((REPOSITORY / "data/ground_truth.json").read_bytes())["scenarios"]

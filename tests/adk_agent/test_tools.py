@@ -26,6 +26,8 @@ from adk_agent.tools import MAX_RUNNING, EvaluationTools
 from adk_agent.tracking import run_ids
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 SENTENCE = "Evaluate shop-bot on mock tasks create_task_1 and update_task_1"
 NAMES = [
     *("register_agent", "list_tasks", "run_evaluation"),

@@ -21,6 +21,8 @@ from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 REQUEST = "Evaluate builtin:oracle on two mock tasks, two trials"
 
 

@@ -16,6 +16,8 @@ from adk_agent.testing import manual_runtime
 from adk_agent.tracking import read_status, request_cancel, run_ids, tracked_run
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 CLOCK = manual_runtime().clock
 
 

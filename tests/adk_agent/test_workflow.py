@@ -17,6 +17,8 @@ from adk_agent.selector import SelectorDeps, offline_selector_model
 from adk_agent.session import APP_NAME, run_request
 from adk_agent.workflow import WorkflowDeps, build_root_agent
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 REPOSITORY = Path(__file__).parents[2]
 SENTENCE = "Evaluate the bundled null agent on two mock tasks"
 

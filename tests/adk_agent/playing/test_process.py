@@ -32,6 +32,8 @@ from tau_bridge.clock import Runtime
 from tau_bridge.tau2.data import DataFolderError
 from tau_bridge.testing import scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 TIMEOUT_S = 60
 REFUSES = json.dumps({"name": "respond", "arguments": {"content": "I cannot help with that."}})
 ONE_AT_A_TIME = {

@@ -24,6 +24,8 @@ from adk_agent.settings import Settings
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.testing import closed_port, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 CARD_URL = "http://green.example:9009/"
 WAYS = ("JSON-RPC 1.0", "JSON-RPC 0.3", "HTTP+JSON 1.0", "HTTP+JSON 0.3")
 

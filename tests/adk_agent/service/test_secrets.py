@@ -18,6 +18,8 @@ from adk_agent.service.listening import bound_socket
 from tau_bridge.a2a.extensions import TRACEABILITY_KEY
 from tau_bridge.testing import closed_port, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 OF_THE_OPERATOR = {
     "AGENTBEATS_LLM_API_KEY": "planted-model-key-1",
     "GOOGLE_API_KEY": "planted-google-key-2",

@@ -1,0 +1,35 @@
+"""`greenroom view`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import webbrowser
+from pathlib import Path
+
+from adk_agent.cli.edge import OK
+from adk_agent.cli.tracked import results_dir_of, run_of
+from adk_agent.page.writing import write_page
+from adk_agent.tracking import read_status
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Write a run's page, and open it where somebody could see it."""
+    results_dir = results_dir_of(parsed)
+    out = Path(parsed.out) if parsed.out else None
+    run_id = run_of(parsed, results_dir)
+    path = write_page(results_dir, run_id, out=out)
+    if not read_status(results_dir, run_id).has_ended:
+        print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
+    print(f"page: {path}")
+    if not parsed.no_open and _has_screen():
+        webbrowser.open(path.resolve().as_uri())
+    return OK
+
+
+def _has_screen() -> bool:
+    """Whether a browser would get a window: one that takes the terminal is not meant."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

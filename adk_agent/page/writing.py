@@ -1,0 +1,48 @@
+"""write_page: a run's report.html, from what is on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adk_agent.errors import StorageError
+from adk_agent.files import write_whole
+from adk_agent.page.document import render
+from adk_agent.page.gathered import Gathered, gather
+from adk_agent.report import EvaluationReport
+from adk_agent.results import results_so_far
+from adk_agent.runs import MANIFEST, TRIALS, iter_trials, load_manifest
+
+PAGE = "report.html"
+
+
+def write_page(results_dir: Path, run_id: str, *, out: Path | None = None) -> Path:
+    """Write the page of a run, finished or not, and return its path.
+
+    Args:
+        results_dir: The folder of runs.
+        run_id: The run's id.
+        out: Where to write it; None: `report.html` in the run's folder.
+
+    Raises:
+        RequestError: There is no such run.
+        StorageError: It has no results, or they cannot be read, or the page cannot be written.
+    """
+    _, report = results_so_far(results_dir, run_id)
+    directory = results_dir / run_id
+    manifest = load_manifest(results_dir, run_id) if (directory / MANIFEST).exists() else None
+    page = render(report, _gathered(results_dir, run_id, report), manifest)
+    path = out if out is not None else directory / PAGE
+    try:
+        write_whole(path, page)
+    except StorageError as error:
+        hint = "; name another place: --out FILE" if out is None else ""
+        raise StorageError(f"{error}{hint}") from error
+    return path
+
+
+def _gathered(results_dir: Path, run_id: str, report: EvaluationReport) -> Gathered:
+    """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
+    if not (results_dir / run_id / TRIALS).exists():
+        return Gathered()
+    keys = [(row.participant, row.domain, row.task_id, row.trial) for row in report.trials]
+    return gather(iter_trials(results_dir, run_id), keys)
