@@ -21,7 +21,7 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
     ks = [str(k) for k in range(2, most_trials + 1)]
     header = (
         *("agent", "domain", "tasks", "trials", "passed", "scored", "unscored", "failed"),
-        *("pass^1", "95 % interval", "floor", "ceiling"),
+        *("pass^1", "95 %", "floor", "ceiling"),
         *(f"pass^{k}" for k in ks),
     )
     cells = [
@@ -65,7 +65,7 @@ def number(value: float | None) -> str:
 
 def interval(found: Interval | None) -> str:
     """An interval with two digits, from end to end."""
-    return NONE if found is None else f"{found.low:.2f} to {found.high:.2f}"
+    return NONE if found is None else f"{found.low:.2f}-{found.high:.2f}"
 
 
 def _reference(score: ReferenceScore | None) -> str:

@@ -29,6 +29,7 @@ MISSING = (
 START_TIMEOUT_S = 120.0
 """How long a worker may take to be ready."""
 CLOSE_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 10.0
 OBJECT_STORE_BYTES = 100 * 2**20
 """Of a cluster that is started here. Records are small, and fetched at once."""
 
@@ -151,15 +152,12 @@ async def connected(address: str | None) -> AsyncIterator[RayCluster]:
     """The cluster at an address, or one of this machine alone that ends with the block.
 
     Raises:
-        RequestError: Ray is not installed, or the address is of a kind that cannot be used.
+        RequestError: Ray is not installed, or the address is not host:port.
         PreflightError: There is no cluster at the address.
     """
     make_sure_that_installed()
-    if address is not None and address.startswith("ray://"):
-        raise RequestError(
-            f"RAY_ADDRESS {address!r} is that of a Ray Client: run greenroom on a machine of the "
-            "cluster, and give the address of its head as host:port"
-        )
+    if address is not None:
+        await _make_sure_that_somebody_listens(address)
     keep_ray_to_itself(on_loopback=address is None)
     import ray
 
@@ -175,6 +173,30 @@ async def connected(address: str | None) -> AsyncIterator[RayCluster]:
         await asyncio.to_thread(ray.shutdown)
 
 
+async def _make_sure_that_somebody_listens(address: str) -> None:
+    """Ray itself would go on trying, and could not be interrupted."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdecimal():
+        raise RequestError(
+            f"RAY_ADDRESS {address!r} is not host:port, the address of a cluster's head; run "
+            "greenroom on a machine of that cluster"
+        )
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except (OSError, OverflowError, TimeoutError) as error:
+        raise _unreachable(address, str(error) or "no answer") from error
+    writer.close()
+
+
+def _unreachable(address: str | None, why: str) -> PreflightError:
+    where = "cannot be started here" if address is None else f"does not answer at {address!r}"
+    return PreflightError(
+        f"the Ray cluster {where} ({why}): check RAY_ADDRESS and `ray status`, or leave "
+        "--executor ray out"
+    )
+
+
 def _connect(ray: Any, address: str | None) -> None:
     own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     try:
@@ -185,11 +207,7 @@ def _connect(ray: Any, address: str | None) -> None:
             **({} if address is not None else own),
         )
     except Exception as error:
-        where = "cannot be started here" if address is None else f"does not answer at {address!r}"
-        raise PreflightError(
-            f"the Ray cluster {where} ({_said(error)}): check RAY_ADDRESS and `ray status`, or "
-            "leave --executor ray out"
-        ) from error
+        raise _unreachable(address, _said(error)) from error
 
 
 def _take_back_sigterm() -> None:

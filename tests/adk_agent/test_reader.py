@@ -95,7 +95,7 @@ def test_no_endpoint_domain_or_trial_is_added(row: dict[str, Any]) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_gives_a_request_or_a_request_error(text: str) -> None:
     try:
         got = read_request(text)
@@ -196,7 +196,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25).map(" ".join))
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_jumble_of_request_words_adds_nothing(text: str) -> None:
     got = answer(text)
     if isinstance(got, str):

@@ -19,7 +19,7 @@ from adk_agent.executors.ray_executor import (
 from adk_agent.executors.worker import Standing
 from adk_agent.team_access import TeamAccess
 from adk_agent.trial import jobs_of
-from tau_bridge.testing import scripted_agent, serve
+from tau_bridge.testing import closed_port, scripted_agent, serve
 
 HELP = "I cannot help with that."
 
@@ -41,11 +41,21 @@ def test_without_the_extra_no_executor_is_made(no_ray):
         on_ray(None, build=dict, secrets=())
 
 
-async def test_the_address_of_a_ray_client_is_refused(monkeypatch):
+@pytest.mark.parametrize("address", ["ray://10.0.0.1:10001", "auto", "10.0.0.1:", ":6379"])
+async def test_what_is_no_address_of_a_head_is_refused(address):
     pytest.importorskip("ray")
-    with pytest.raises(RequestError, match="host:port"):
-        async with connected("ray://10.0.0.1:10001"):
+    with pytest.raises(RequestError, match="is not host:port"):
+        async with connected(address):
             pytest.fail("it connected")
+
+
+async def test_a_cluster_that_does_not_answer_ends_the_run_before_it_begins():
+    pytest.importorskip("ray")
+    with closed_port() as url:
+        address = url.removeprefix("http://")
+        with pytest.raises(PreflightError, match=f"does not answer at '{address}'"):
+            async with connected(address):
+                pytest.fail("it connected")
 
 
 @pytest.fixture

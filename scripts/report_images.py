@@ -1,0 +1,98 @@
+"""Makes the pictures in docs/viewing.md, of real runs: `python scripts/report_images.py`.
+
+Plays two runs of bundled agents offline, writes their pages, and takes the pictures with Debian's
+Chromium. Needs the dependency group `browser`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+SCORES = {
+    "participants": {"reference": "builtin:reference", "echo": "builtin:echo"},
+    "config": {"domain": "business", "num_tasks": 24, "num_trials": 2},
+}
+TEAMS = {
+    "participants": {"tree": "builtin:team:tree7", "degraded": "builtin:team:degraded4"},
+    "config": {"domain": "coordination", "num_tasks": 2},
+}
+
+
+def page_of(request: dict[str, Any], folder: Path) -> str:
+    """Play a run and write its page; returns the page's address."""
+    kept = ["--results-dir", str(folder)]
+    greenroom("run", json.dumps(request), "--offline", "--quiet", *kept)
+    page = folder / "page.html"
+    greenroom("view", "--no-open", "--out", str(page), *kept)
+    return page.as_uri()
+
+
+def greenroom(*arguments: str) -> None:
+    """Run a command of ours."""
+    command = [sys.executable, "-m", "adk_agent.cli.main", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def shoot(browser: Browser, address: str, name: str, **options: Any) -> None:
+    """Take one picture.
+
+    Args:
+        browser: Where to open it.
+        address: The page.
+        name: The picture's file name.
+        options: `width`, `height`, `scheme`; `part`, a selector of what to show; `trial`, a
+            selector of a link to a trial that is opened first.
+    """
+    context = browser.new_context(
+        viewport={"width": options.get("width", 1100), "height": options.get("height", 900)},
+        color_scheme=options.get("scheme", "light"),
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(address)
+    if "trial" in options:
+        open_trial(page, options["trial"])
+    if "part" in options:
+        page.locator(options["part"]).evaluate("each => each.scrollIntoView()")
+    IMAGES.mkdir(exist_ok=True)
+    page.screenshot(path=IMAGES / name)
+    context.close()
+
+
+def open_trial(page: Page, link: str) -> None:
+    """Open the first trial that a selector finds, and wait until it is shown."""
+    page.locator(link).first.click()
+    page.locator("dialog[open] .turns").first.wait_for()
+
+
+def main() -> int:
+    """Make all pictures."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
+        scores = page_of(SCORES, Path(made) / "scores")
+        teams = page_of(TEAMS, Path(made) / "teams")
+        flags = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        shoot(browser, scores, "report-verdict.png", height=1000)
+        shoot(browser, scores, "report-matrix.png", part="#matrix", scheme="dark", height=760)
+        shoot(browser, scores, "report-trial.png", trial="tr:nth-child(3) a.cell.lost", height=1100)
+        shoot(browser, teams, "report-teams.png", part="#teams", height=820)
+        shoot(browser, scores, "report-phone.png", width=320, height=640, scheme="dark")
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
