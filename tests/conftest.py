@@ -1,16 +1,23 @@
 """What every test shares: no network, no keys, no settings of the machine."""
 
 import ipaddress
+import os
 import socket
+import sys
 
 import pytest
 from hypothesis import settings
 
-# No deadline for an example: a busy machine is no failure. In CI, hypothesis's own profile for
-# it, which has none either, keeps the examples the same from run to run.
-settings.register_profile("greenroom", deadline=None)
-if settings.default is not None and settings.default.deadline is not None:
-    settings.load_profile("greenroom")
+from tests.preloaded import programs
+
+EXAMPLES = 40
+"""Of each property, where the test names no other number; `--hypothesis-profile=long` takes 400."""
+
+# No deadline for an example: a busy machine is no failure. All else stays as it is, for in CI
+# hypothesis's own profile keeps the examples the same from run to run.
+settings.register_profile("greenroom", settings.default, deadline=None, max_examples=EXAMPLES)
+settings.register_profile("long", settings.default, deadline=None, max_examples=10 * EXAMPLES)
+settings.load_profile("greenroom")
 
 SETTINGS = (
     "AGENTBEATS_LLM_API_KEY",
@@ -70,3 +77,20 @@ def no_settings_of_this_machine(monkeypatch, request):
         monkeypatch.delenv(name, raising=False)
     if request.node.get_closest_marker("official_data") is None:
         monkeypatch.delenv("TAU2_DATA_DIR", raising=False)
+
+
+@pytest.fixture(scope="session")
+def programs_that_start_at_once(tmp_path_factory):
+    """A folder with a `python` and a `greenroom` that have imported what they need."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with programs(shared / "preloaded") as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def quick_start(programs_that_start_at_once):
+    """Programs that the tests of a module start, and those that these start, start at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", str(programs_that_start_at_once / "python"))
+        yield

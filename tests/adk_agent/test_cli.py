@@ -70,9 +70,7 @@ def test_help_imports_no_heavy_module():
         "except SystemExit: pass\n"
         f"print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)"
     )
-    result = subprocess.run(
-        [INSTALLED, "-c", script], capture_output=True, text=True, check=True
-    )
+    result = subprocess.run([INSTALLED, "-c", script], capture_output=True, text=True, check=True)
     assert "usage: greenroom" in result.stdout
     assert result.stderr.strip() == "[]"
 
@@ -228,8 +226,9 @@ def test_a_model_that_is_named_without_a_key_is_warned_about(tmp_path):
 def test_a_bundled_agent_ends_with_its_command(name):
     with closed_port() as url:
         port = url.rpartition(":")[2]
+    python = INSTALLED if name == "null" else None
     process = subprocess.Popen(
-        command("agent", name, "--port", port, python=INSTALLED), stderr=subprocess.PIPE
+        command("agent", name, "--port", port, python=python), stderr=subprocess.PIPE
     )
     try:
         wait_for_card(f"http://127.0.0.1:{port}")
@@ -353,7 +352,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_is_exit_130(tmp_path, sto
             "run",
             "Evaluate the bundled oracle and null agents on all mock tasks, 100 trials each",
             *("--max-concurrency", "1"),
-            python=INSTALLED,
+            python=INSTALLED if stop == signal.SIGINT else None,
         ),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

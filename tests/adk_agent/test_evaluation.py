@@ -49,7 +49,7 @@ def creates_the_task(text, context_id):
 def own_children():
     """The process ids of this process's children."""
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    return [int(child) for child in children.read_text().split()]
+    return {int(child) for child in children.read_text().split()}
 
 
 @pytest.mark.requirement("tau:agent")
@@ -245,11 +245,11 @@ async def test_an_agent_that_goes_away_is_not_waited_for_to_the_end(make_deps, m
 
 
 async def test_a_bundled_agents_process_that_is_killed_is_named(make_deps, make_plan):
-    killed = []
+    killed, before = [], own_children()
 
     def watch(progress):
         if progress.done == 2 and not killed:
-            (child,) = own_children()
+            (child,) = own_children() - before
             killed.append(child)
             os.kill(child, signal.SIGKILL)
 

@@ -11,6 +11,8 @@ from adk_agent.conversation.artifacts import report_data
 from adk_agent.evaluation import evaluate
 from adk_agent.planning import resolve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: make setup")
 
 QUERIES = Path(__file__).parents[2] / "data" / "leaderboard"

@@ -14,6 +14,8 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from tau_bridge.testing import closed_port, raw_agent, scripted_agent, serve
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 110
 

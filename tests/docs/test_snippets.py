@@ -21,6 +21,8 @@ A comment right above a block says what else is meant:
 - `<!-- not run: REASON -->`.
 
 Compared is what is the same every time: run ids, times, durations, versions and folders are not.
+README.md is played with the programs as they are installed, other pages with those that start at
+once (see `tests/preloaded`).
 Ports 9009 to 9011 are exchanged for free ones of four digits.
 """
 
@@ -41,7 +43,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 LANGUAGES = ("console", "python", "json", "text", "http")
 PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
 """What a command that is run may begin with: what every machine with this project has."""
@@ -165,10 +168,18 @@ class RunCache:
 
 
 class Session:
-    """Plays one page."""
+    """Plays one page.
 
-    def __init__(self, folder, cache, exchange):
+    Args:
+        folder: Where its commands run.
+        programs: A folder of programs that are run instead of those on the path.
+        cache: What earlier pages have run.
+        exchange: The requests of the page.
+    """
+
+    def __init__(self, folder, *, programs, cache, exchange):
         self.folder = folder
+        self._environment = environment(programs)
         self._cache = cache
         self._exchange = exchange
         self._ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
@@ -234,7 +245,7 @@ class Session:
         return subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
-            env=environment(),
+            env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -248,7 +259,7 @@ class Session:
         server = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
             cwd=self.folder,
-            env=environment(),
+            env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -295,7 +306,7 @@ class Session:
         assert result.returncode == code, f"{where} ends with {result.returncode}:\n{result.stdout}"
 
 
-def environment():
+def environment(programs):
     """The settings of a new user, this project's commands, and no way into the network."""
     kept = {
         name: value
@@ -304,7 +315,7 @@ def environment():
     }
     return {
         **kept,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "https_proxy": "http://127.0.0.1:9",
         "http_proxy": "http://127.0.0.1:9",
         "no_proxy": "127.0.0.1,localhost",
@@ -339,9 +350,11 @@ def cache():
 
 
 @pytest.fixture
-def session(tmp_path, cache, exchange):
+def session(tmp_path, cache, exchange, page, programs_that_start_at_once):
     # What runs leave behind stays until the end of the session: the cache copies it.
-    opened = Session(tmp_path, cache, exchange)
+    installed = Path(sys.executable).parent
+    programs = installed if page == README else programs_that_start_at_once
+    opened = Session(tmp_path, programs=programs, cache=cache, exchange=exchange)
     yield opened
     opened.close()
 

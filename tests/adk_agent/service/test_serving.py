@@ -18,6 +18,8 @@ from adk_agent.service.listening import bound_socket
 from adk_agent.settings import Settings
 from tau_bridge.a2a.policy import NetworkPolicy
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 LONG = json.dumps(
     {
         "participants": {"agent": "builtin:null"},

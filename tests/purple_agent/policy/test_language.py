@@ -287,7 +287,7 @@ def compared(sign, left, right):
     return same if sign[0] == "=" else not same
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TREES, WORLDS, st.sampled_from(["", " ", "\n\t "]))
 def test_conditions_mean_what_a_second_evaluator_says(tree, world, space):
     assert judge(printed(tree, space), world).truth is truth_of(tree, world)
@@ -319,7 +319,7 @@ SCRAPS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.one_of(SCRAPS, st.text(max_size=40)), WORLDS)
 def test_any_text_is_either_refused_or_judged(text, world):
     try:

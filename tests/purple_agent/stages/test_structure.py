@@ -138,7 +138,7 @@ def test_a_list_holds_what_the_text_lists_and_prose_stays_whole(text, items):
     assert json.loads(as_list(text)) == ([text] if items is None else items)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.text(alphabet='ab,.:;-* 1)\n[]"{}`', max_size=60))
 def test_making_a_list_twice_makes_it_once(text):
     assert as_list(as_list(text)) == as_list(text)

@@ -26,10 +26,12 @@ def test_the_manifest_is_that_of_the_teams():
     assert json.loads((DATA / "teams.json").read_bytes()) == manifest()
 
 
-@pytest.mark.parametrize("name", WORKING)
-async def test_a_team_answers_every_exercise_right(served, exercise_list, name):
-    # The chatty ones make ninety calls over one exercise: every fourth is enough of them.
-    for exercise in exercise_list[:: 4 if name == "chatty6" else 1]:
+@pytest.mark.parametrize(("place", "name"), list(enumerate(WORKING)))
+async def test_a_team_answers_exercises_right(served, exercise_list, place, name):
+    # A third each, another one for the next team: every exercise is answered by several teams.
+    # The chatty ones make ninety calls over one exercise: two are enough of them.
+    of_this_team = exercise_list[place % 3 :: 3]
+    for exercise in of_this_team[:2] if name == "chatty6" else of_this_team:
         answer, _ = await served.answer(f"team:{name}", exercise.prompt)
         assert is_right(exercise, answer), (exercise.id, answer)
 

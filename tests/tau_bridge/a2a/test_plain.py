@@ -95,7 +95,7 @@ LIMITS = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(STEPS, LIMITS)
 @example(
     [{"step_id": "1", "call_type": "TOOL", "name": "b", "parameters": None, "requests": {}}],

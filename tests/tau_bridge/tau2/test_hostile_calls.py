@@ -61,7 +61,7 @@ def calls_of(domain):
 def test_any_call_gets_a_result_and_any_conversation_a_verdict(request, name):
     domain = request.getfixturevalue(name)
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(calls_of(domain), min_size=1, max_size=4))
     def holds(calls):
         world = domain.new_world(TASK)
