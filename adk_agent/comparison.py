@@ -54,6 +54,8 @@ class AgentComparison(_Row):
     only_first: int
     """Tasks with a score in the first run alone."""
     only_second: int
+    lost_scores: int
+    """Tasks with a score in the first run alone whose trials of the second failed or have none."""
     drift: tuple[MetricDrift, ...]
 
     @property
@@ -63,12 +65,14 @@ class AgentComparison(_Row):
 
 
 class RunComparison(_Row):
-    """Two runs, with a row for each pair of participants."""
+    """Two runs, with a row for each pair of participants that has something to compare."""
 
     first_run: str
     second_run: str
     warnings: tuple[str, ...]
     agents: tuple[AgentComparison, ...]
+    not_compared: tuple[str, ...] = ()
+    """Agents of the second run that had a counterpart and no scored task in common with it."""
 
 
 def compare_runs(
@@ -88,8 +92,8 @@ def compare_runs(
         RequestError: No participants belong together, no task was scored in both runs, or the
             data differ.
     """
-    warnings = _differences(first, second)
     data = _other_data(first, second)
+    _refuse_other_scoring(first, second)
     if data and not other_data:
         raise RequestError(
             f"runs {first.run_id} and {second.run_id} have other data: {'; '.join(data)}. Their "
@@ -101,8 +105,8 @@ def compare_runs(
             f"no agent of run {first.run_id} ({', '.join(_agents(first))}) has its like in run "
             f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
         )
-    rows = [_compared(first, one, second, other) for one, other in pairs]
-    known = tuple(row for row in rows if row is not None)
+    rows = {pair: _compared(first, pair[0], second, pair[1]) for pair in pairs}
+    known = tuple(row for row in rows.values() if row is not None)
     if not known:
         raise RequestError(
             f"runs {first.run_id} and {second.run_id} have no task in common that was scored in "
@@ -111,8 +115,14 @@ def compare_runs(
     return RunComparison(
         first_run=first.run_id,
         second_run=second.run_id,
-        warnings=(*data, *warnings),
+        warnings=(
+            *data,
+            *_differences(first, second),
+            *_other_people(first, second, pairs),
+            *_left_out(first, second, rows),
+        ),
         agents=known,
+        not_compared=tuple(other for (_, other), row in rows.items() if row is None),
     )
 
 
@@ -161,8 +171,22 @@ def _compared(
         lost=tuple(move for move in moves if move.second < move.first),
         only_first=len(before) - len(common),
         only_second=len(after) - len(common),
+        lost_scores=_lost_scores(before, after, second, other),
         drift=_drift(_figures(first, one, common), _figures(second, other, common)),
     )
+
+
+def _lost_scores(
+    before: Mapping[TaskKey, Sequence[bool]],
+    after: Mapping[TaskKey, Sequence[bool]],
+    second: EvaluationReport,
+    agent: str,
+) -> int:
+    """Tasks that were scored before, and were played now without a score."""
+    played = {
+        (trial.domain, trial.task_id) for trial in second.trials if trial.participant == agent
+    }
+    return sum(task in played and task not in after for task in before)
 
 
 def _outcomes(report: EvaluationReport, agent: str) -> dict[TaskKey, list[bool]]:
@@ -226,17 +250,10 @@ def _differences(first: EvaluationReport, second: EvaluationReport) -> list[str]
         for name in sorted(first.versions.keys() | second.versions.keys())
         if first.versions.get(name) != second.versions.get(name)
     ]
-    users = [
-        f"user of {row.domain}: {row.user} in the first run, {other.user} in the second"
-        for row in first.summary
-        for other in second.summary
-        if (row.participant, row.domain) == (other.participant, other.domain)
-        and row.user != other.user
-    ]
     settings = [
         f"{name}: {getattr(first.plan, name)} in the first run, {getattr(second.plan, name)} in "
         "the second"
-        for name in ("seed", "max_steps", "solo", "evaluation_type")
+        for name in ("seed", "max_steps")
         if getattr(first.plan, name) != getattr(second.plan, name)
     ]
     broken = [
@@ -244,7 +261,67 @@ def _differences(first: EvaluationReport, second: EvaluationReport) -> list[str]
         for report in (first, second)
         if report.status != "complete"
     ]
-    return [*versions, *users, *settings, *broken]
+    early = [
+        f"run {report.run_id} was stopped early by a rule: its score chose the moment, so the "
+        "test does not hold as it says"
+        for report in (first, second)
+        if report.stopped_by is not None
+    ]
+    return [*versions, *settings, *broken, *early]
+
+
+def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> None:
+    for name in ("evaluation_type", "solo"):
+        before, after = getattr(first.plan, name), getattr(second.plan, name)
+        if before != after:
+            raise RequestError(
+                f"run {first.run_id} was played with {name} {before!r}, run {second.run_id} with "
+                f"{after!r}: these are different scores, which do not compare"
+            )
+
+
+def _other_people(
+    first: EvaluationReport, second: EvaluationReport, pairs: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Where another user spoke, or somebody else made the rewards."""
+    found = []
+    for pair in pairs:
+        users, makers = zip(
+            *(_people(report, agent) for report, agent in zip((first, second), pair, strict=True)),
+            strict=True,
+        )
+        for what, (before, after) in (("user", users), ("rewards made by", makers)):
+            if before and after and before != after:
+                found.append(
+                    f"{what}: {', '.join(sorted(before))} for {pair[0]} in the first run, "
+                    f"{', '.join(sorted(after))} for {pair[1]} in the second"
+                )
+    return found
+
+
+def _people(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
+    scored = [t for t in report.trials if t.participant == agent and t.status == "scored"]
+    return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
+
+
+def _left_out(
+    first: EvaluationReport,
+    second: EvaluationReport,
+    rows: Mapping[tuple[str, str], AgentComparison | None],
+) -> list[str]:
+    found = [
+        f"{other} is not compared, for it has no scored task in common with {one} of the first run"
+        for (one, other), row in rows.items()
+        if row is None
+    ]
+    for report, place in ((first, 0), (second, 1)):
+        compared = {pair[place] for pair in rows}
+        found += [
+            f"{agent} of run {report.run_id} has no counterpart and is not compared"
+            for agent in _agents(report)
+            if agent not in compared and agent not in (FLOOR, CEILING)
+        ]
+    return found
 
 
 def told(found: RunComparison) -> str:
@@ -275,6 +352,11 @@ def _agent_lines(row: AgentComparison) -> list[str]:
         lines.append(
             f"  not compared: {row.only_first} tasks scored in the first run alone, "
             f"{row.only_second} in the second alone"
+        )
+    if row.lost_scores:
+        lines.append(
+            f"  {row.lost_scores} of the former were played again and have no score now: no "
+            "verdict holds for them"
         )
     lines += [
         f"  {each.evaluator} {_figure(each.metric, each.first)} before, "

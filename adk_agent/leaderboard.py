@@ -68,6 +68,9 @@ def _mark(
     played = _pass_rate(_rows_of(report, agent))
     if played is not None:
         return played
-    tasks = sum(score.tasks for score in measured if score is not None)
-    passed = sum(score.pass_1 * score.tasks for score in measured if score and score.pass_1)
-    return round(100 * passed / tasks, 4) if tasks else None
+    known = [score for score in measured if score is not None]
+    tasks = sum(score.tasks for score in known)
+    if len(known) < len(measured) or not tasks:
+        return None
+    passed = sum(score.pass_1 * score.tasks for score in known if score.pass_1 is not None)
+    return round(100 * passed / tasks, 4)

@@ -36,6 +36,8 @@ class EvaluationReport(Row):
     run_id: str
     status: Literal["complete", "incomplete", "interrupted"]
     """Incomplete: some trial failed, so the figures lack it. Interrupted: trials are missing."""
+    stopped_by: str | None = None
+    """The rule that ended it early, as was asked for; None where every trial was to be played."""
     request: str
     plan: EvaluationPlan
     created_at: AwareDatetime

@@ -13,7 +13,7 @@ from evals.diagnosis import Diagnosis
 from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_hat_k_by_task
-from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
+from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, intervals_of_means
 
 FLOOR = f"{BUILTIN_PREFIX}null"
 """The agent that does nothing: what it passes, an agent passes without any doing of its own."""
@@ -75,6 +75,11 @@ class TrialRow(Row):
         return self.reward is not None and is_success(self.reward)
 
     @property
+    def outcome(self) -> str:
+        """`passed`, `not passed`, `unscored` or `failed`."""
+        return "passed" if self.passed else "not passed" if self.reward is not None else self.status
+
+    @property
     def label(self) -> str:
         """The trial in words."""
         return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
@@ -130,8 +135,10 @@ class ScoreRow(Row):
     """Trials in which the simulated user is known to have been at fault."""
     format_repairs: int
     pass_hat_k: dict[str, float | None]
+    tasks_by_k: dict[str, int] = {}
+    """How many tasks pass^k rests on, by k: those with k scored trials."""
     intervals: dict[str, Interval | None] = {}
-    """Of pass^k, by k: see `interval_method`."""
+    """Of pass^k, by k, 0 to 1: see `interval_method`."""
     interval_method: str = INTERVAL_METHOD
     mean_reward: float | None
     mean_reward_all: float | None
@@ -140,6 +147,7 @@ class ScoreRow(Row):
     above_floor: float | None = None
     """Mean over tasks of pass^1 minus what the floor gets, where both are known; -1 to 1."""
     above_floor_interval: Interval | None = None
+    """Of that, -1 to 1."""
     consistency: float | None = None
     """How alike the trials of a task end, 0 to 1; None without a task of two scored trials."""
     mean_trial_ms: float | None = None
@@ -326,7 +334,10 @@ def _scores(
         "user_faults": sum(_is_users(trial) for trial in trials),
         "format_repairs": sum(trial.format_repairs for trial in trials),
         "pass_hat_k": {str(k): mean(estimates) for k, estimates in by_k.items()},
-        "intervals": {str(k): interval_of_mean(estimates) for k, estimates in by_k.items()},
+        "tasks_by_k": {str(k): len(estimates) for k, estimates in by_k.items()},
+        "intervals": dict(
+            zip(map(str, by_k), intervals_of_means(list(by_k.values())), strict=True)
+        ),
         "mean_reward": mean(values),
         "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
         "floor": _reference_score(references, "floor", tasks),

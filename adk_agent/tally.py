@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +11,7 @@ from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
 from adk_agent.runs import TrialRecord
 from adk_agent.settings import Settings
-from adk_agent.summary import DataOrigin, References, TrialRow, tables
+from adk_agent.summary import DataOrigin, References, SummaryRow, TrialRow, tables
 from adk_agent.team_summary import TeamRow, for_report, team_row
 from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
@@ -19,6 +20,9 @@ from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
 from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.completion import CACHED, COMPLETION
+
+MOST_WARNED = 5
+"""Warnings of one kind."""
 
 
 class Tally:
@@ -73,9 +77,8 @@ class Tally:
             for step in record.trace.of_type(CallType.AGENT)
             if step.caller == ASSESSOR and step.provenance is Provenance.OBSERVED
         )
-        outcome = "passed" if row.passed else "not passed" if row.status == "scored" else row.status
-        self.counts[outcome] += 1
-        return outcome
+        self.counts[row.outcome] += 1
+        return row.outcome
 
     async def report(
         self,
@@ -91,6 +94,7 @@ class Tally:
         """The report of what has ended so far."""
         rows = tuple(self._rows[job] for job in self._jobs if job in self._rows)
         broken = any(row.status == "failed" for row in rows)
+        made = await asyncio.to_thread(tables, rows, self._plan, origins, references)
         return EvaluationReport(
             run_id=self._run_id,
             status="interrupted" if interrupted else "incomplete" if broken else "complete",
@@ -105,8 +109,10 @@ class Tally:
                 *self._reuse(),
                 *self._gaps(rows),
                 *sickly(rows),
+                *_uneven(made["summary"]),
+                *_failed_by_agents(made["summary"], rows),
             ),
-            **tables(rows, self._plan, origins, references),
+            **made,
             trials=rows,
             teams=self._team_rows(),
             evaluations=await self._all_evaluations(),
@@ -220,6 +226,36 @@ class Tally:
 def _is_answer(step: InteractionStep) -> bool:
     observed = step.provenance is Provenance.OBSERVED
     return observed and step.name == COMPLETION and step.error is None
+
+
+def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
+    """Warnings where pass^k rests on fewer tasks than pass^1: they do not compare."""
+    return [
+        f"{row.participant} in {row.domain}: pass^{k} rests on {tasks} of {row.tasks_by_k['1']} "
+        "scored tasks, for the others have too few scored trials"
+        for row in summary
+        for k, tasks in row.tasks_by_k.items()
+        if tasks < row.tasks_by_k["1"]
+    ][:MOST_WARNED]
+
+
+def _failed_by_agents(summary: Sequence[SummaryRow], trials: Sequence[TrialRow]) -> list[str]:
+    """Warnings where an agent ended trials itself, which leaves them without a score."""
+    warnings = []
+    for row in summary:
+        count = sum(
+            trial.fault == "agent"
+            for trial in trials
+            if (trial.participant, trial.domain) == (row.participant, row.domain)
+        )
+        if count:
+            score = row.passed / (row.scored + count)
+            warnings.append(
+                f"{row.participant} in {row.domain}: the agent itself failed {count} of "
+                f"{row.trials} trials, which have no score; with them as 0, {score:.3f} of its "
+                "trials pass"
+            )
+    return warnings
 
 
 def _unused_models(plan: EvaluationPlan, settings: Settings) -> list[str]:

@@ -7,6 +7,7 @@ too narrow. Everything here is deterministic: the same values give the same figu
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
@@ -22,6 +23,9 @@ INTERVAL_METHOD = (
     "Bayesian bootstrap over tasks, with half a task added at either end of the scale "
     f"({DRAWS:,} draws)"
 )
+LEAST_TASKS = 10
+"""Below this many tasks nothing is said of what it takes to find a difference: the normal
+approximation does not hold, and with five the test cannot find any."""
 EXACT_UP_TO = 12
 """Tasks that differ, up to which all signs are gone through instead of drawn."""
 _SEED = 20_240_517
@@ -70,26 +74,45 @@ def interval_of_mean(
         lowest: The lowest value that a task can have.
         highest: The highest one.
     """
-    if not values:
-        return None
-    given = np.asarray(values, dtype=float)
-    means = _drawn_means(np.append(given, (lowest, highest)))
+    return intervals_of_means([values], lowest=lowest, highest=highest)[0]
+
+
+def intervals_of_means(
+    columns: Sequence[Sequence[float]], *, lowest: float = 0.0, highest: float = 1.0
+) -> list[Interval | None]:
+    """`interval_of_mean` of each column; those of one length share the draws, which take longest."""
+    by_size: dict[int, list[int]] = defaultdict(list)
+    for place, column in enumerate(columns):
+        by_size[len(column)].append(place)
+    found: list[Interval | None] = [None] * len(columns)
+    for size, places in by_size.items():
+        if size:
+            values = np.array([columns[place] for place in places], dtype=float)
+            for place, interval in zip(places, _intervals(values, lowest, highest), strict=True):
+                found[place] = interval
+    return found
+
+
+def _intervals(values: NDArray[np.float64], lowest: float, highest: float) -> Iterator[Interval]:
+    """Of each row of `values`, rows x tasks."""
+    ends = np.broadcast_to((lowest, highest), (len(values), 2))
+    drawn = _drawn_means(np.hstack((values, ends)))
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(means, (tail, 1 - tail))
-    mean = float(given.mean())
-    return Interval(
-        low=round(max(lowest, min(float(low), mean)), _DIGITS),
-        high=round(min(highest, max(float(high), mean)), _DIGITS),
-    )
+    for means, mean in zip(drawn, values.mean(axis=1), strict=True):
+        low, high = np.quantile(means, (tail, 1 - tail))
+        yield Interval(
+            low=round(float(max(lowest, min(low, mean))), _DIGITS),
+            high=round(float(min(highest, max(high, mean))), _DIGITS),
+        )
 
 
 def _drawn_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weighted means under Dirichlet weights: 1 for each task, 1/2 for the two added ends."""
-    if values.size <= _KEPT_SIZE:
-        weighted: NDArray[np.float64] = _kept_weights(values.size) @ values
-        return weighted
-    rows = _CELLS // values.size + 1
-    return np.concatenate([weights @ values for weights in _weights(values.size, rows)])
+    """Weighted means, rows x draws, under Dirichlet weights: 1 a task, 1/2 each added end."""
+    size = values.shape[1]
+    if size <= _KEPT_SIZE:
+        return np.asarray(values @ _kept_weights(size).T)
+    rows = _CELLS // size + 1
+    return np.hstack([values @ weights.T for weights in _weights(size, rows)])
 
 
 @lru_cache(maxsize=8)
@@ -125,12 +148,14 @@ class Comparison(BaseModel):
     exact: bool
     """Whether all sign flips were gone through; else `DRAWS` of them were drawn."""
     smallest_difference: float | None
-    """What this many tasks and trials would find in 80 % of cases; None from too few tasks."""
+    """About what this many tasks and trials would find in 80 % of cases; None below `LEAST_TASKS`,
+    and where they would find none."""
     trials_needed: int | None
     """Trials of each task that would find `difference` in 80 % of cases; None where no number of
-    trials does, because the tasks differ too much, or there is no difference."""
+    trials does, because the tasks differ too much or are too few, or there is no difference."""
     tasks_needed: int | None
-    """Tasks, with as many trials as now, that would; None where there is no difference."""
+    """Tasks, with as many trials as now, that would, `LEAST_TASKS` at least; None where there is
+    no difference."""
 
     @property
     def is_significant(self) -> bool:
@@ -186,12 +211,13 @@ def sign_flip_test(differences: Sequence[float]) -> tuple[float, bool]:
     if moved.size == 0:
         return 1.0, True
     exact = moved.size <= EXACT_UP_TO
-    flips = _all_signs(moved.size) if exact else _drawn_signs(moved.size)
+    # With all of the tasks, so that the same signs serve however many of them differ.
+    sums = _all_signs(moved.size) @ moved if exact else _drawn_sums(np.array(differences))
     # Sums that are equal in truth must not differ by their rounding.
-    extreme = int(np.sum(np.abs(flips @ moved) >= abs(moved.sum()) - 1e-9))
+    extreme = int(np.sum(np.abs(sums) >= abs(moved.sum()) - 1e-9))
     if exact:
-        return extreme / len(flips), True
-    return (extreme + 1) / (len(flips) + 1), False
+        return extreme / len(sums), True
+    return (extreme + 1) / (len(sums) + 1), False
 
 
 def _all_signs(count: int) -> NDArray[np.float64]:
@@ -199,10 +225,25 @@ def _all_signs(count: int) -> NDArray[np.float64]:
     return np.where(numbers >> np.arange(count) & 1, 1.0, -1.0)
 
 
-def _drawn_signs(count: int) -> NDArray[np.float64]:
+def _drawn_sums(moved: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums under drawn signs."""
+    if moved.size <= _KEPT_SIZE:
+        return np.asarray(_kept_signs(moved.size) @ moved)
+    rows = _CELLS // moved.size + 1
+    return np.concatenate([signs @ moved for signs in _signs(moved.size, rows)])
+
+
+@lru_cache(maxsize=8)
+def _kept_signs(count: int) -> NDArray[np.float64]:
+    return np.concatenate(list(_signs(count, DRAWS)))
+
+
+def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:
+    """All draws, at most `rows` of them at a time."""
     random = np.random.default_rng(_SEED)
-    heads = random.integers(0, 2, (DRAWS, count), dtype=np.int8)
-    return np.where(heads, 1.0, -1.0)
+    for start in range(0, DRAWS, rows):
+        heads = random.integers(0, 2, (min(rows, DRAWS - start), count), dtype=np.int8)
+        yield np.where(heads, 1.0, -1.0)
 
 
 def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | None:
@@ -219,15 +260,16 @@ def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | No
 
 
 def _smallest_difference(spread: float | None, tasks: int) -> float | None:
-    if not spread:
+    if not spread or tasks < LEAST_TASKS:
         return None
-    return round(min(1.0, (_Z_LEVEL + _Z_POWER) * math.sqrt(spread / tasks)), _DIGITS)
+    found = (_Z_LEVEL + _Z_POWER) * math.sqrt(spread / tasks)
+    return round(found, _DIGITS) if found <= 1 else None
 
 
 def _tasks_needed(difference: float, spread: float | None) -> int | None:
     if not spread or not difference:
         return None
-    return math.ceil(spread * ((_Z_LEVEL + _Z_POWER) / difference) ** 2)
+    return max(LEAST_TASKS, math.ceil(spread * ((_Z_LEVEL + _Z_POWER) / difference) ** 2))
 
 
 def _trials_needed(
@@ -237,7 +279,7 @@ def _trials_needed(
     pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]],
 ) -> int | None:
     """From spread = spread of the tasks themselves + noise / trials, solved for the trials."""
-    if spread is None or noise is None or not difference:
+    if spread is None or noise is None or not difference or len(pairs) < LEAST_TASKS:
         return None
     now = float(np.mean([(1 / len(first) + 1 / len(second)) / 2 for first, second in pairs]))
     of_the_tasks = max(0.0, spread - noise * now)

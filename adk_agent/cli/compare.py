@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from adk_agent.cli.edge import GATE_FAILED, OK
+from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.tracked import results_dir_of
-from adk_agent.comparison import compare_runs, told
+from adk_agent.comparison import RunComparison, compare_runs, told
 from adk_agent.results import results_so_far
 
 
@@ -15,7 +15,8 @@ def execute(parsed: argparse.Namespace) -> int:
     """Compare two runs.
 
     Returns:
-        1 where the second is significantly worse and `--fail-on-regression` asks about that.
+        With `--fail-on-regression` 1 where the second is significantly worse, and 3 where that
+        cannot be told, because tasks lost their score.
     """
     results_dir = results_dir_of(parsed)
     _, first = results_so_far(results_dir, parsed.first)
@@ -25,8 +26,19 @@ def execute(parsed: argparse.Namespace) -> int:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
         sys.stdout.write(told(found))
+    return _gate(found) if parsed.fail_on_regression else OK
+
+
+def _gate(found: RunComparison) -> int:
     worse = [row.second_agent for row in found.agents if row.is_regression]
-    if parsed.fail_on_regression and worse:
+    if worse:
         print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
         return GATE_FAILED
+    undecided = [*found.not_compared, *(r.second_agent for r in found.agents if r.lost_scores)]
+    if undecided:
+        print(
+            f"greenroom: no verdict on {', '.join(undecided)}: tasks that had a score have none now",
+            file=sys.stderr,
+        )
+        return INCOMPLETE
     return OK

@@ -187,9 +187,11 @@ async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(make_deps, s
     assert (row["floor"], row["ceiling"]) == (50.0, 100.0)
 
 
-async def test_without_references_floor_and_ceiling_are_not_known(make_deps, make_plan) -> None:
+async def test_without_references_floor_and_ceiling_are_those_that_were_measured(
+    make_deps, make_plan
+) -> None:
     row = report_data(await evaluate(make_plan("builtin:echo"), make_deps(), request=""))
-    assert (row["floor"], row["ceiling"]) == (None, None)
+    assert (row["floor"], row["ceiling"]) == (0.0, 100.0)
 
 
 async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, source) -> None:

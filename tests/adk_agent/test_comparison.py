@@ -203,3 +203,42 @@ def test_the_gate_fails_on_a_significant_loss_alone(tmp_path, capsys):
     assert main(["compare", "bad", "good", "--fail-on-regression", *folder]) == 0
     assert main(["compare", "good", "nope", *folder]) == 2
     assert "there is no run 'nope'" in capsys.readouterr().err
+
+
+def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, capsys):
+    """Failed trials have no score: the gate cannot tell, and says so."""
+    first = {OLD: {f"t{n}": [True] for n in range(12)}, "http://x": {"t0": [True]}}
+    second = {
+        OLD: {f"t{n}": [True if n < 4 else None] for n in range(12)},
+        "http://x": {"t0": [None]},
+    }
+    kept(tmp_path, report("before", first))
+    kept(tmp_path, report("after", second, status="incomplete"))
+    folder = ("--results-dir", str(tmp_path))
+    assert main(["compare", "before", "after", *folder]) == 0
+    out, _ = capsys.readouterr()
+    assert "8 of the former were played again and have no score now" in out
+    assert "http://x is not compared, for it has no scored task in common" in out
+    assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
+    assert "no verdict on http://x, http://old:1" in capsys.readouterr().err
+
+
+def test_agents_without_a_counterpart_are_named():
+    second = report("b", {**one(OLD, 5), **one("http://y", 5)})
+    first = report("a", {**one(OLD, 5), **one("http://x", 3)}, roles={"http://x": "other"})
+    assert compare_runs(first, second).warnings == (
+        "http://x of run a has no counterpart and is not compared",
+        "http://y of run b has no counterpart and is not compared",
+    )
+
+
+def test_another_user_is_told_whatever_the_address_and_another_way_of_scoring_refused():
+    first, second = report("a", one(OLD, 5)), report("b", one(NEW, 5))
+    trials = tuple(row.model_copy(update={"user": "llm:m"}) for row in second.trials)
+    found = compare_runs(first, second.model_copy(update={"trials": trials}))
+    assert found.warnings == (
+        f"user: scripted for {OLD} in the first run, llm:m for {NEW} in the second",
+    )
+    plan = second.plan.model_copy(update={"evaluation_type": "action"})
+    with pytest.raises(RequestError, match="'all', run b with 'action': these are different"):
+        compare_runs(first, second.model_copy(update={"plan": plan}))

@@ -298,7 +298,7 @@ class Session:
 
     def _moved_back(self, text):
         for shown, used in self._ports.items():
-            text = text.replace(f":{used}", f":{shown}")
+            text = re.sub(rf":{used}\b", f":{shown}", text)
         return text
 
     @staticmethod
