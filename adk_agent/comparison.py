@@ -12,7 +12,7 @@ from adk_agent.errors import RequestError
 from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport
 from adk_agent.summary import CEILING, FLOOR, TaskKey
-from evals.statistics import Comparison, compare
+from evals.statistics import LEAST_TASKS, Comparison, compare
 
 MOST_LISTED = 20
 DRIFTED = ("graph", "latency")
@@ -55,7 +55,7 @@ class AgentComparison(_Row):
     """Tasks with a score in the first run alone."""
     only_second: int
     lost_scores: int
-    """Tasks with a score in the first run alone whose trials of the second failed or have none."""
+    """Tasks with a score in the first run alone that were played in the second, without a score."""
     drift: tuple[MetricDrift, ...]
 
     @property
@@ -71,8 +71,9 @@ class RunComparison(_Row):
     second_run: str
     warnings: tuple[str, ...]
     agents: tuple[AgentComparison, ...]
-    not_compared: tuple[str, ...] = ()
-    """Agents of the second run that had a counterpart and no scored task in common with it."""
+    undecided: tuple[str, ...] = ()
+    """Why a gate cannot tell whether the second run is worse: agents and tasks of the first that
+    have no score in the second."""
 
 
 def compare_runs(
@@ -92,6 +93,8 @@ def compare_runs(
         RequestError: No participants belong together, no task was scored in both runs, or the
             data differ.
     """
+    if first.run_id == second.run_id:
+        raise RequestError(f"{first.run_id} is one run: name two to compare")
     data = _other_data(first, second)
     _refuse_other_scoring(first, second)
     if data and not other_data:
@@ -122,7 +125,7 @@ def compare_runs(
             *_left_out(first, second, rows),
         ),
         agents=known,
-        not_compared=tuple(other for (_, other), row in rows.items() if row is None),
+        undecided=tuple(_undecided(first, rows)),
     )
 
 
@@ -304,6 +307,23 @@ def _people(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
     return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
 
 
+def _undecided(
+    first: EvaluationReport, rows: Mapping[tuple[str, str], AgentComparison | None]
+) -> list[str]:
+    counterparts = {one for one, _ in rows}
+    missing = [
+        f"{agent} is in the first run alone"
+        for agent in _agents(first)
+        if agent not in counterparts and agent not in (FLOOR, CEILING)
+    ]
+    missing += [f"{other} has no task in common" for (_, other), row in rows.items() if row is None]
+    return missing + [
+        f"{row.second_agent} lacks {row.only_first} of {row.only_first + row.comparison.tasks} tasks"
+        for row in rows.values()
+        if row is not None and row.only_first
+    ]
+
+
 def _left_out(
     first: EvaluationReport,
     second: EvaluationReport,
@@ -319,7 +339,7 @@ def _left_out(
         found += [
             f"{agent} of run {report.run_id} has no counterpart and is not compared"
             for agent in _agents(report)
-            if agent not in compared and agent not in (FLOOR, CEILING)
+            if agent not in compared
         ]
     return found
 
@@ -380,7 +400,11 @@ def _verdict(row: AgentComparison) -> str:
 
 def _power_lines(by: Comparison) -> list[str]:
     lines = []
-    if by.smallest_difference is not None:
+    if by.smallest_difference is None and by.tasks < LEAST_TASKS:
+        lines.append(f"  {by.tasks} tasks are too few to say what they would show")
+    elif by.smallest_difference is None:
+        lines.append("  no task differs, so what these tasks would show is not known")
+    else:
         lines.append(
             f"  this many tasks and trials show a difference of {by.smallest_difference:.3f} or "
             "more in 80 % of cases"

@@ -34,10 +34,10 @@ def _gate(found: RunComparison) -> int:
     if worse:
         print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
         return GATE_FAILED
-    undecided = [*found.not_compared, *(r.second_agent for r in found.agents if r.lost_scores)]
-    if undecided:
+    if found.undecided:
+        why = "; ".join(found.undecided)
         print(
-            f"greenroom: no verdict on {', '.join(undecided)}: tasks that had a score have none now",
+            f"greenroom: no verdict, for what had a score before has none now: {why}",
             file=sys.stderr,
         )
         return INCOMPLETE

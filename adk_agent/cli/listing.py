@@ -7,7 +7,6 @@ import inspect
 import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +147,13 @@ def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
         "run": run_id,
         "state": status.state,
         "trials": f"{progress.done}/{progress.total}" if progress is not None else "",
-        "request": printable(textwrap.shorten(status.request, _REQUEST_WIDTH, placeholder=" ...")),
+        "request": _shortened(printable(" ".join(status.request.split()))),
     }
+
+
+def _shortened(text: str) -> str:
+    """By characters, for JSON may hold no space to end at."""
+    return text if len(text) <= _REQUEST_WIDTH else f"{text[: _REQUEST_WIDTH - 4]} ..."
 
 
 def _first_sentence(thing: object) -> str:

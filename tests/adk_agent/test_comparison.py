@@ -220,7 +220,9 @@ def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, ca
     assert "8 of the former were played again and have no score now" in out
     assert "http://x is not compared, for it has no scored task in common" in out
     assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
-    assert "no verdict on http://x, http://old:1" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "no verdict" in err
+    assert "http://x has no task in common; http://old:1 lacks 8 of 12 tasks" in err
 
 
 def test_agents_without_a_counterpart_are_named():
@@ -242,3 +244,26 @@ def test_another_user_is_told_whatever_the_address_and_another_way_of_scoring_re
     plan = second.plan.model_copy(update={"evaluation_type": "action"})
     with pytest.raises(RequestError, match="'all', run b with 'action': these are different"):
         compare_runs(first, second.model_copy(update={"plan": plan}))
+
+
+def test_an_agent_or_a_task_that_is_missing_leaves_the_gate_undecided(tmp_path, capsys):
+    kept(tmp_path, report("before", {**one(OLD, 5), **one("http://x", 3)}))
+    kept(tmp_path, report("after", one(OLD, 5, tasks=19)))
+    arguments = ["compare", "before", "after", "--fail-on-regression"]
+    assert main([*arguments, "--results-dir", str(tmp_path)]) == 3
+    err = capsys.readouterr().err
+    assert "http://x is in the first run alone; http://old:1 lacks 1 of 20 tasks" in err
+
+
+def test_one_run_is_no_two(tmp_path, capsys):
+    kept(tmp_path, report("a", one(OLD, 5)))
+    assert main(["compare", "a", "a", "--results-dir", str(tmp_path)]) == 2
+    assert "a is one run: name two to compare" in capsys.readouterr().err
+
+
+def test_the_other_way_round_is_the_mirror():
+    first, second = report("a", one(OLD, 5)), report("b", one(OLD, 13))
+    there = compare_runs(first, second).agents[0].comparison
+    back = compare_runs(second, first).agents[0].comparison
+    assert (there.interval.low, there.interval.high) == (-back.interval.high, -back.interval.low)
+    assert there.p_value == back.p_value
