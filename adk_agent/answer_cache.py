@@ -38,7 +38,8 @@ def key_of(question: Mapping[str, Any]) -> str:
     """The SHA-256 of a question in canonical JSON, in hexadecimal digits.
 
     Raises:
-        TypeError: The question is no JSON.
+        TypeError: The question holds something that JSON has no form for.
+        ValueError: It holds a number that is none, or itself.
     """
     text = json.dumps(question, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

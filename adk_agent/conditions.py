@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from adk_agent.errors import RequestError
 from adk_agent.models import ModelSpec, default_spec, user_spec
 from adk_agent.plan import EvaluationPlan
-from adk_agent.runs import RunManifest
+from adk_agent.runs import RULES, SCRIPTED, WITHOUT_MODELS, RunManifest
 from adk_agent.settings import Settings
 from adk_agent.summary import DataOrigin
 from tau_bridge.bundled_domains import BUNDLED_DOMAINS
@@ -18,6 +18,7 @@ NO_MODELS = (
     "were added later had the same ones is not known"
 )
 """The warning where a run without such a note goes on."""
+_MODEL = "model of the "
 
 
 def data_origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
@@ -48,8 +49,8 @@ def model_labels(plan: EvaluationPlan, settings: Settings) -> dict[str, str]:
     user, judge = model_specs(plan, settings)
     judge = judge or default_spec(settings)  # which judges how a team works together
     return {
-        "user": "scripted" if user is None else user.label,
-        "judge": "rules" if judge is None else judge.label,
+        "user": SCRIPTED if user is None else user.label,
+        "judge": RULES if judge is None else judge.label,
     }
 
 
@@ -70,9 +71,12 @@ def refuse_a_mixture(
         if now.get(name) != then.get(name)
     ]
     if differing:
+        only_models = all(name.startswith(_MODEL) for name in differing)
+        began_offline = only_models and manifest.models == WITHOUT_MODELS
+        way_out = "Go on with --offline, as it began" if began_offline else "Start a new run"
         raise RequestError(
             f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
-            f"{'; '.join(differing)}. Start a new run"
+            f"{'; '.join(differing)}. {way_out}"
         )
 
 
@@ -82,5 +86,5 @@ def _named(
     return {
         **{f"version of {name}": version for name, version in versions.items()},
         **{f"data of {name}": origin for name, origin in data.items()},
-        **{f"model of the {part}": label for part, label in models.items()},
+        **{f"{_MODEL}{part}": label for part, label in models.items()},
     }

@@ -66,7 +66,7 @@ def diagnose_trial(
     except Exception as error:
         logger.exception("the diagnosis of %s broke", label)
         text = f"the diagnosis itself failed: {type(error).__name__}: {error}"
-        side = outcome.fault if isinstance(outcome, Failed) else "agent"
+        side = outcome.fault if isinstance(outcome, Failed) else "harness"
         return diagnosis_of([], side=side, findings=[text])
 
 

@@ -4,6 +4,7 @@ GreenroomError
 ├── RequestError        the request, a flag or a setting cannot be used      (exit 2)
 ├── PreflightError      a participant or a model cannot be reached           (exit 3)
 ├── StorageError        the run directory cannot be written or read          (exit 3)
+│   └── DamagedError    a file of it does not hold what it should
 ├── RunCanceledError    somebody stopped the run from outside                (exit 130)
 └── ModelError          a language model that was configured failed          (exit 3)
 """
@@ -31,6 +32,10 @@ class PreflightError(GreenroomError):
 
 class StorageError(GreenroomError):
     """The run directory cannot be written or read."""
+
+
+class DamagedError(StorageError):
+    """A file of the run directory does not hold what it should, and no newer version wrote it."""
 
 
 class RunCanceledError(GreenroomError):

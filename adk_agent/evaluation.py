@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adk_agent.answer_cache import AnswerCache
@@ -18,7 +18,7 @@ from adk_agent.conditions import (
     model_specs,
     refuse_a_mixture,
 )
-from adk_agent.errors import ModelError, PreflightError, StorageError
+from adk_agent.errors import ModelError, PreflightError, RequestError, StorageError
 from adk_agent.executors.base import Executor, OpenExecutor
 from adk_agent.executors.local import open_local
 from adk_agent.executors.schedule import in_turns, play_all
@@ -29,10 +29,10 @@ from adk_agent.plan import BUILTIN_PREFIX, BUSINESS, EvaluationPlan
 from adk_agent.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.references import ReferenceBook
 from adk_agent.report import EvaluationReport
-from adk_agent.retry import Retry, kept_trials, settled_report
+from adk_agent.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
 from adk_agent.settings import Settings
-from adk_agent.standing import EndedTrial, Standing
+from adk_agent.standing import EndedTrial, ScoreSoFar, Standing
 from adk_agent.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.tally import Tally
 from adk_agent.team_access import Teams
@@ -40,10 +40,11 @@ from adk_agent.tracking import tracked_run
 from adk_agent.trial import TrialDeps, TrialJob, jobs_of
 from adk_agent.vigil import Probe, Vigil
 from evals.driver import EvaluatorRegistry
+from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.business.tool_server import BusinessTools
 from tau_bridge.clock import Runtime
-from tau_bridge.errors import AgentError
+from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.domains import Domain, load_domain
 from tau_bridge.tau2.loop import trial_seeds
@@ -116,7 +117,8 @@ async def resume(
 ) -> EvaluationReport:
     """Play what is missing of a run, and again what `retry` says; report all of it.
 
-    A run of which nothing is left to play is left as it is.
+    A run of which nothing is left to play needs neither its agents nor its models: it is reported
+    if it was not, and left as it is otherwise.
 
     Raises:
         RequestError: the run is being played, or other data, versions or language models would
@@ -128,7 +130,11 @@ async def resume(
     settled = await asyncio.to_thread(settled_report, deps.results_dir, manifest, retry)
     if settled is not None:
         return settled
-    refuse_a_mixture(manifest, deps.versions, deps.source, deps.settings)
+    try:
+        refuse_a_mixture(manifest, deps.versions, deps.source, deps.settings)
+    except RequestError:
+        if not await asyncio.to_thread(is_all_played, deps.results_dir, manifest, retry):
+            raise
     return await _tracked(manifest, deps, on_progress, retry=retry)
 
 
@@ -144,7 +150,7 @@ async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
     with tracked_run(deps.results_dir, run_id, request=manifest.request, clock=clock) as tracker:
         ended = iter_trials(deps.results_dir, run_id, manifest=manifest)
         run = await asyncio.to_thread(_Run, manifest, deps, silent, ended)
-        report = await run.report_so_far()
+        report = await run.report(interrupted=True)
         tracker.end("interrupted", "its process ended before it did")
     return report
 
@@ -207,20 +213,22 @@ class _Run:
         self._jobs = list(missing.values())
         self._pace = Pace(deps.runtime.clock)
 
-    async def report_so_far(self) -> EvaluationReport:
+    async def report(self, *, interrupted: bool) -> EvaluationReport:
+        """Report the trials that are on disk. Asks nobody and plays nothing."""
         store = RunStore.reopen(self._deps.results_dir, self._run_id)
         try:
-            return await self._report(store, interrupted=True)
+            return await self._report(store, interrupted=interrupted)
         finally:
             store.close()
 
     async def execute(self) -> EvaluationReport:
+        if not self._jobs and not self._is_new:
+            return await self.report(interrupted=False)
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
             self._tally.warn([NO_MODELS])
         user_model, judge_model = await self._models()
         domains = await asyncio.to_thread(self._load_domains)
-        await self._measure_references(domains)
         everyone = self._plan.members or self._plan.participants
         names = [p.builtin for p in everyone if p.builtin is not None]
         messenger = self._deps.new_messenger()
@@ -238,6 +246,7 @@ class _Run:
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
+                await self._measure_references(domains)
                 self._tally.warn(teams.warnings)
                 vigil = Vigil(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
@@ -261,8 +270,13 @@ class _Run:
             await messenger.aclose()
 
     async def _measure_references(self, domains: Mapping[str, Domain]) -> None:
+        """Where they are not known from before: a run that goes on has the data that it had."""
+        if self._manifest.references:
+            return
         revisions = {domain: origin.revision for domain, origin in self._manifest.data.items()}
-        references = await self._deps.references.of(self._plan, domains, revisions)
+        references = await self._deps.references.of(
+            self._plan, domains, revisions, say=self._prepare
+        )
         self._manifest = self._manifest.model_copy(update={"references": references})
 
     def _urls(self, bundled: BundledAgents) -> dict[str, str]:
@@ -386,14 +400,18 @@ class _Run:
         return RunStore.reopen(results_dir, self._run_id)
 
     def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
-        async def probe(address: str) -> str | None:
+        async def probe(address: str, times: float) -> str | None:
             messenger = self._deps.new_messenger()  # one that does not remember the card
+            messenger.limits = _patient(messenger.limits, times)
             self._allow_bundled(messenger, urls)
             try:
                 await messenger.card(urls[address])
             except AgentError as error:
                 ending = await bundled.ending() if address.startswith(BUILTIN_PREFIX) else None
-                return ending or str(error)
+                if ending is None and isinstance(error, AgentTimeoutError):
+                    raise
+                # Whoever answers something else than its card is there all the same.
+                return ending or (str(error) if isinstance(error, AgentUnreachableError) else None)
             finally:
                 await messenger.aclose()
             return None
@@ -423,14 +441,24 @@ class _Run:
             settings=self._deps.settings,
             interrupted=interrupted,
         )
+        if not interrupted:
+            report = report.model_copy(update={"stopped_by": self._early.stopped_by})
         store.finish(report, render_markdown(report))
-        self._say("finished", "the report is written")
+        exact = await asyncio.to_thread(self._standing.exact_scores)
+        self._say("finished", "the report is written", scores=exact)
         return report
 
     def _prepare(self, what: str) -> None:
         self._say("preparing", what)
 
-    def _say(self, stage: Stage, message: str, ended: EndedTrial | None = None) -> None:
+    def _say(
+        self,
+        stage: Stage,
+        message: str,
+        ended: EndedTrial | None = None,
+        *,
+        scores: Sequence[ScoreSoFar] | None = None,
+    ) -> None:
         counts = self._tally.counts
         self._on_progress(
             Progress(
@@ -447,6 +475,15 @@ class _Run:
                 trial=ended and ended.label,
                 outcome=ended and ended.outcome,
                 reason=ended and ended.why,
-                scores=self._standing.scores()[:MOST_SCORES],
+                scores=tuple(self._standing.scores() if scores is None else scores)[:MOST_SCORES],
             )
         )
+
+
+def _patient(limits: MessengerLimits, times: float) -> MessengerLimits:
+    """Limits by which an agent may take so many times longer to show that it is there."""
+    return replace(
+        limits,
+        card_timeout_s=limits.card_timeout_s * times,
+        connect_timeout_s=limits.connect_timeout_s * times,
+    )

@@ -6,15 +6,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from secrets import token_hex
+from typing import TextIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from adk_agent.errors import StorageError
+from adk_agent.errors import DamagedError, StorageError
 
 M = TypeVar("M", bound=BaseModel)
 SCHEMA = 1
 """Of the files of a run. It grows when a version before would misread what is written."""
+_MOST_CHARS = 200
+"""Of an error's place and of its message."""
 
 
 @contextmanager
@@ -27,44 +30,86 @@ def storage(path: Path) -> Iterator[None]:
         raise StorageError(msg) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one, and never a part.
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A file to write, which takes its place when the block ends without an error.
+
+    A reader sees the old text or the new one, and never a part. Of several writers the last wins:
+    each has a draft of its own.
 
     Raises:
         StorageError: It cannot be written.
     """
-    draft = path.with_name(path.name + ".part")
+    draft = path.with_name(f".{token_hex(8)}.part")
     with storage(path):
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
+        try:
+            with draft.open("x", encoding="utf-8", newline="") as file:
+                yield file
+            os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write the text of a file whole or not at all, as `whole_file` does.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    with whole_file(path) as file:
+        file.write(text)
 
 
 class _Versioned(BaseModel):
     schema_version: int = SCHEMA
 
 
-def read_kept(path: Path, kind: type[M], what: str) -> M:
+def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None) -> M:
     """What a file holds, as it was written by this version or one before.
 
     Args:
         path: The file.
         kind: What it holds.
         what: The same in words, for the message.
+        remedy: What to do where it is damaged, for the message too.
 
     Raises:
-        StorageError: It is not there, holds something else, or was written by a newer version.
+        DamagedError: It holds something else.
+        StorageError: It is not there, or was written by a newer version.
     """
     with storage(path):
         text = path.read_bytes()
-    _refuse_newer(path, text)
+    _refuse_newer_text(path, text)
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        msg = f"{str(path)!r} is not a {what} of this version: {error.error_count()} errors"
-        raise StorageError(msg) from error
+        msg = f"{str(path)!r} is not a {what} of this version: {first_error(error)}"
+        raise DamagedError(f"{msg}; {remedy}" if remedy else msg) from error
 
 
-def _refuse_newer(path: Path, text: bytes) -> None:
+def first_error(error: ValidationError) -> str:
+    """Where the first of a model's errors is and what it says, and how many there are."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    told = first["msg"][:_MOST_CHARS]
+    if place:
+        told = f"{place[:_MOST_CHARS]}: {told}"
+    count = error.error_count()
+    return told if count == 1 else f"{told} (the first of {count} errors)"
+
+
+def refuse_newer(path: Path) -> None:
+    """Nothing, unless there is a file that a newer version wrote.
+
+    Raises:
+        StorageError: There is.
+    """
+    with storage(path):
+        text = path.read_bytes() if path.exists() else b""
+    _refuse_newer_text(path, text)
+
+
+def _refuse_newer_text(path: Path, text: bytes) -> None:
     try:
         schema = _Versioned.model_validate_json(text).schema_version
     except ValidationError:

@@ -127,7 +127,10 @@ class LiteLlmCompletion:
         """
         if self._answers is None:
             return await self._call(messages, tools)
-        key = key_of(self._question(messages, tools))
+        try:
+            key = key_of(self._question(messages, tools))
+        except (TypeError, ValueError):  # such as NaN: what has no key is asked every time
+            return await self._call(messages, tools)
         kept = self._answers.get(key)
         self._used.append(key)
         if kept is not None:

@@ -22,6 +22,8 @@ from tau_bridge.tau2.users import NO_USER
 logger = logging.getLogger(__name__)
 
 MOST_KEPT = 10_000
+TOLD_AFTER = 100
+"""Tasks between two words on how far it is."""
 _USER = "scripted"
 _Play = Callable[[str], Awaitable[TaskResult]]
 
@@ -56,6 +58,8 @@ class ReferenceBook:
         plan: EvaluationPlan,
         domains: Mapping[str, Domain],
         revisions: Mapping[str, str],
+        *,
+        say: Callable[[str], None] = lambda _: None,
     ) -> dict[str, DomainReferences]:
         """The references of a plan, by domain.
 
@@ -63,11 +67,12 @@ class ReferenceBook:
             plan: Whose tasks, steps, seed and way of scoring.
             domains: The loaded τ²-bench domains.
             revisions: Of the data, by domain.
+            say: Told what is done, and how far it is.
         """
         found = {}
-        for planned in plan.tasks:
-            if planned.domain == COORDINATION:
-                continue
+        measured = [planned for planned in plan.tasks if planned.domain != COORDINATION]
+        told = _Told(say, sum(len(planned.task_ids) for planned in measured))
+        for planned in measured:
             found[planned.domain] = DomainReferences(
                 **{
                     mark: await self._play(
@@ -77,6 +82,7 @@ class ReferenceBook:
                         planned.task_ids,
                         domains.get(planned.domain),
                         revisions[planned.domain],
+                        told,
                     )
                     for mark, agent in (("floor", FLOOR), ("ceiling", CEILING))
                 }
@@ -91,6 +97,7 @@ class ReferenceBook:
         task_ids: tuple[str, ...],
         domain: Domain | None,
         revision: str,
+        told: _Told,
     ) -> ReferencePlay:
         play = _player(agent, plan, domain)
         outcomes: dict[str, Outcome] = {}
@@ -106,6 +113,7 @@ class ReferenceBook:
                 seed=plan.seed,
             )
             outcomes[task_id] = await self._outcome(key, play)
+            told.another()
         return ReferencePlay(
             agent=agent,
             user=NO_USER if plan.solo else _USER,
@@ -125,10 +133,33 @@ class ReferenceBook:
         if known is None:
             await asyncio.sleep(0)  # a task takes milliseconds of CPU; others get their turn
             known = await _outcome_of(key, play)
-            self._known[key] = known
+            # What broke may not break the next time.
+            if not isinstance(known, Failed):
+                self._known[key] = known
             if len(self._known) > MOST_KEPT:
                 self._known.popitem(last=False)
         return known
+
+
+class _Told:
+    """Says how many plays there were; a task has two."""
+
+    def __init__(self, say: Callable[[str], None], tasks: int) -> None:
+        self._say = say
+        self._tasks = tasks
+        self._plays = 0
+        if tasks:
+            say(f"measuring the floor and the ceiling of {_counted(tasks)}")
+
+    def another(self) -> None:
+        self._plays += 1
+        done, odd = divmod(self._plays, 2)
+        if not odd and done % TOLD_AFTER == 0 and done < self._tasks:
+            self._say(f"measuring the floor and the ceiling: {done} of {_counted(self._tasks)}")
+
+
+def _counted(tasks: int) -> str:
+    return f"{tasks} task{'s' if tasks != 1 else ''}"
 
 
 async def _outcome_of(key: _Key, play: _Play) -> Outcome:

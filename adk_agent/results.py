@@ -12,6 +12,7 @@ from adk_agent.markdown import render_markdown
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import (
     MANIFEST,
+    REPORT,
     RunManifest,
     iter_trials,
     load_manifest,
@@ -19,10 +20,11 @@ from adk_agent.runs import (
     rewrite_markdown,
 )
 from adk_agent.summary import TrialRow, tables
+from adk_agent.tally import warnings_of
 from adk_agent.tracking import RunStatus, read_status
 from adk_agent.trial import jobs_of
 
-REPORT = "report.json"
+MARKDOWN = "report.md"
 
 
 def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, EvaluationReport]:
@@ -68,7 +70,7 @@ def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
         name: str(directory / file)
         for name, file in (
             ("report", REPORT),
-            ("markdown", "report.md"),
+            ("markdown", MARKDOWN),
             ("trials", "trials.jsonl"),
         )
         if (directory / file).exists()
@@ -101,24 +103,39 @@ def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
     Raises:
         StorageError: It cannot be read or written.
     """
-    path = results_dir / report.run_id / "report.md"
+    path = results_dir / report.run_id / MARKDOWN
     with storage(path):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
     if text in ("", render_markdown(report)):
         explain_by_rules(results_dir, report)
 
 
+def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:
+    """Whether a run's `report.md` tells what a report of `results_so_far` does.
+
+    One that is made of the trials has no evaluations; one that was written has at least those of
+    the run.
+
+    Raises:
+        StorageError: The folder cannot be read.
+    """
+    path = results_dir / report.run_id / MARKDOWN
+    with storage(path):
+        return bool(report.evaluations) and path.exists()
+
+
 def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationReport:
-    total = manifest.plan.total_trials
+    plan = manifest.plan
+    made = tables(rows, plan, manifest.data, manifest.references)
     return EvaluationReport(
         run_id=manifest.run_id,
         status="interrupted",
         request=manifest.request,
-        plan=manifest.plan,
+        plan=plan,
         created_at=manifest.created_at,
         versions=manifest.versions,
-        warnings=(*manifest.plan.warnings, f"{total - len(rows)} of {total} trials not played"),
-        **tables(rows, manifest.plan, manifest.data, manifest.references),
+        warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"])),
+        **made,
         trials=rows,
         evaluations=(),
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from adk_agent.errors import DamagedError
 from adk_agent.report import EvaluationReport
-from adk_agent.results import REPORT
-from adk_agent.runs import RunManifest, TrialRecord, iter_trials, load_report
+from adk_agent.runs import REPORT, RunManifest, TrialRecord, iter_trials, load_report
 from adk_agent.summary import TrialRow
 from adk_agent.tracking import read_status
 from adk_agent.trial import jobs_of
@@ -39,21 +39,39 @@ def kept_trials(results_dir: Path, manifest: RunManifest, retry: Retry) -> Itera
             yield record
 
 
+def is_all_played(results_dir: Path, manifest: RunManifest, retry: Retry) -> bool:
+    """Whether every trial of a run is on disk, and none of them is to be played again.
+
+    Raises:
+        StorageError: They cannot be read, or are not those of the run.
+    """
+    kept = {record.key for record in kept_trials(results_dir, manifest, retry)}
+    return all(job.key in kept for job in jobs_of(manifest.plan))
+
+
 def settled_report(
     results_dir: Path, manifest: RunManifest, retry: Retry
 ) -> EvaluationReport | None:
     """The report of a run of which nothing is left to play or to write; None where something is.
 
+    A damaged report is one that is left to write: all of it is made from the trials.
+
     Raises:
-        StorageError: Its files cannot be read, or hold trials that are not of the run.
+        StorageError: Its files cannot be read, hold trials that are not of the run, or a newer
+            version wrote its report.
     """
     ended = read_status(results_dir, manifest.run_id).state in ("complete", "incomplete")
-    if not ended or not (results_dir / manifest.run_id / REPORT).exists():
+    if not (results_dir / manifest.run_id / REPORT).exists():
+        return None
+    try:
+        report = load_report(results_dir, manifest.run_id)
+    except DamagedError:
+        return None
+    if not ended:
         return None
     kept = {each.key: each.row for each in kept_trials(results_dir, manifest, retry)}
     keys = [job.key for job in jobs_of(manifest.plan)]
     if not all(key in kept for key in keys):
         return None
-    report = load_report(results_dir, manifest.run_id)
     is_whole = report.status != "interrupted" and report.trials == tuple(kept[key] for key in keys)
     return report if is_whole else None

@@ -6,24 +6,28 @@ flushed as each trial ends, trace and messages included), `report.json` and `rep
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from adk_agent.errors import StorageError
-from adk_agent.files import SCHEMA, read_kept, storage, write_whole
+from adk_agent.errors import DamagedError, StorageError
+from adk_agent.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
 from adk_agent.summary import DataOrigin, DomainReferences, TrialRow
 from evals.base import Evaluation
 from evals.trace import Trace
 
-MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
+MANIFEST, TRIALS, REPORT = "manifest.json", "trials.jsonl", "report.json"
+SCRIPTED, RULES = "scripted", "rules"
+WITHOUT_MODELS = {"user": SCRIPTED, "judge": RULES}
+"""The `models` of a run that was begun without any."""
 TrialKey = tuple[str, str, str, int]
 """Participant's address, domain, task and number: what makes a trial of a run unique."""
 _BLOCK = 65_536
@@ -91,8 +95,10 @@ class RunStore:
             directory.mkdir(parents=True, exist_ok=True)
             if (directory / MANIFEST).exists():
                 raise FileExistsError(errno.EEXIST, "there is a run already")
-            trials = io.FileIO(directory / TRIALS, "a")
-            write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+            with contextlib.ExitStack() as opened:
+                trials = opened.enter_context(io.FileIO(directory / TRIALS, "a"))
+                write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+                opened.pop_all()  # it stays open: all is written
         return cls(directory, trials)
 
     @classmethod
@@ -100,9 +106,10 @@ class RunStore:
         """The directory of a run that was begun, to go on with. Half a last line is taken away.
 
         Raises:
-            StorageError: It cannot be written.
+            StorageError: It cannot be written, or a newer version wrote its report.
         """
         directory = results_dir / run_id
+        refuse_newer(directory / REPORT)  # which would be written over
         path = directory / TRIALS
         with storage(path):
             trials = io.FileIO(path, "r+")
@@ -126,12 +133,13 @@ class RunStore:
                     written += self._trials.write(line[written:])
             except OSError:
                 self._trials.truncate(self._size)  # no half line stays behind
+                self._trials.seek(self._size)  # or the next would begin after a gap
                 raise
         self._size += len(line)
 
     def finish(self, report: EvaluationReport, markdown: str) -> None:
         """Write the report, whole or not at all."""
-        self.write_text("report.json", report.to_json())
+        self.write_text(REPORT, report.to_json())
         self.write_text("report.md", markdown)
 
     def write_text(self, name: str, text: str) -> None:
@@ -159,9 +167,11 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
     """The report of a finished run.
 
     Raises:
+        DamagedError: it is not a report.
         StorageError: there is none, or it cannot be read.
     """
-    return read_kept(results_dir / run_id / "report.json", EvaluationReport, "report")
+    remedy = f"delete it, then: greenroom resume {run_id}"
+    return read_kept(results_dir / run_id / REPORT, EvaluationReport, "report", remedy=remedy)
 
 
 def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
@@ -184,13 +194,47 @@ def load_trials(
     return list(iter_trials(results_dir, run_id, manifest=manifest))
 
 
+class StoredTrials:
+    """The trials of a run on disk: the file is gone through once, then any of them is at hand.
+
+    Args:
+        results_dir: The folder of runs.
+        run_id: The run's id.
+        manifest: The run's, where trials that its plan does not have must not be there.
+
+    Raises:
+        StorageError: As `iter_trials` says.
+    """
+
+    def __init__(
+        self, results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
+    ) -> None:
+        self._path = results_dir / run_id / TRIALS
+        with storage(self._path), self._path.open("rb") as lines:
+            self._places = _places(lines, self._path)
+        if manifest is not None:
+            _refuse_strangers(self._places, manifest, self._path)
+
+    def records(self, keys: Collection[TrialKey] | None = None) -> Iterator[TrialRecord]:
+        """Those trials, or all, in the order in which they ended, one in memory at a time.
+
+        Raises:
+            StorageError: One cannot be read.
+        """
+        with storage(self._path), self._path.open("rb") as lines:
+            for key, place in self._places.items():
+                if keys is None or key in keys:
+                    lines.seek(place.offset)
+                    yield _parsed(lines.readline(), TrialRecord, self._path, place.line)
+
+
 def iter_trials(
     results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
 ) -> Iterator[TrialRecord]:
     """The trials of a run, in the order in which they ended; of one that was repeated, the last.
 
     One is in memory at a time. A last line without its end, as a killed process may leave one, is
-    no trial.
+    no trial. Blank lines are passed over.
 
     Args:
         results_dir: The folder of runs.
@@ -202,14 +246,7 @@ def iter_trials(
             is not of this run. Raised when the first trial is asked for, unless the damage is in
             that part of a line which tells more than its key.
     """
-    path = results_dir / run_id / TRIALS
-    with storage(path), path.open("rb") as lines:
-        places = _places(lines, path)
-        if manifest is not None:
-            _refuse_strangers(places, manifest, path)
-        for place in places.values():
-            lines.seek(place.offset)
-            yield _parsed(lines.readline(), TrialRecord, path, place.line)
+    yield from StoredTrials(results_dir, run_id, manifest=manifest).records()
 
 
 class _RowKey(BaseModel):
@@ -240,10 +277,11 @@ def _places(lines: io.BufferedReader, path: Path) -> dict[TrialKey, _Place]:
     for number, line in enumerate(lines, start=1):
         if not line.endswith(b"\n"):
             break
-        row = _parsed(line, _Keyed, path, number).row
-        key = row.participant, row.domain, row.task_id, row.trial
-        places.pop(key, None)
-        places[key] = _Place(line=number, offset=offset, seed=row.seed)
+        if line.strip():
+            row = _parsed(line, _Keyed, path, number).row
+            key = row.participant, row.domain, row.task_id, row.trial
+            places.pop(key, None)
+            places[key] = _Place(line=number, offset=offset, seed=row.seed)
         offset += len(line)
     return places
 
@@ -252,8 +290,10 @@ def _parsed(line: bytes, kind: type[M], path: Path, number: int) -> M:
     try:
         return kind.model_validate_json(line)
     except ValidationError as error:
-        msg = f"{str(path)!r} line {number} is not a trial: {error.error_count()} errors"
-        raise StorageError(msg) from error
+        raise DamagedError(
+            f"{str(path)!r} line {number} is not a trial: {first_error(error)}; delete that line: "
+            "greenroom resume plays its trial again"
+        ) from error
 
 
 def _refuse_strangers(places: Mapping[TrialKey, _Place], manifest: RunManifest, path: Path) -> None:

@@ -19,7 +19,7 @@ Group = tuple[str, str]
 """Participant's address and domain."""
 MOST_REASON_CHARS = 500
 _REFRESH_SHARE = 50
-"""A score is made anew once its trials have grown by one in this many."""
+"""A score is made anew once one in this many of its trials was added or repeated."""
 
 
 class ScoreSoFar(BaseModel):
@@ -160,7 +160,7 @@ class Standing:
     def scores(self) -> tuple[ScoreSoFar, ...]:
         """What each participant has reached in each domain of which a trial ended.
 
-        Cheap: a score is made anew once its trials have grown by a fiftieth.
+        Cheap: a score is made anew once a fiftieth of its trials was added or repeated.
         """
         return tuple(score.lately() for score in self._scores.values() if score.trials)
 
@@ -200,16 +200,20 @@ class _Score:
     scored: Counter[str] = field(default_factory=Counter)
     """By task."""
     _last: ScoreSoFar | None = None
+    _since: int = 0
+    """Trials that were taken in after the last score was made, repeated ones too."""
 
     def count(self, trial: EndedTrial, by: int) -> None:
         self.trials += by
+        self._since += by > 0
         if trial.outcome in ("passed", "not passed"):
             self.scored[trial.task_id] += by
             self.passed[trial.task_id] += by * (trial.outcome == "passed")
 
     def lately(self) -> ScoreSoFar:
         last = self._last
-        if last is None or self.trials - last.trials > last.trials // _REFRESH_SHARE:
+        if last is None or self._since > last.trials // _REFRESH_SHARE:
+            self._since = 0
             self._last = last = self.made(quick_interval)
         return last
 

@@ -221,6 +221,12 @@ class EarlyStop:
             self._why = f"{rule.text!r}: {_told(rule.figures, known)}"
         return self._why
 
+    @property
+    def stopped_by(self) -> str | None:
+        """The rule, where it ended the run before all trials were played, in its own words."""
+        rule, is_whole = self._rule, self._standing.done >= self._total
+        return None if rule is None or self._why is None or is_whole else rule.text
+
     def warnings(self) -> list[str]:
         """What the report should say about it; asked when everything has ended."""
         rule = self._rule

@@ -107,10 +107,7 @@ class Tally:
                 *self._warnings,
                 *_unused_models(self._plan, settings),
                 *self._reuse(),
-                *self._gaps(rows),
-                *sickly(rows),
-                *_uneven(made["summary"]),
-                *_failed_by_agents(made["summary"], rows),
+                *warnings_of(self._plan, rows, made["summary"]),
             ),
             **made,
             trials=rows,
@@ -158,23 +155,6 @@ class Tally:
         }
         return {name: value.value for name, value in values.items()}
 
-    def _gaps(self, rows: Sequence[TrialRow]) -> list[str]:
-        warnings = []
-        if any(row.user == "scripted" and row.domain not in BUNDLED_DOMAINS for row in rows):
-            warnings.append(
-                "the user was scripted: these scores do not compare with published ones, "
-                "which are made with a language-model user"
-            )
-        if len(rows) < len(self._jobs):
-            warnings.append(f"{len(self._jobs) - len(rows)} of {len(self._jobs)} trials not played")
-        for status in ("unscored", "failed"):
-            missing = [row for row in rows if row.status == status]
-            if missing:
-                reason, count = next(iter(failed_reasons(missing).items()))
-                trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
-                warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
-        return warnings
-
     def _reuse(self) -> list[str]:
         """A warning where language models were not asked because they had answered before."""
         if not self._cached_answers:
@@ -221,6 +201,38 @@ class Tally:
             trace_id=trace_id,
             steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
         )
+
+
+def warnings_of(
+    plan: EvaluationPlan, rows: Sequence[TrialRow], summary: Sequence[SummaryRow]
+) -> list[str]:
+    """The warnings of a report that follow from its trials."""
+    return [
+        *_gaps(plan, rows),
+        *sickly(rows),
+        *_uneven(summary),
+        *_failed_by_agents(summary, rows),
+    ]
+
+
+def _gaps(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> list[str]:
+    """Warnings of what the scores lack."""
+    warnings = []
+    if any(row.user == "scripted" and row.domain not in BUNDLED_DOMAINS for row in rows):
+        warnings.append(
+            "the user was scripted: these scores do not compare with published ones, "
+            "which are made with a language-model user"
+        )
+    total = plan.total_trials
+    if len(rows) < total:
+        warnings.append(f"{total - len(rows)} of {total} trials not played")
+    for status in ("unscored", "failed"):
+        missing = [row for row in rows if row.status == status]
+        if missing:
+            reason, count = next(iter(failed_reasons(missing).items()))
+            trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
+            warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
+    return warnings
 
 
 def _is_answer(step: InteractionStep) -> bool:

@@ -22,7 +22,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from adk_agent.errors import RequestError, RunCanceledError, StorageError
 from adk_agent.files import SCHEMA, read_kept, storage, write_whole
 from adk_agent.progress import Progress
-from adk_agent.runs import TRIALS
+from adk_agent.runs import MANIFEST, TRIALS, load_manifest
 from tau_bridge.clock import Clock
 
 T = TypeVar("T")
@@ -168,6 +168,9 @@ def _ending(error: BaseException, directory: Path) -> tuple[RunState, str | None
 def read_status(results_dir: Path, run_id: str) -> RunStatus:
     """Where a run stands. One whose process is gone without a word is `interrupted`.
 
+    So is one that has a manifest and no status, as when files were copied. How long it still takes
+    is told of a run that goes on alone.
+
     Raises:
         RequestError: There is no such run.
         StorageError: Its status cannot be read.
@@ -175,23 +178,44 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
     directory = results_dir / checked_run_id(run_id)
     path = directory / _STATUS
     with storage(path):
-        known = path.exists()
-    if not known:
+        has_status, is_begun = path.exists(), (directory / MANIFEST).exists()
+    if not has_status and not is_begun:
         raise RequestError(
             f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
         )
     alive = _is_locked(directory)  # before the status is read: a run that ends now has written it
+    if not has_status:
+        return _without_status(results_dir, run_id, alive=alive)
     status = read_kept(path, RunStatus, "status")
-    if status.has_ended or alive:
+    if alive and not status.has_ended:
         return status
-    gone = "the process that played it ended without a word"
-    return status.model_copy(update={"state": "interrupted", "problem": gone})
+    if not status.has_ended:
+        gone = "the process that played it ended without a word"
+        status = status.model_copy(update={"state": "interrupted", "problem": gone})
+    progress = status.progress and status.progress.model_copy(update={"seconds_left": None})
+    return status.model_copy(update={"progress": progress})
+
+
+def _without_status(results_dir: Path, run_id: str, *, alive: bool) -> RunStatus:
+    manifest = load_manifest(results_dir, run_id)
+    return RunStatus(
+        run_id=run_id,
+        state="running" if alive else "interrupted",
+        request=manifest.request,
+        started_at=manifest.created_at,
+        updated_at=manifest.created_at,
+        problem=f"its {_STATUS} is missing",
+    )
 
 
 def run_ids(results_dir: Path) -> list[str]:
     """All runs of a folder, the latest first."""
     with storage(results_dir):
-        found = [path.parent.name for path in results_dir.glob(f"*/{_STATUS}")]
+        found = {
+            path.parent.name
+            for name in (_STATUS, MANIFEST)
+            for path in results_dir.glob(f"*/{name}")
+        }
     return sorted(found, reverse=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import itertools
 import logging
@@ -150,6 +151,8 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             logger.exception("trial %s broke", job.label)
     team = deps.teams[job.participant.address]
     seen = await all_visible(recorder, conversation, team, believe=deps.believe_reports)
+    # Repeats what the agent did, as often as it did it: long enough to hold up all other trials.
+    diagnosis = await asyncio.to_thread(_diagnosis, job, deps, played, outcome, result, seen.trace)
     row = row_of(
         job,
         seen.trace,
@@ -161,7 +164,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         tool_calls=played.tool_calls if played is not None else 0,
         format_repairs=played.format_repairs if played is not None else 0,
         duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
-        diagnosis=_diagnosis(job, deps, played, outcome, result, seen.trace),
+        diagnosis=diagnosis,
     )
     context = EvaluationContext(trace=seen.trace, result=result, roster=team.roster)
     return TrialRecord(

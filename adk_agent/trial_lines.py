@@ -48,6 +48,8 @@ class TrialLines:
             if not line.endswith(b"\n"):
                 break
             self._offset += len(line)
+            if not line.strip():
+                continue
             try:
                 found.append(EndedTrial.of(TrialRow.model_validate(_row_of(line.decode()))))
             except (ValueError, RecursionError):  # pydantic's errors are ValueErrors

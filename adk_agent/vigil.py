@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from adk_agent.summary import TrialRow
+from tau_bridge.errors import AgentTimeoutError
 
 PROBE_AFTER = 3
 """Trials of a participant in a row without a reply, before its card is asked for again."""
 GIVE_UP_AFTER = 8
 """Trials in a row without a reply, after which it is given up though its card is there."""
 
-Probe = Callable[[str], Awaitable[str | None]]
-"""Takes a participant's address; returns why it is gone, None if it is there."""
+SECOND_PATIENCE = 6.0
+"""How many times longer a participant may take for its card when it is asked for the second time.
+Where hundreds of conversations go on at once, it may be we who are slow."""
+
+Probe = Callable[[str, float], Awaitable[str | None]]
+"""Takes a participant's address, and how many times the usual time it may take; returns why it is
+gone, None if nothing says so. Raises AgentTimeoutError where it takes longer."""
 
 
 class Vigil:
@@ -27,6 +34,7 @@ class Vigil:
         self._probe = probe
         self._in_a_row: Counter[str] = Counter()
         self._gone: dict[str, str] = {}
+        self._asked: set[str] = set()
 
     def gone(self, address: str) -> str | None:
         """Why a participant is given up, None while it is not."""
@@ -40,11 +48,25 @@ class Vigil:
             self._in_a_row[address] = 0
             return
         self._in_a_row[address] += 1
-        count = self._in_a_row[address]
-        if count < PROBE_AFTER or address in self._gone:
+        if self._in_a_row[address] < PROBE_AFTER or address in {*self._gone, *self._asked}:
             return
-        reason = await self._probe(address)
+        self._asked.add(address)  # by one trial at a time, however many end at once
+        try:
+            reason = await self._ask(address)
+        finally:
+            self._asked.discard(address)
+        count = self._in_a_row[address]
+        if count < PROBE_AFTER:
+            return  # it gave a reply meanwhile
         if reason is None and count >= GIVE_UP_AFTER:
             reason = f"{count} trials in a row gave no reply, the last because of {trial.reason}"
         if reason is not None:
             self._gone[address] = f"not played, because the agent is gone: {reason}"
+
+    async def _ask(self, address: str) -> str | None:
+        with contextlib.suppress(AgentTimeoutError):
+            return await self._probe(address, 1.0)
+        try:
+            return await self._probe(address, SECOND_PATIENCE)
+        except AgentTimeoutError as error:
+            return str(error)

@@ -89,7 +89,7 @@ class Display:
                 self._line(progress.message)
             self._bar.update(
                 self._task,
-                description=progress.stage,
+                description=escape(printable(_doing(progress))),
                 completed=progress.done,
                 total=progress.total,
                 counts=counts,
@@ -107,8 +107,8 @@ class Display:
             self._bar.stop()
             self._bar = None
 
-    def result(self, report: EvaluationReport) -> None:
-        """Show the table of scores, the warnings and the folder."""
+    def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
+        """Show the table of scores, the warnings and the folder, or a `last` line in its place."""
         scores = without_the_usual(score_table([*report.summary, *report.overall]))
         self._table(*scores, title=f"Run {report.run_id}: {report.status}")
         measured = [team for team in report.teams if team.measured]
@@ -124,7 +124,7 @@ class Display:
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:
             self._line(f"warning: {warning}", style="yellow")
-        self._line(f"report: {self.folder}")
+        self._line(last or f"report: {self.folder}")
 
     def _teams(self, teams: Sequence[TeamRow]) -> None:
         header, rows = team_table(teams)
@@ -154,3 +154,8 @@ class Display:
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:
     return (*cells[:1], *cells[2:])
+
+
+def _doing(progress: Progress) -> str:
+    """What the bar says beside itself: before it moves, what it waits for."""
+    return progress.message if progress.stage == "preparing" else progress.stage

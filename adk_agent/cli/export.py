@@ -13,9 +13,9 @@ from adk_agent.errors import RequestError
 from adk_agent.exports.formats import exporters
 from adk_agent.exports.output import Output, write_outputs
 from adk_agent.exports.played import open_run
-from adk_agent.exports.veil import Veil
 from adk_agent.printable import printable
 from adk_agent.settings import Settings
+from adk_agent.veil import Veil
 
 _STDOUT = "-"
 

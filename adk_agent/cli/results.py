@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
-from adk_agent.cli.tracked import results_dir_of, run_of
-from adk_agent.results import results_so_far
+from adk_agent.cli.tracked import results_dir_of, resume_command, run_of
+from adk_agent.results import MARKDOWN, is_on_disk, results_so_far
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -27,5 +28,12 @@ def execute(parsed: argparse.Namespace) -> int:
     else:
         display = Display(quiet=True, to_stderr=False)
         display.folder = results_dir / run_id
-        display.result(report)
+        behind = status.has_ended and not is_on_disk(results_dir, report)
+        display.result(report, last=_how_to_write(parsed, results_dir, run_id) if behind else None)
     return OK if report.status == "complete" else INCOMPLETE
+
+
+def _how_to_write(parsed: argparse.Namespace, results_dir: Path, run_id: str) -> str:
+    is_there = (results_dir / run_id / MARKDOWN).exists()
+    what = f"{MARKDOWN} is {'older than the trials' if is_there else 'missing'}"
+    return f"{what}; {resume_command(run_id, parsed)} writes it anew"

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli import gate
 from adk_agent.cli.edge import INTERRUPTED, OK
-from adk_agent.cli.main import DEFAULT_TIMEOUT_S
-from adk_agent.cli.tracked import resume_command
+from adk_agent.cli.tracked import playing_flags, resume_command
 from adk_agent.errors import RequestError
 from adk_agent.plan import EvaluationPlan, Overrides
 from adk_agent.printable import printable
@@ -70,29 +69,13 @@ def _dry_run(
         print(plan.model_dump_json(indent=2))
     else:
         print(printable(describe(plan)))
-        command = " ".join([equivalent_command(plan), *_flags_beside_the_plan(parsed)])
+        command = f"{equivalent_command(plan)} {shlex.join(playing_flags(parsed))}".rstrip()
         if settings.agent_model is not None or settings.model_configured:
             print(
                 "\nRead by fixed rules; the configured model reads a request too, and must agree."
             )
         print(printable(f"\nThe same, explicitly:\n{command}"))
     return OK
-
-
-def _flags_beside_the_plan(parsed: argparse.Namespace) -> list[str]:
-    """The flags that are given and that no plan holds. A token is not shown."""
-    given = ["--offline"] if parsed.offline else []
-    if parsed.timeout != DEFAULT_TIMEOUT_S:
-        given += ["--timeout", f"{parsed.timeout:g}"]
-    if parsed.results_dir:
-        given += ["--results-dir", shlex.quote(parsed.results_dir)]
-    if parsed.stop_when is not None:
-        given += ["--stop-when", shlex.quote(parsed.stop_when)]
-    if parsed.fail_under is not None:
-        given += ["--fail-under", f"{parsed.fail_under:g}"]
-    if parsed.cache:
-        given += ["--cache", shlex.quote(parsed.cache)]
-    return given
 
 
 def _evaluate(

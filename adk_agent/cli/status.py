@@ -10,9 +10,11 @@ from pathlib import Path
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import EXIT_CODES, results_dir_of, resume_command, run_of
 from adk_agent.cli.watching import watch
+from adk_agent.errors import RequestError, StorageError
 from adk_agent.printable import printable
 from adk_agent.progress import Progress, counts_of
-from adk_agent.runs import MANIFEST
+from adk_agent.runs import MANIFEST, WITHOUT_MODELS, load_manifest
+from adk_agent.settings import Settings
 from adk_agent.tracking import RunStatus, read_status
 
 POLL_S = 0.25
@@ -67,8 +69,19 @@ def _print(status: RunStatus, results_dir: Path, parsed: argparse.Namespace) -> 
     lines.append(f"  last heard of: {status.updated_at:%Y-%m-%d %H:%M:%S %Z}")
     lines.append(f"  folder: {directory}")
     if status.has_ended and _is_unfinished(status) and (directory / MANIFEST).exists():
-        lines.append(f"  go on with: {resume_command(status.run_id, parsed)}")
+        lines.append(f"  go on with: {_resume_command(status.run_id, results_dir, parsed)}")
     sys.stdout.write(printable("\n".join(lines)) + "\n")
+
+
+def _resume_command(run_id: str, results_dir: Path, parsed: argparse.Namespace) -> str:
+    """The command that goes on with a run: offline where it began so and a model is at hand here."""
+    try:
+        manifest, settings = load_manifest(results_dir, run_id), Settings.load()
+    except (RequestError, StorageError):
+        return resume_command(run_id, parsed)  # which says what is wrong
+    is_model_here = settings.model_configured or manifest.plan.user_llm is not None
+    offline = is_model_here and not settings.offline and manifest.models == WITHOUT_MODELS
+    return resume_command(run_id, argparse.Namespace(**{**vars(parsed), "offline": offline}))
 
 
 def _is_unfinished(status: RunStatus) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
 from adk_agent.page.writing import write_page
+from adk_agent.settings import Settings
 from adk_agent.tracking import read_status
 
 
@@ -19,7 +20,7 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir = results_dir_of(parsed)
     out = Path(parsed.out) if parsed.out else None
     run_id = run_of(parsed, results_dir)
-    path = write_page(results_dir, run_id, out=out)
+    path = write_page(results_dir, run_id, out=out, secrets=Settings.load().secrets())
     if not read_status(results_dir, run_id).has_ended:
         print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
     print(f"page: {path}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -11,8 +13,10 @@ from typing import Protocol, Self
 from adk_agent.runs import TrialRecord
 from adk_agent.trial import TrialJob
 
+logger = logging.getLogger(__name__)
+
 ATTEMPTS = 3
-"""How often a trial is begun, where the workers that play it are lost."""
+"""How many workers are lost to a trial that each of them played alone, before it is given up."""
 
 
 class WorkerLostError(Exception):
@@ -41,7 +45,15 @@ class Worker(Protocol):
 
 
 Hire = Callable[[], Awaitable[Worker]]
-"""Starts a worker; raises WorkerLostError where that cannot be done."""
+"""Starts a worker; raises where that cannot be done."""
+
+
+class _NotBegunError(WorkerLostError):
+    """The worker that was to play a trial is not there, so that the trial is not why."""
+
+
+class _LostTogetherError(WorkerLostError):
+    """A worker was lost that played several trials; any of them may be why."""
 
 
 @dataclass(eq=False)
@@ -50,10 +62,15 @@ class _Seat:
 
     worker: asyncio.Task[Worker]
     busy: int = 0
+    is_reserved: bool = False
+    """For one trial, which is to be played alone."""
 
 
 class Crew:
     """A number of workers. A dead one is replaced; what it was playing is begun anew by another.
+
+    Of several trials that a dead worker was playing one may have killed it. Each of them is played
+    alone from then on, so that only the one that kills its workers is given up.
 
     Args:
         hire: Starts a worker.
@@ -65,6 +82,7 @@ class Crew:
         self._size = size
         self._seats: list[_Seat] = []
         self._why_none = "no worker was started"
+        self._changed = asyncio.Event()
         self.warnings: tuple[str, ...] = ()
         """Which workers did not start, and why."""
 
@@ -102,36 +120,86 @@ class Crew:
         """The trial's record, played by the worker that has the least to do.
 
         Raises:
-            WorkerLostError: `ATTEMPTS` workers were lost while they played it, or there is none.
+            WorkerLostError: `ATTEMPTS` workers were lost while they played it and nothing else, or
+                there is none.
             TrialBrokeError: A worker raised something.
         """
-        for _ in range(ATTEMPTS - 1):
+        lost, alone = 0, False
+        while True:
             try:
-                return await self._begin(job)
+                async with self._seat(alone=alone) as seat:
+                    return await self._begin(job, seat)
+            except _NotBegunError:
+                continue  # with one seat less
+            except _LostTogetherError:
+                alone = True
             except WorkerLostError:
-                continue
-        return await self._begin(job)
+                lost += 1
+                if lost == ATTEMPTS:
+                    raise
 
-    async def _begin(self, job: TrialJob) -> TrialRecord:
-        if not self._seats:
-            raise WorkerLostError(self._why_none)
-        seat = min(self._seats, key=lambda each: each.busy)
+    @asynccontextmanager
+    async def _seat(self, *, alone: bool) -> AsyncIterator[_Seat]:
+        """A place for one more trial; with nobody else, before and while, where it is `alone`."""
+        seat = await self._free_seat()
+        seat.is_reserved = alone
+        try:
+            while alone and seat.busy:
+                await self._changed.wait()
+            seat.busy += 1
+            try:
+                yield seat
+            finally:
+                seat.busy -= 1
+        finally:
+            if alone:
+                seat.is_reserved = False
+            self._tell()
+
+    async def _free_seat(self) -> _Seat:
+        while self._seats:
+            free = [seat for seat in self._seats if not seat.is_reserved]
+            if free:
+                return min(free, key=lambda each: each.busy)
+            await self._changed.wait()
+        raise WorkerLostError(self._why_none)
+
+    def _tell(self) -> None:
+        """Wake whoever waits for a seat."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def _begin(self, job: TrialJob, seat: _Seat) -> TrialRecord:
         hired = seat.worker
-        seat.busy += 1
         try:
             # Others wait for the same worker, so that one who is cancelled must not stop its start.
             worker = await asyncio.shield(hired)
-            return await worker.play(job)
-        except WorkerLostError:
+        except WorkerLostError as error:
             self._drop_if_empty(seat)
-            if seat.worker is hired and seat in self._seats:  # the first to notice
+            raise _NotBegunError(str(error)) from error
+        try:
+            return await worker.play(job)
+        except WorkerLostError as error:
+            is_first = seat.worker is hired
+            if is_first and seat in self._seats:
                 seat.worker = self._hired()
+            if seat.busy > 1 or not is_first:
+                raise _LostTogetherError(str(error)) from error
             raise
-        finally:
-            seat.busy -= 1
 
     def _hired(self) -> asyncio.Task[Worker]:
-        return asyncio.ensure_future(self._hire())
+        return asyncio.ensure_future(self._started())
+
+    async def _started(self) -> Worker:
+        try:
+            return await self._hire()
+        except WorkerLostError:
+            raise
+        except Exception as error:
+            # Whatever it is, the other workers go on, and so does the run.
+            logger.exception("a worker could not be started")
+            msg = f"a worker could not be started: {type(error).__name__}: {error}"
+            raise WorkerLostError(msg) from error
 
     def _drop_if_empty(self, seat: _Seat) -> None:
         """Do without a seat whose worker did not start."""
@@ -145,6 +213,7 @@ class Crew:
     async def aclose(self) -> None:
         """End all workers. May be called again."""
         seats, self._seats = self._seats, []
+        self._tell()
         await asyncio.gather(*map(_vacate, seats))
 
 

@@ -14,7 +14,7 @@ from adk_agent.trial import TrialJob, jobs_of
 from evals.diagnosis import Diagnosis
 
 FILE = "junit.xml"
-_NOT_PLAYED = "not played: the run was interrupted before"
+_INTERRUPTED = "not played: the run was interrupted before"
 
 
 def to_junit(run: PlayedRun) -> Export:
@@ -52,7 +52,9 @@ def _suite(
     run: PlayedRun, part: Part, trials: Sequence[tuple[TrialJob, TrialRow | None]]
 ) -> Element:
     participant, domain = part
-    cases = [_case(job, row) for job, row in trials]
+    rule = run.report.stopped_by
+    unplayed = _INTERRUPTED if rule is None else f"not played: the rule {rule!r} ended the run"
+    cases = [_case(job, row, unplayed) for job, row in trials]
     found = [row for _, row in trials if row is not None]
     suite = Element(
         "testsuite",
@@ -73,7 +75,7 @@ def _suite(
     return suite
 
 
-def _case(job: TrialJob, row: TrialRow | None) -> Element:
+def _case(job: TrialJob, row: TrialRow | None, unplayed: str) -> Element:
     case = Element(
         "testcase",
         classname=printable(f"{job.participant.address}.{job.domain}"),
@@ -81,7 +83,7 @@ def _case(job: TrialJob, row: TrialRow | None) -> Element:
         time=_seconds(row.duration_ms if row is not None else 0.0),
     )
     if row is None:
-        SubElement(case, "skipped", message=_NOT_PLAYED)
+        SubElement(case, "skipped", message=printable(unplayed))
     elif row.status == "unscored":
         SubElement(case, "skipped", message=printable(row.reason or "unscored"))
     elif row.status == "failed":

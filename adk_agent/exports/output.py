@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from adk_agent.errors import RequestError
-from adk_agent.files import storage
+from adk_agent.files import storage, whole_file
 
 _UNFIT = re.compile(r"[^A-Za-z0-9.]+")
 _MAX_NAME = 80
@@ -74,13 +73,8 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
 
 
 def _write(path: Path, chunks: Iterable[str]) -> None:
-    draft = path.with_name(path.name + ".part")
     with storage(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("w", encoding="utf-8", newline="") as file:
-                for chunk in chunks:
-                    file.write(chunk)
-            os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
-        finally:
-            draft.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        for chunk in chunks:
+            file.write(chunk)

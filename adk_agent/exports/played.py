@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from adk_agent.errors import RequestError
-from adk_agent.exports.veil import Veil
 from adk_agent.plan import Participant
 from adk_agent.report import EvaluationReport
 from adk_agent.results import results_so_far
-from adk_agent.runs import RunManifest, TrialKey, TrialRecord, iter_trials, load_manifest
+from adk_agent.runs import RunManifest, StoredTrials, TrialKey, TrialRecord, load_manifest
 from adk_agent.summary import TrialRow
+from adk_agent.veil import Veil
 
 Part = tuple[Participant, str]
 """A participant, and one domain that it played."""
@@ -30,13 +30,15 @@ class PlayedRun:
     Args:
         manifest: What it was begun with.
         report: Its report, or one of the trials that ended so far.
-        stored: The trials on disk, in the order in which they ended, one in memory at a time.
+        keys: By which its trials are found on disk, where nothing was masked; as in the report.
+        stored: The trials on disk.
         veil: Has masked manifest and report, and masks the trials.
     """
 
     manifest: RunManifest
     report: EvaluationReport
-    stored: Callable[[], Iterator[TrialRecord]]
+    keys: tuple[TrialKey, ...]
+    stored: StoredTrials
     veil: Veil = field(default_factory=Veil)
 
     def parts(self) -> list[Part]:
@@ -63,14 +65,13 @@ class PlayedRun:
         Raises:
             StorageError: One cannot be read.
         """
-        reported = {_key(row) for row in (self.report.trials if part is None else self.rows(part))}
-        for record in self.stored():
-            if _key(self.veil.model(record.row)) in reported:
-                yield self.veil.model(record.model_copy(update={"evaluations": ()}))
-
-
-def _key(row: TrialRow) -> TrialKey:
-    return row.participant, row.domain, row.task_id, row.trial
+        wanted = {
+            key
+            for key, row in zip(self.keys, self.report.trials, strict=True)
+            if part is None or (row.participant, row.domain) == (part[0].address, part[1])
+        }
+        for record in self.stored.records(wanted):
+            yield self.veil.model(record.model_copy(update={"evaluations": ()}))
 
 
 def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
@@ -87,6 +88,7 @@ def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
     return PlayedRun(
         manifest=veil.model(load_manifest(results_dir, run_id)),
         report=veil.model(report),
-        stored=lambda: iter_trials(results_dir, run_id),
+        keys=tuple((row.participant, row.domain, row.task_id, row.trial) for row in report.trials),
+        stored=StoredTrials(results_dir, run_id),
         veil=veil,
     )

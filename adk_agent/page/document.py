@@ -25,7 +25,7 @@ from adk_agent.page.reproduce import recipe
 from adk_agent.page.scores import scores, with_all_tables
 from adk_agent.page.teams import teams
 from adk_agent.page.trials import trial_lists
-from adk_agent.page.verdict import ENDS, verdicts
+from adk_agent.page.verdict import ending, verdicts
 from adk_agent.page.words import CLASSES, MARKS, SIDES
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def render(report: EvaluationReport, found: Gathered, manifest: RunManifest | No
         .get_template("report.html.j2")
         .render(
             report=report,
-            end=ENDS[report.status],
+            end=ending(report),
             verdicts=verdicts(report, rows),
             scores=rows,
             matrices=matrices(report),

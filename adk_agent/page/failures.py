@@ -91,7 +91,9 @@ def trials_without_score(report: EvaluationReport) -> tuple[Gap, ...]:
     ]
     missing = report.plan.total_trials - len(report.trials)
     if missing > 0:
-        gaps.append(Gap(what="not played", reason=f"the run is {report.status}", times=missing))
+        rule = report.stopped_by
+        why = f"the run is {report.status}" if rule is None else f"the rule {rule!r} ended the run"
+        gaps.append(Gap(what="not played", reason=why, times=missing))
     return tuple(gaps)
 
 

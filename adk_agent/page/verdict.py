@@ -20,6 +20,18 @@ ENDS = {
 }
 
 
+def ending(report: EvaluationReport) -> str:
+    """How the run ended, in a sentence."""
+    if report.stopped_by is None:
+        return ENDS[report.status]
+    failed = "some of them failed" if report.status == "incomplete" else "none of them failed"
+    return (
+        f"The run was stopped early, as asked, by the rule {report.stopped_by!r}: "
+        f"{len(report.trials)} of {texts.count(report.plan.total_trials, 'trial')} were played, "
+        f"and {failed}."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """What to know first of one participant."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+from pydantic import SecretStr
 
 from adk_agent.errors import StorageError
 from adk_agent.files import write_whole
@@ -11,26 +14,37 @@ from adk_agent.page.gathered import Gathered, gather
 from adk_agent.report import EvaluationReport
 from adk_agent.results import results_so_far
 from adk_agent.runs import MANIFEST, TRIALS, iter_trials, load_manifest
+from adk_agent.veil import Veil
 
 PAGE = "report.html"
 
 
-def write_page(results_dir: Path, run_id: str, *, out: Path | None = None) -> Path:
+def write_page(
+    results_dir: Path,
+    run_id: str,
+    *,
+    out: Path | None = None,
+    secrets: Iterable[SecretStr] = (),
+) -> Path:
     """Write the page of a run, finished or not, and return its path.
 
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
         out: Where to write it; None: `report.html` in the run's folder.
+        secrets: What must not be seen on it, besides everything that looks like a key.
 
     Raises:
         RequestError: There is no such run.
         StorageError: It has no results, or they cannot be read, or the page cannot be written.
     """
-    _, report = results_so_far(results_dir, run_id)
+    _, unveiled = results_so_far(results_dir, run_id)
+    veil = Veil(secrets)
+    report = veil.model(unveiled)
     directory = results_dir / run_id
-    manifest = load_manifest(results_dir, run_id) if (directory / MANIFEST).exists() else None
-    page = render(report, _gathered(results_dir, run_id, report), manifest)
+    has_manifest = (directory / MANIFEST).exists()
+    manifest = veil.model(load_manifest(results_dir, run_id)) if has_manifest else None
+    page = render(report, _gathered(results_dir, report, veil), manifest)
     path = out if out is not None else directory / PAGE
     try:
         write_whole(path, page)
@@ -40,9 +54,9 @@ def write_page(results_dir: Path, run_id: str, *, out: Path | None = None) -> Pa
     return path
 
 
-def _gathered(results_dir: Path, run_id: str, report: EvaluationReport) -> Gathered:
+def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil) -> Gathered:
     """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
-    if not (results_dir / run_id / TRIALS).exists():
+    if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
     keys = [(row.participant, row.domain, row.task_id, row.trial) for row in report.trials]
-    return gather(iter_trials(results_dir, run_id), keys)
+    return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys)

@@ -12,7 +12,7 @@ from tau_bridge.tau2.messages import Message, ToolCall
 from tau_bridge.tau2.replay import set_state
 from tau_bridge.tau2.tasks import EnvAssertion, GoldAction, Task
 
-MOST_COMPARED = 200
+MOST_COMPARED = 32
 """How often the two worlds are compared; after that only at the end."""
 MOST_EFFECTS_TRIED = 8
 """How often a call that is not gold is tried against one, to see whether it does the same."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from dataclasses import replace
 
 import pytest
@@ -194,6 +195,38 @@ async def test_a_second_run_asks_no_user_again_and_says_so(
     for record in load_trials(deps.results_dir, "second"):
         [step] = [step for step in record.trace.steps if step.callee == "tiny"]
         assert step.additional_attributes == {"cached": "true"}
+
+
+def test_two_that_keep_the_same_answer_at_once_do_not_get_in_each_others_way(
+    tmp_path, monkeypatch, caplog
+):
+    mine, theirs = (AnswerCache(tmp_path / "cache") for _ in range(2))
+    first, second = (
+        CompletionResult(content=text, model="m") for text in ("one", "two, and longer")
+    )
+    replace_file = os.replace
+
+    def theirs_comes_between(draft, path):
+        monkeypatch.setattr(os, "replace", replace_file)
+        theirs.put("ab12", second)
+        replace_file(draft, path)
+
+    monkeypatch.setattr(os, "replace", theirs_comes_between)
+    mine.put("ab12", first)
+    assert caplog.text == ""
+    assert mine.get("ab12").content == "one"
+    assert [path.name for path in (tmp_path / "cache" / "ab").iterdir()] == ["ab12.json"]
+
+
+async def test_a_question_that_json_cannot_hold_is_asked_every_time(model, tmp_path):
+    spec = spec_of(model, arguments={"metadata": {"x": float("nan")}})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        key_of(spec.arguments)
+    completion = LiteLlmCompletion(spec, answers=AnswerCache(tmp_path / "cache"))
+    for _ in range(2):
+        assert (await completion(HELLO)).content == "###STOP###"
+    assert len(model.asked) == 2
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 JUDGED = {

@@ -4,11 +4,13 @@ import importlib.util
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from adk_agent.diagnosis import diagnose_trial
+from adk_agent import trial
+from adk_agent.diagnosis import diagnose_played, diagnose_trial
 from adk_agent.evaluation import evaluate
 from adk_agent.regrade import regrade
 from adk_agent.runs import load_trials
@@ -90,6 +92,20 @@ async def test_a_wrong_call_is_told_with_its_arguments_message_and_step(record_o
     [step] = [each for each in record.trace.steps if each.callee == "create_task"]
     assert found.departure == Departure(message=4, call="create_task", step_id=step.step_id)
     assert record.messages[4]["tool_calls"][0]["name"] == "create_task"
+
+
+async def test_a_diagnosis_does_not_hold_up_other_trials(record_of, scripted, monkeypatch):
+    threads = []
+
+    def noting(*args, **options):
+        threads.append(threading.current_thread())
+        return diagnose_played(*args, **options)
+
+    monkeypatch.setattr(trial, "diagnose_played", noting)
+    record = await record_of(scripted.script(then_done()))
+    assert record.row.diagnosis.kind == "missing_write"
+    [thread] = threads
+    assert thread is not threading.current_thread()
 
 
 async def test_an_agent_that_goes_round_in_circles_loops(record_of, scripted):
@@ -193,10 +209,10 @@ def test_an_unscored_trial_is_diagnosed_where_it_cannot_pass_any_more():
     assert diagnose_trial(unscored, lost, breaks, label="t").kind == "undetermined"
 
 
-def test_a_diagnosis_that_breaks_is_undetermined_says_so_and_is_logged(caplog):
+def test_a_diagnosis_that_breaks_is_our_fault_says_so_and_is_logged(caplog):
     zero = Scored(value=0.0, produced_by="rules")
     found = diagnose_trial(zero, components(DB=0.0), breaks, label="trial 7")
-    assert (found.kind, found.side) == ("undetermined", "agent")
+    assert (found.kind, found.side) == ("undetermined", "harness")
     assert found.findings == ("The diagnosis itself failed: KeyError: 'gone'.",)
     assert "trial 7" in caplog.text
 

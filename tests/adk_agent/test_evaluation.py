@@ -16,7 +16,8 @@ from adk_agent.runs import RunManifest, RunStore, TrialRecord, load_report, load
 from adk_agent.summary import TrialRow
 from adk_agent.tracking import read_status
 from evals.trace import CallType, Trace
-from tau_bridge.errors import DataError
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.errors import AgentTimeoutError, DataError
 from tau_bridge.testing import (
     RequestLog,
     auth_required,
@@ -242,6 +243,25 @@ async def test_an_agent_that_goes_away_is_not_waited_for_to_the_end(make_deps, m
     assert len(log.posts) == 8
     assert "not played, because the agent is gone: 8 trials" in report.trials[-1].reason
     assert any("30 trials are failed" in warning for warning in report.warnings)
+
+
+async def test_an_agent_that_is_slow_to_show_its_card_gets_a_second_and_longer_time(
+    make_deps, make_plan
+):
+    allowed = []
+
+    class Hasty(Messenger):
+        async def card(self, url):
+            allowed.append(self.limits.card_timeout_s)
+            if len(allowed) > 1:  # not when it is greeted
+                raise AgentTimeoutError(url, f"no card within {self.limits.card_timeout_s:g} s")
+            return await super().card(url)
+
+    with serve(http_500()) as url:
+        plan = make_plan(url, num_trials=5, max_concurrency=1)
+        report = await evaluate(plan, make_deps(new_messenger=Hasty), request="")
+    assert allowed == [10.0, 10.0, 60.0]
+    assert report.trials[-1].reason.endswith("the agent is gone: no card within 60 s")
 
 
 async def test_a_bundled_agents_process_that_is_killed_is_named(make_deps, make_plan):

@@ -1,6 +1,7 @@
 """report.html: a run as one page, whatever the agents wrote and however the run ended."""
 
 import base64
+import html
 import json
 import re
 import webbrowser
@@ -441,6 +442,32 @@ def test_view_writes_the_page_and_opens_it_only_where_there_is_a_screen(
     assert opened == [(folder / RUN / "report.html").as_uri()]
 
 
+def test_a_run_that_a_rule_stopped_is_not_called_played_to_its_end(tmp_path):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))], trials=2)
+    path = folder / RUN / "report.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "stopped_by": "trials >= 1"}))
+    text = html.unescape(text_of(page_of(folder)))
+    assert "Every trial of the run was played" not in text
+    assert "by the rule 'trials >= 1': 1 of 2 trials were played, and none of them failed" in text
+    assert "the rule 'trials >= 1' ended the run" in text
+    assert "the run is complete" not in text
+
+
+def test_no_secret_stands_on_the_page_or_in_what_it_has_packed(tmp_path, monkeypatch):
+    secrets = ("our-own-password", "sk-abcdefghijklmnop1234")
+    monkeypatch.setenv("AGENTBEATS_LLM_API_KEY", secrets[0])
+    said = f"they are {' and '.join(secrets)}"
+    failed = row("http://x.test", "a", reward=None, status="failed", reason=said)
+    messages = ({"role": "user", "content": said}, {"role": "assistant", "content": said})
+    steps = (step(1, ASSESSOR, "http://x.test", request_text=said, response_text=said),)
+    folder = keep_run(tmp_path, [record(failed, messages=messages, steps=steps)])
+    assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 0
+    page = (folder / RUN / "report.html").read_text(encoding="utf-8")
+    shown = page + json.dumps(unpacked(page))
+    assert [secret for secret in secrets if secret in shown] == []
+    assert "they are *** and ***" in json.dumps(unpacked(page))
+
+
 def test_view_says_what_it_cannot_do(tmp_path, capsys):
     folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
     assert main(["view", "nobody", "--results-dir", str(folder), "--no-open"]) == 2
@@ -448,7 +475,7 @@ def test_view_says_what_it_cannot_do(tmp_path, capsys):
     nowhere = str(tmp_path / "none" / "page.html")
     assert main(["view", RUN, "--results-dir", str(folder), "--out", nowhere, "--no-open"]) == 3
     assert "No such file or directory" in capsys.readouterr().err
-    (folder / RUN / "report.html.part").mkdir()
+    (folder / RUN / "report.html").mkdir()
     assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 3
     assert "name another place: --out FILE" in capsys.readouterr().err
     (folder / RUN / "trials.jsonl").write_text("{}\n")

@@ -2,7 +2,9 @@
 
 import pytest
 
+from adk_agent import references
 from adk_agent.bundled import BundledAgents
+from adk_agent.errors import PreflightError
 from adk_agent.evaluation import evaluate
 from adk_agent.leaderboard import leaderboard_row
 from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
@@ -10,7 +12,7 @@ from adk_agent.references import ReferenceBook
 from adk_agent.runs import load_manifest
 from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.testing import scripted_agent, serve
+from tau_bridge.testing import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -90,6 +92,39 @@ async def test_a_play_is_remembered_for_the_same_data_alone(source):
     other = await book.of(plan, {"mock": Unplayable()}, {"mock": "two"})
     assert other["mock"].floor.rewards == {"create_task_1": None}
     assert "played again" in other["mock"].floor.reasons["create_task_1"]
+
+
+async def test_what_broke_is_played_again_the_next_time(source):
+    book = ReferenceBook()
+    plan = plan_of("mock", ["create_task_1"])
+    broken = await book.of(plan, {"mock": None}, {"mock": "r"})
+    assert broken["mock"].ceiling.rewards == {"create_task_1": None}
+    found = await book.of(plan, {"mock": load_domain(source, "mock")}, {"mock": "r"})
+    assert found["mock"].ceiling.rewards == {"create_task_1": 1.0}
+
+
+async def test_how_far_the_measuring_is_is_said(source, monkeypatch):
+    monkeypatch.setattr(references, "TOLD_AFTER", 4)
+    said = []
+    tasks = source.task_ids("mock")
+    domains = {"mock": load_domain(source, "mock")}
+    await ReferenceBook().of(plan_of("mock", tasks), domains, {"mock": "r"}, say=said.append)
+    assert said == [
+        "measuring the floor and the ceiling of 9 tasks",
+        "measuring the floor and the ceiling: 4 of 9 tasks",
+        "measuring the floor and the ceiling: 8 of 9 tasks",
+    ]
+
+
+async def test_an_agent_that_is_not_ready_is_told_before_anything_is_measured(make_deps):
+    class Untouched(ReferenceBook):
+        async def of(self, *args, **options):
+            raise AssertionError("measured")
+
+    with closed_port() as url:
+        plan = plan_of("mock", ["create_task_1"], url)
+        with pytest.raises(PreflightError):
+            await evaluate(plan, make_deps(references=Untouched()), request="r")
 
 
 async def test_a_reference_agent_can_still_be_asked_for_as_a_participant(make_deps):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,20 +13,24 @@ from typing import get_args
 
 import pytest
 
-from adk_agent.cli.main import main
+from adk_agent.cli.main import build_parser, main
+from adk_agent.cli.tracked import resume_command
+from adk_agent.conditions import data_origins, model_labels
 from adk_agent.errors import PreflightError, RequestError, StorageError
 from adk_agent.evaluation import evaluate, report_so_far, resume
 from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.references import ReferenceBook
 from adk_agent.results import results_so_far
 from adk_agent.retry import is_repeated
-from adk_agent.runs import load_trials
+from adk_agent.runs import RunManifest, RunStore, load_trials
 from adk_agent.settings import Settings
 from adk_agent.testing import manual_runtime
-from adk_agent.tracking import read_status, tracked_run
+from adk_agent.tracking import read_status, run_ids, tracked_run
 from adk_agent.versions import versions
 from evals.outcome import Fault
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
+from tau_bridge.tau2.loop import trial_seeds
 from tau_bridge.testing import scripted_agent, serve
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
@@ -207,7 +212,7 @@ async def test_failed_trials_are_played_again_and_the_later_line_counts(make_dep
     assert latest == second
 
 
-async def test_a_report_that_is_older_than_the_trials_beside_it_is_not_shown(stopped):
+async def test_a_report_that_is_older_than_the_trials_beside_it_is_not_shown(stopped, capsys):
     directory = stopped.results_dir / "run-1"
     old = (directory / "report.json").read_bytes()
     await resume("run-1", stopped)
@@ -216,10 +221,66 @@ async def test_a_report_that_is_older_than_the_trials_beside_it_is_not_shown(sto
     (directory / "status.json").write_text(status.model_dump_json())
     _, shown = results_so_far(stopped.results_dir, "run-1")
     assert len(shown.trials) == 6
+    results = ["results", "run-1", "--results-dir", str(stopped.results_dir)]
+    again = f"greenroom resume run-1 --results-dir {stopped.results_dir} writes it anew\n"
+    assert main(results) == 3
+    assert capsys.readouterr().out.endswith(f"\nreport.md is older than the trials; {again}")
+    (directory / "report.md").unlink()
+    assert main(results) == 3
+    assert capsys.readouterr().out.endswith(f"\nreport.md is missing; {again}")
+
+
+async def test_results_of_the_trials_alone_warn_of_what_the_report_does(stopped):
+    path = stopped.results_dir / "run-1" / "report.json"
+    warnings = tuple(json.loads(path.read_text())["warnings"])
+    assert "the user was scripted" in warnings[0]
+    path.unlink()
+    assert results_so_far(stopped.results_dir, "run-1")[1].warnings == warnings
 
 
 def files_of(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("damaged", ["", "[" * 100_000, '{"schema_version": "1"}'])
+async def test_a_damaged_report_is_named_and_made_anew(stopped, damaged, capsys):
+    first = await resume("run-1", stopped)
+    path = stopped.results_dir / "run-1" / "report.json"
+    whole = path.read_bytes()
+    path.write_text(damaged)
+    assert main(["results", "run-1", "--results-dir", str(stopped.results_dir)]) == 3
+    assert "; delete it, then: greenroom resume run-1\n" in capsys.readouterr().err
+    assert await resume("run-1", stopped) == first
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("goes_on", [resume, report_so_far])
+async def test_a_report_of_a_newer_version_is_never_written_over(stopped, goes_on):
+    folder = stopped.results_dir / "run-1"
+    (folder / "report.json").write_text('{"schema_version": "7", "invented": true}')
+    before = files_of(folder)
+    with pytest.raises(StorageError, match=r"report\.json' was written by a newer .*schema 7"):
+        await goes_on("run-1", stopped)
+    after = files_of(folder)
+    assert after["trials.jsonl"][0] == before["trials.jsonl"][0]
+    assert after["report.json"] == before["report.json"]
+
+
+async def test_a_run_without_its_status_is_there_and_goes_on(stopped):
+    first = await resume("run-1", stopped)
+    (stopped.results_dir / "run-1" / "status.json").unlink()
+    status = read_status(stopped.results_dir, "run-1")
+    assert (status.state, status.problem) == ("interrupted", "its status.json is missing")
+    assert (status.request, run_ids(stopped.results_dir)) == ("stopped", ["run-1"])
+    assert results_so_far(stopped.results_dir, "run-1")[1] == first
+    assert await resume("run-1", stopped) == first
+    assert read_status(stopped.results_dir, "run-1").state == "complete"
+
+
+async def test_the_last_status_of_a_run_gives_the_intervals_of_its_report(stopped):
+    report = await resume("run-1", stopped)
+    [score] = read_status(stopped.results_dir, "run-1").progress.scores
+    assert score.interval == report.summary[0].intervals["1"]
 
 
 @pytest.mark.parametrize("retry", ["failed", "unscored"])
@@ -235,6 +296,34 @@ async def test_a_finished_run_has_nothing_left_to_play_and_is_left_as_it_is(stop
 async def test_a_finished_run_needs_neither_its_agents_nor_its_versions(stopped, make_deps):
     first = await resume("run-1", stopped)
     assert await resume("run-1", make_deps(versions={"greenroom": "other"})) == first
+
+
+async def test_trials_that_are_all_there_are_reported_without_anybody(stopped, make_deps):
+    first = await resume("run-1", stopped)
+    folder = stopped.results_dir / "run-1"
+    before = (folder / "trials.jsonl").read_bytes()
+    (folder / "report.json").unlink()
+    nobody = make_deps(
+        new_messenger=lambda: Messenger(policy=REFUSING),
+        settings=Settings.load(llm_model="tiny", llm_base_url="http://models.test/v1"),
+        versions={"greenroom": "other"},
+    )
+    with pytest.raises(RequestError, match="cannot go on here"):
+        await resume("run-1", nobody, retry="all")
+    assert await resume("run-1", nobody) == first
+    assert (folder / "report.json").exists()
+    assert (folder / "trials.jsonl").read_bytes() == before
+    assert read_status(stopped.results_dir, "run-1").state == "complete"
+
+
+async def test_floor_and_ceiling_are_those_that_the_run_was_begun_with(stopped, make_deps):
+    class Untouched(ReferenceBook):
+        async def of(self, *args, **options):
+            raise AssertionError("measured again")
+
+    report = await resume("run-1", make_deps(references=Untouched()))
+    [row] = report.summary
+    assert (row.floor.tasks, row.ceiling.tasks) == (3, 3)
 
 
 def resumed(results_dir, *flags):
@@ -270,11 +359,81 @@ async def test_what_is_played_again_depends_on_who_was_at_fault(stopped, retry, 
     assert {name for name, each in rows.items() if is_repeated(each, retry)} == repeated
 
 
-async def test_all_trials_are_played_again_where_that_is_asked_for(stopped):
-    first = await resume("run-1", stopped)
-    again = await resume("run-1", stopped, retry="all")
-    lines = (stopped.results_dir / "run-1" / "trials.jsonl").read_bytes().splitlines()
-    assert len(lines) == 2 * len(first.trials) == 2 * len(again.trials) == 12
+async def test_all_trials_are_played_again_where_that_is_asked_for_and_the_new_ones_count(
+    make_deps,
+):
+    said = ["I cannot help with that."]
+    task = {"user_id": "user_1", "title": "Important Meeting"}
+    create = json.dumps({"name": "create_task", "arguments": task})
+    with serve(scripted_agent(lambda text, context_id: said[0 if "Tool '" in text else -1])) as url:
+        deps = make_deps()
+        first = await evaluate(plan_of(url), deps, request="r")
+        said.append(create)
+        again = await resume("run-1", deps, retry="all")
+    assert [row.tool_calls for row in first.trials] == [0, 0, 0]
+    assert all(row.tool_calls for row in again.trials)
+    assert [first.trials[0].passed, again.trials[0].passed] == [False, True]
+    assert again.summary[0].passed == sum(row.passed for row in again.trials)
+    records = {record.key: record for record in load_trials(deps.results_dir, "run-1")}
+    assert [each.row for each in records.values()] != list(first.trials)
+    assert {each.row.trace_id: each.row for each in records.values()} == {
+        row.trace_id: row for row in again.trials
+    }
+    assert all("create_task" in str(each.messages) for each in records.values())
+    lines = (deps.results_dir / "run-1" / "trials.jsonl").read_bytes().splitlines()
+    assert len(lines) == 2 * len(TASKS)
+    assert results_so_far(deps.results_dir, "run-1")[1] == again
+
+
+@pytest.fixture
+def interrupted_offline(make_deps, tmp_path, agent):
+    """The folder of a run without any trial that was begun with --offline."""
+    deps = make_deps(results_dir=tmp_path, settings=Settings(offline=True), versions=versions())
+    plan = plan_of(agent)
+    manifest = RunManifest(
+        run_id="run-1",
+        request="r",
+        plan=plan,
+        created_at=deps.runtime.clock.now(),
+        versions=dict(deps.versions),
+        seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
+        data=data_origins(plan, deps.source),
+        models=model_labels(plan, deps.settings),
+    )
+    with tracked_run(tmp_path, "run-1", request="r", clock=deps.runtime.clock) as tracker:
+        RunStore.create(tmp_path, "run-1", manifest).close()
+        tracker.end("interrupted")
+    return tmp_path
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+def test_a_run_that_was_begun_offline_is_told_to_go_on_offline_where_there_is_a_model(
+    interrupted_offline, monkeypatch, capsys, has_model
+):
+    if has_model:
+        monkeypatch.setenv("AGENTBEATS_LLM_BASE_URL", "http://models.test/v1")
+    folder = ("--results-dir", str(interrupted_offline))
+    assert main(["status", "run-1", *folder]) == 0
+    offline = "--offline " if has_model else ""
+    told = f"go on with: greenroom resume run-1 {offline}--results-dir {interrupted_offline}\n"
+    assert told in capsys.readouterr().out
+
+
+def test_a_run_that_was_begun_offline_refuses_a_model_and_names_the_flag(
+    interrupted_offline, monkeypatch, capsys
+):
+    monkeypatch.setenv("AGENTBEATS_LLM_BASE_URL", "http://models.test/v1")
+    assert main(["resume", "run-1", "--results-dir", str(interrupted_offline)]) == 2
+    assert "Go on with --offline, as it began" in capsys.readouterr().err
+
+
+def test_the_command_that_goes_on_keeps_the_flags_that_say_how_trials_are_played():
+    given = ["--offline", "--timeout", "7", "--executor", "ray", "--results-dir", "my runs"]
+    given += ["--stop-when", "trials >= 6", "--fail-under", "0.5", "--cache", "c"]
+    playing = build_parser().parse_args(["run", "r", "--num-trials", "3", "--token", "t", *given])
+    assert shlex.split(resume_command("run-1", playing)) == ["greenroom", "resume", "run-1", *given]
+    plain = build_parser().parse_args(["resume", "run-1"])
+    assert resume_command("run-1", plain) == "greenroom resume run-1"
 
 
 async def test_an_agent_that_gives_up_is_asked_again_only_where_that_is_asked_for(

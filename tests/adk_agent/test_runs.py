@@ -1,5 +1,7 @@
 """The run directory as it is read: what counts, and what is damage."""
 
+import errno
+import io
 import json
 import shutil
 from datetime import UTC, datetime
@@ -110,17 +112,89 @@ def test_wherever_a_file_was_cut_its_whole_lines_are_there_and_it_goes_on(tmp_pa
         assert path.read_bytes() == whole
 
 
+class FullDisk(io.FileIO):
+    """Has room for ten bytes, until somebody makes more."""
+
+    room = 10
+
+    def write(self, data):
+        if not self.room:
+            raise OSError(errno.ENOSPC, "no space")
+        written = super().write(data[: self.room])
+        self.room -= written
+        return written
+
+
+def test_after_a_write_that_failed_the_next_trial_follows_without_a_gap(
+    tmp_path, write, monkeypatch
+):
+    first, second = record_of(0), record_of(1)
+    path = write(first)
+    monkeypatch.setattr(io, "FileIO", FullDisk)
+    store = RunStore.reopen(tmp_path, RUN)
+    with pytest.raises(StorageError, match="no space"):
+        store.append(second)
+    store._trials.room = 1_000_000
+    store.append(second)
+    store.close()
+    assert b"\0" not in path.read_bytes()
+    assert load_trials(tmp_path, RUN) == [first, second]
+
+
+def test_no_file_stays_open_where_the_manifest_cannot_be_written(tmp_path, manifest, monkeypatch):
+    opened = []
+
+    class Seen(io.FileIO):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            opened.append(self)
+
+    def refuse(path, text):
+        raise StorageError("no space")
+
+    monkeypatch.setattr(io, "FileIO", Seen)
+    monkeypatch.setattr("adk_agent.runs.write_whole", refuse)
+    with pytest.raises(StorageError, match="no space"):
+        RunStore.create(tmp_path, RUN, manifest)
+    assert [file.closed for file in opened] == [True]
+
+
 @pytest.mark.parametrize(
-    "line", [b"{}", b'{"row": 7}', b"[]", b"", b"\xff", b'{"row": {"participant": "x"', b"1" * 9999]
+    "line",
+    [b"{}", b'{"row": 7}', b"[]", b"\0", b"\xff", b'{"row": {"participant": "x"', b"1" * 9999],
 )
 def test_a_whole_line_that_is_no_trial_is_named_and_left_alone(tmp_path, write, line):
     path = write(record_of(0), record_of(1), record_of(2))
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
     damaged = path.read_bytes()
-    with pytest.raises(StorageError, match=r"trials\.jsonl' line 2 is not a trial"):
+    with pytest.raises(
+        StorageError, match=r"trials\.jsonl' line 2 is not a trial: .*; delete that"
+    ):
         load_trials(tmp_path, RUN)
     assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b'{"row": 7}', "row: Input should be an object; delete that line: greenroom resume plays"),
+        (b'{"row": {"trial": 1}}', "row.participant: Field required (the first of 4 errors); del"),
+        (b"[", "Invalid JSON: EOF while parsing a list at line 2 column 0; delete that line"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_told(tmp_path, write, line, told):
+    write(record_of(0)).write_bytes(line + b"\n")
+    with pytest.raises(StorageError) as caught:
+        load_trials(tmp_path, RUN)
+    assert f"trials.jsonl' line 1 is not a trial: {told}" in str(caught.value)
+
+
+def test_blank_lines_are_passed_over(tmp_path, write):
+    records = [record_of(0), record_of(1)]
+    path = write(*records)
+    path.write_bytes(b"\n" + path.read_bytes().replace(b"\n", b"\n \r\n\n"))
+    assert load_trials(tmp_path, RUN) == records
 
 
 @pytest.mark.parametrize(

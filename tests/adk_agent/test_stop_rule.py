@@ -250,9 +250,11 @@ async def test_a_run_that_a_rule_ends_is_complete_and_says_so_and_resume_plays_t
         in report.warnings
     )
     assert "2 of 6 trials not played" in report.warnings
+    assert report.stopped_by == "trials >= 4"
     assert not any("chosen by the results" in warning for warning in report.warnings)
     whole = await resume("run-1", make_deps())
     assert (whole.status, len(whole.trials)) == ("complete", 6)
+    assert whole.stopped_by is None
     assert not any("early" in warning for warning in whole.warnings)
 
 
@@ -273,6 +275,7 @@ async def test_a_rule_that_never_holds_changes_nothing_but_the_order(make_deps, 
     rule = parse_stop_rule("trials >= 3")
     report = await evaluate(plan, make_deps(stop_rule=rule), request="r")
     assert [row.task_id for row in report.trials] == list(TASKS)
+    assert report.stopped_by is None
     assert not any("early" in warning for warning in report.warnings)
 
 

@@ -1,7 +1,10 @@
+import asyncio
+
 import pytest
 
 from adk_agent.summary import TrialRow
-from adk_agent.vigil import GIVE_UP_AFTER, PROBE_AFTER, Vigil
+from adk_agent.vigil import GIVE_UP_AFTER, PROBE_AFTER, SECOND_PATIENCE, Vigil
+from tau_bridge.errors import AgentTimeoutError
 
 
 def trial(fault="infrastructure", participant="http://a", termination="infrastructure_error"):
@@ -29,7 +32,7 @@ def trial(fault="infrastructure", participant="http://a", termination="infrastru
 def probing(answer):
     asked = []
 
-    async def probe(address):
+    async def probe(address, times):
         asked.append(address)
         return answer
 
@@ -84,3 +87,41 @@ async def test_a_judge_that_keeps_failing_is_no_reason_to_give_up_an_agent():
         await vigil.saw(trial("infrastructure", termination="user_stop"))
     assert vigil.gone("http://a") is None
     assert asked == []
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_an_agent_whose_card_takes_long_is_asked_again_with_more_patience(is_there):
+    asked = []
+
+    async def probe(address, times):
+        asked.append(times)
+        if times < SECOND_PATIENCE or not is_there:
+            raise AgentTimeoutError(address, f"no card within {10 * times:g} s")
+
+    vigil = Vigil(probe)
+    for _ in range(PROBE_AFTER):
+        await vigil.saw(trial())
+    assert asked == [1, SECOND_PATIENCE]
+    gone = "not played, because the agent is gone: no card within 60 s"
+    assert vigil.gone("http://a") == (None if is_there else gone)
+
+
+@pytest.mark.parametrize("replies", [True, False])
+async def test_trials_that_end_at_once_ask_once_and_a_reply_meanwhile_speaks_for_the_agent(replies):
+    asked, answer = [], asyncio.Event()
+
+    async def probe(address, times):
+        asked.append(address)
+        await answer.wait()
+        return "no connection"
+
+    vigil = Vigil(probe)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(50):
+            group.create_task(vigil.saw(trial()))
+        await asyncio.sleep(0)
+        if replies:
+            await vigil.saw(trial(None, termination="user_stop"))
+        answer.set()
+    assert len(asked) == 1
+    assert (vigil.gone("http://a") is None) == replies

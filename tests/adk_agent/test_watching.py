@@ -13,7 +13,7 @@ from adk_agent.errors import RequestError
 from adk_agent.progress import Progress
 from adk_agent.standing import EndedTrial, Standing
 from adk_agent.testing import manual_runtime
-from adk_agent.tracking import tracked_run
+from adk_agent.tracking import read_status, tracked_run
 from adk_agent.trial_lines import TrialLines
 from evals.statistics import interval_of_mean
 
@@ -155,6 +155,20 @@ def test_a_run_that_is_not_there_cannot_be_watched(tmp_path):
         watch(tmp_path, "r1")
 
 
+def test_how_long_it_takes_is_told_of_a_run_that_goes_on_alone(tmp_path, capsys):
+    with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
+        tracker.saw(progress(3, seconds_left=2.0))
+        assert read_status(tmp_path, "r1").progress.seconds_left == 2.0
+    for state in ("running", "canceled"):
+        with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
+            tracker.saw(progress(3, seconds_left=2.0))
+            tracker.end(state)
+        assert main(["status", "r1", "--results-dir", str(tmp_path)]) == 0
+        assert " s left" not in capsys.readouterr().out
+        assert main(["status", "r1", "--json", "--results-dir", str(tmp_path)]) == 0
+        assert json.loads(capsys.readouterr().out)["progress"]["seconds_left"] is None
+
+
 def test_as_json_watching_is_a_line_for_each_change(tmp_path, capsys):
     with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
         tracker.end("complete")
@@ -177,11 +191,11 @@ def test_a_line_is_read_once_and_not_before_it_is_whole(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "damaged", ["", "nonsense", "[1]", '{"row":', '{"row":{}}', "[" * 100_000, '{"row":1}\xff']
+    "damaged", ["nonsense", "[1]", '{"row":', '{"row":{}}', "[" * 100_000, '{"row":1}\xff']
 )
 def test_a_line_that_cannot_be_read_is_counted_and_the_others_are_read(tmp_path, damaged):
     later = json.dumps({"schema": 9, "row": ROW})
-    text = f"{damaged}\n{line()}\n{later}\n"
+    text = f"\n{damaged}\n{line()}\n \n{later}\n"
     (tmp_path / "trials.jsonl").write_text(text, encoding="latin-1")
     lines = TrialLines(tmp_path)
     assert [trial.outcome for trial in lines.new()] == ["passed", "passed"]
@@ -220,3 +234,13 @@ def test_scores_of_a_long_run_are_renewed_by_the_fiftieth():
         assert standing.done - score.trials <= standing.done / 50
         told.add(score.trials)
     assert len(told) < 300
+
+
+def test_scores_move_too_while_trials_are_played_again():
+    standing = Standing()
+    for task in range(10):
+        standing.add(ended("not passed", task=f"t{task}"))
+    assert standing.scores()[0].pass_1 == 0.0
+    for task in range(10):
+        standing.add(ended("passed", task=f"t{task}"))
+        assert standing.scores()[0].pass_1 == pytest.approx((task + 1) / 10)

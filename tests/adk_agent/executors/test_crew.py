@@ -28,13 +28,13 @@ class Office:
 class OfficeWorker:
     def __init__(self, office, number):
         self._office = office
-        self._number = number
+        self.number = number
 
     async def play(self, job):
-        return await self._office._play(self._number, job)
+        return await self._office._play(self.number, job)
 
     async def aclose(self):
-        self._office.closed.append(self._number)
+        self._office.closed.append(self.number)
 
 
 async def echo(number, job):
@@ -91,6 +91,78 @@ async def test_a_trial_that_kills_every_worker_is_given_up():
             await crew.play("poison")
         assert await crew.play("food") == "food"
     assert begun.count("poison") == ATTEMPTS
+
+
+def mortal(*, poison, begun):
+    """Plays what it is given, once others got their turn; poison ends all that the worker plays."""
+    deaths = {}
+
+    async def play(number, job):
+        begun.append(job)
+        death = deaths.setdefault(number, asyncio.Event())
+        if job == poison:
+            death.set()
+        for _ in range(3):
+            await asyncio.sleep(0)
+            if death.is_set():
+                raise WorkerLostError(f"worker {number} was killed")
+        return job
+
+    return play
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+async def test_a_trial_that_kills_its_workers_takes_no_other_trial_with_it(size):
+    begun = []
+    jobs = ["poison", *range(8)]
+    async with Crew(Office(mortal(poison="poison", begun=begun)).hire, size) as crew:
+        ends = await asyncio.gather(*map(crew.play, jobs), return_exceptions=True)
+    assert ends[1:] == jobs[1:]
+    assert isinstance(ends[0], WorkerLostError)
+    assert begun.count("poison") == 1 + ATTEMPTS
+    assert max(begun.count(job) for job in jobs[1:]) == 2
+
+
+async def test_who_waits_to_be_played_alone_may_be_cancelled():
+    release = asyncio.Event()
+
+    async def play(number, job):
+        if job == "slow":
+            await release.wait()
+        elif number == 0:
+            await asyncio.sleep(0)
+            raise WorkerLostError("killed")
+        return job
+
+    async with Crew(Office(play).hire, 1) as crew:
+        lost = [asyncio.ensure_future(crew.play(job)) for job in "ab"]
+        slow = asyncio.ensure_future(crew.play("slow"))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        lost[0].cancel()
+        release.set()
+        assert (await slow, await lost[1], await crew.play("c")) == ("slow", "b", "c")
+
+
+async def test_whatever_breaks_the_start_of_a_worker_is_told_as_its_loss(caplog):
+    class Unreachable(Office):
+        async def hire(self):
+            worker = await super().hire()
+            if worker.number > 1:
+                raise ConnectionError("the head is gone")
+            return worker
+
+    async def play(number, job):
+        if number == 0:
+            raise WorkerLostError("killed")
+        return job
+
+    async with Crew(Unreachable(play).hire, 2) as crew:
+        assert await crew.play("a") == "a"
+    assert "the head is gone" in caplog.text
+    async with Crew(Unreachable(play).hire, 3) as crew:
+        [warning] = crew.warnings
+    assert warning.endswith("a worker could not be started: ConnectionError: the head is gone")
 
 
 async def test_a_trial_that_breaks_its_worker_not_is_not_begun_again():

@@ -1,13 +1,18 @@
 """`greenroom export`: where files go, what is told, what is refused, and what never leaves."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+from adk_agent import runs
 from adk_agent.exports.output import names_of
-from adk_agent.exports.veil import Veil
+from adk_agent.results import results_so_far
+from adk_agent.tracking import read_status
+from adk_agent.veil import Veil
+from evals.diagnosis import CallDifference, Diagnosis
 
 from .conftest import BROKEN, trial
 
@@ -107,6 +112,74 @@ def test_a_secret_is_in_no_export(stored, export, monkeypatch, to):
 def test_the_same_value_comes_back_where_there_is_nothing_to_hide():
     value = {"key": ["a", 1, None, {"b": "total_tokens: 7"}], "token": 2.5}
     assert Veil([SecretStr("abc")]).value(value) == value
+
+
+PLACEHOLDERS = [
+    *("none", "test", "token", "agent", "mock", "trial", "reward"),  # too short for secrets
+    *("scored_by", "create_task_1", "user_stop", "tool_calls", "participant"),  # our own names
+]
+
+
+@pytest.mark.parametrize("key", PLACEHOLDERS)
+def test_a_placeholder_for_a_key_changes_no_name_and_no_identifier(
+    stored, export, monkeypatch, key
+):
+    results_dir = stored(trial(messages=({"role": "user", "content": "Hi", "tool_calls": None},)))
+    before = {to: export(results_dir, to, "--out", "-")[:2] for to in ("csv", "junit", "tau2")}
+    assert {code for code, _ in before.values()} == {0}
+    monkeypatch.setenv("AGENTBEATS_LLM_API_KEY", key)
+    for to, (_, text) in before.items():
+        assert export(results_dir, to, "--out", "-")[:2] == (0, text)
+
+
+def test_of_a_model_only_free_texts_are_masked():
+    secret = "scripted-mock-1"
+    row = trial(
+        secret,
+        status="failed",
+        reward=None,
+        reason=f"saw {secret}",
+        domain=secret,
+        reward_breakdown={secret: 1.0},
+    ).row
+    arguments = {secret: [secret], "role": secret}
+    call = CallDifference(how="superfluous", name="f", arguments=arguments)
+    why = Diagnosis(kind="harness", side="harness", summary=secret, calls=(call,))
+    veiled = Veil([SecretStr(secret)]).model(row.model_copy(update={"diagnosis": why}))
+    assert (veiled.task_id, veiled.domain, veiled.reward_breakdown) == (secret, secret, {secret: 1})
+    assert (veiled.reason, veiled.diagnosis.summary) == ("saw ***", "***")
+    assert veiled.diagnosis.calls[0].arguments == {"***": ["***"], "role": secret}
+    kept = Veil([SecretStr("harness-"), SecretStr("superfluous")]).model(why)
+    assert (kept.kind, kept.side, kept.calls[0].how) == ("harness", "harness", "superfluous")
+
+
+def test_a_trial_is_found_though_its_agents_address_is_masked(stored, export, monkeypatch):
+    monkeypatch.setenv("GREENROOM_AUTH_TOKEN", "hunter2-hunter2")
+    results_dir = stored(trial(participant="http://a.test/hunter2-hunter2"))
+    code, out, _ = export(results_dir, "otlp", "--out", "-")
+    assert (code, out.count("\n")) == (0, 1)
+    assert "http://a.test/***" in out
+
+
+def test_every_trial_is_read_once_however_many_files_are_written(stored, export, monkeypatch):
+    read = Counter()
+    parsed = runs._parsed
+
+    def counting(line, kind, path, number):
+        read[kind.__name__] += 1
+        return parsed(line, kind, path, number)
+
+    records = [trial(participant=f"builtin:{n}", number=k) for n in range(4) for k in range(2)]
+    results_dir = stored(*records)
+    report = results_so_far(results_dir, "run-1")[1]
+    (results_dir / "run-1" / "report.json").write_text(
+        report.model_copy(update={"status": "complete"}).to_json()
+    )
+    status = read_status(results_dir, "run-1").model_copy(update={"state": "complete"})
+    (results_dir / "run-1" / "status.json").write_text(status.model_dump_json())
+    monkeypatch.setattr(runs, "_parsed", counting)
+    assert export(results_dir, "tau2")[0] == 0
+    assert read == {"_Keyed": 8, "TrialRecord": 8}
 
 
 def test_names_of_files_are_distinct_and_without_signs_that_a_shell_reads():

@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from adk_agent.results import results_so_far
 from evals.diagnosis import CallDifference, Departure, Diagnosis
 
 from .conftest import BROKEN, UNSCORED, trial
@@ -86,3 +87,13 @@ def test_text_that_is_no_xml_is_shown_as_escapes(stored, suites):
     ).items()
     message = cases["create_task_1 trial 0"].find("error").get("message")
     assert message == r'a\x00b\x1b[31m <x> & "q" \ufffe\u202e'
+
+
+def test_trials_that_a_rule_left_out_are_skipped_by_that_rule(stored, suites):
+    results_dir = stored(trial())
+    _, report = results_so_far(results_dir, "run-1")
+    ended = report.model_copy(update={"status": "complete", "stopped_by": "trials >= 1"})
+    (results_dir / "run-1" / "report.json").write_text(ended.to_json())
+    [(_, (_, cases))] = suites(results_dir).items()
+    skipped = cases["create_task_1 trial 1"].find("skipped")
+    assert skipped.get("message") == "not played: the rule 'trials >= 1' ended the run"

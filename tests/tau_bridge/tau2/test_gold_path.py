@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.gold_path import compare_to_gold
+from tau_bridge.tau2.gold_walk import MOST_COMPARED
 from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.tasks import parse_task
 
@@ -98,6 +100,22 @@ def test_what_is_undone_is_no_departure(compare):
     wrong = [update("completed"), update("pending")]
     found = compare(task(create("A")), *wrong, create("A"))
     assert (found.gaps, found.departure) == ((), None)
+
+
+def test_however_many_calls_leave_the_path_the_worlds_are_compared_some_dozens_of_times(
+    compare, monkeypatch
+):
+    compared = []
+    differences = Environment.differences
+
+    def counting(self, other):
+        compared.append(self)
+        return differences(self, other)
+
+    monkeypatch.setattr(Environment, "differences", counting)
+    found = compare(task(create("A")), *[create(f"B{number}") for number in range(150)])
+    assert (len(found.gaps), found.departure.message) == (150, 1)
+    assert MOST_COMPARED <= len(compared) < 50
 
 
 def test_what_changes_nothing_is_no_departure(compare):
