@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +153,10 @@ def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
 
 
 def _shortened(text: str) -> str:
-    """By characters, for JSON may hold no space to end at."""
-    return text if len(text) <= _REQUEST_WIDTH else f"{text[: _REQUEST_WIDTH - 4]} ..."
+    """At a space, or by characters where that would leave little, as of JSON."""
+    at_a_space = textwrap.shorten(text, _REQUEST_WIDTH, placeholder=" ...")
+    enough = text == at_a_space or len(at_a_space) > _REQUEST_WIDTH // 2
+    return at_a_space if enough else f"{text[: _REQUEST_WIDTH - 4]} ..."
 
 
 def _first_sentence(thing: object) -> str:

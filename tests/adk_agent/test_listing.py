@@ -5,6 +5,8 @@ import json
 import pytest
 
 from adk_agent.cli.main import LISTED, main
+from adk_agent.testing import manual_runtime
+from adk_agent.tracking import tracked_run
 from tau_bridge import coordination
 
 
@@ -89,3 +91,14 @@ def test_the_names_that_are_listed_are_those_that_can_be_switched_off(listed, tm
     code = main(["score", str(trace), "--json", *(f"--without={name}" for name in names)])
     assert code == 0
     assert json.loads(capsys.readouterr().out)["metrics"] == {}
+
+
+def test_a_long_request_without_spaces_is_cut_by_its_characters(tmp_path, capsys):
+    clock = manual_runtime().clock
+    request = (
+        '{"participants":{"agent":"builtin:null"},"config":{"domain":"mock","num_tasks":10}}' * 2
+    )
+    with tracked_run(tmp_path, "run-1", request=request, clock=clock) as tracker:
+        tracker.end("complete")
+    assert main(["list", "runs", "--results-dir", str(tmp_path)]) == 0
+    assert '{"participants":{"agent":"builtin:null"}' in capsys.readouterr().out
