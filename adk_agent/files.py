@@ -35,11 +35,18 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     """A file to write, which takes its place when the block ends without an error.
 
     A reader sees the old text or the new one, and never a part. Of several writers the last wins:
-    each has a draft of its own.
+    each has a draft of its own. What is there and is no regular file, such as a pipe or a device,
+    is written to as it is.
 
     Raises:
         StorageError: It cannot be written.
     """
+    with storage(path):
+        is_special = path.exists() and not path.is_file() and not path.is_dir()
+    if is_special:
+        with storage(path), path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
     draft = path.with_name(f".{token_hex(8)}.part")
     with storage(path):
         try:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from adk_agent.errors import DamagedError, StorageError
+from adk_agent.errors import DamagedError, RequestError, StorageError
 from adk_agent.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
@@ -25,6 +25,8 @@ from evals.base import Evaluation
 from evals.trace import Trace
 
 MANIFEST, TRIALS, REPORT = "manifest.json", "trials.jsonl", "report.json"
+OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, "report.md", "status.json"})
+"""What a run keeps in its folder, and nothing else may replace."""
 SCRIPTED, RULES = "scripted", "rules"
 WITHOUT_MODELS = {"user": SCRIPTED, "judge": RULES}
 """The `models` of a run that was begun without any."""
@@ -194,6 +196,16 @@ def load_trials(
     return list(iter_trials(results_dir, run_id, manifest=manifest))
 
 
+def refuse_own_file(path: Path) -> None:
+    """Nothing, unless a file of some run would be replaced by something else.
+
+    Raises:
+        RequestError: It would.
+    """
+    if path.name in OWN_FILES and (path.parent / MANIFEST).exists():
+        raise RequestError(f"--out: {str(path)!r} is a file of a run; choose another name")
+
+
 class StoredTrials:
     """The trials of a run on disk: the file is gone through once, then any of them is at hand.
 
@@ -214,6 +226,10 @@ class StoredTrials:
             self._places = _places(lines, self._path)
         if manifest is not None:
             _refuse_strangers(self._places, manifest, self._path)
+
+    def lacks(self, keys: Iterable[TrialKey]) -> int:
+        """How many of these trials are not there."""
+        return sum(key not in self._places for key in keys)
 
     def records(self, keys: Collection[TrialKey] | None = None) -> Iterator[TrialRecord]:
         """Those trials, or all, in the order in which they ended, one in memory at a time.

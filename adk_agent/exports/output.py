@@ -9,6 +9,7 @@ from pathlib import Path
 
 from adk_agent.errors import RequestError
 from adk_agent.files import storage, whole_file
+from adk_agent.runs import refuse_own_file
 
 _UNFIT = re.compile(r"[^A-Za-z0-9.]+")
 _MAX_NAME = 80
@@ -57,7 +58,8 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
         named: Whether whoever exports named a file, if one is written, and not a folder.
 
     Raises:
-        RequestError: Several files are to be written, and the target is a file.
+        RequestError: Several files are to be written, and the target is a file; or it is one of a
+            run's own.
         StorageError: One cannot be written.
     """
     if len(outputs) == 1 and named and not target.is_dir():
@@ -67,6 +69,8 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
         raise RequestError(msg)
     else:
         paths = [target / output.name for output in outputs]
+    for path in paths:
+        refuse_own_file(path)
     for path, output in zip(paths, outputs, strict=True):
         _write(path, output.chunks)
     return paths

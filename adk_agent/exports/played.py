@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adk_agent.errors import RequestError
+from adk_agent.errors import RequestError, StorageError
 from adk_agent.plan import Participant
 from adk_agent.report import EvaluationReport
 from adk_agent.results import results_so_far
@@ -79,16 +79,25 @@ def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
 
     Raises:
         RequestError: There is no such run, or no trial of it has ended.
-        StorageError: It has no results, or they cannot be read.
+        StorageError: It has no results, or they cannot be read, or its trials are not all there.
     """
     _, report = results_so_far(results_dir, run_id)
     if not report.trials:
         msg = f"run {run_id} has no trial that ended, so there is nothing to export yet"
         raise RequestError(msg)
+    keys = tuple((row.participant, row.domain, row.task_id, row.trial) for row in report.trials)
+    stored = StoredTrials(results_dir, run_id)
+    missing = stored.lacks(keys)
+    if missing:
+        raise StorageError(
+            f"trials.jsonl of run {run_id} lacks {missing} of the {len(keys)} trials that its report "
+            f"counts, so an export would not be whole; greenroom resume {run_id} --retry all plays "
+            "them again"
+        )
     return PlayedRun(
         manifest=veil.model(load_manifest(results_dir, run_id)),
         report=veil.model(report),
-        keys=tuple((row.participant, row.domain, row.task_id, row.trial) for row in report.trials),
-        stored=StoredTrials(results_dir, run_id),
+        keys=keys,
+        stored=stored,
         veil=veil,
     )

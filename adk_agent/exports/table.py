@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from adk_agent.exports.output import Export, Output
 from adk_agent.exports.played import PlayedRun
+from adk_agent.printable import printable
 from adk_agent.summary import TrialRow
 from evals.outcome import ComponentName
 
@@ -59,9 +60,12 @@ def to_csv(run: PlayedRun) -> Export:
 def inert(text: str) -> str:
     """A text that no spreadsheet takes for a formula: an apostrophe stands before what it might.
 
+    Control characters are shown as escapes, for a table is printed too.
+
     Agents choose parts of what stands in a report.
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    shown = printable(text)
+    return f"'{shown}" if text.startswith(_FORMULA) else shown
 
 
 def _lines(run: PlayedRun) -> Iterator[str]:

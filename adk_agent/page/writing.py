@@ -13,7 +13,7 @@ from adk_agent.page.document import render
 from adk_agent.page.gathered import Gathered, gather
 from adk_agent.report import EvaluationReport
 from adk_agent.results import results_so_far
-from adk_agent.runs import MANIFEST, TRIALS, iter_trials, load_manifest
+from adk_agent.runs import MANIFEST, TRIALS, iter_trials, load_manifest, refuse_own_file
 from adk_agent.veil import Veil
 
 PAGE = "report.html"
@@ -31,11 +31,11 @@ def write_page(
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
-        out: Where to write it; None: `report.html` in the run's folder.
+        out: Where to write it, a file or a folder; None: `report.html` in the run's folder.
         secrets: What must not be seen on it, besides everything that looks like a key.
 
     Raises:
-        RequestError: There is no such run.
+        RequestError: There is no such run, or `out` is one of a run's own files.
         StorageError: It has no results, or they cannot be read, or the page cannot be written.
     """
     _, unveiled = results_so_far(results_dir, run_id)
@@ -45,13 +45,22 @@ def write_page(
     has_manifest = (directory / MANIFEST).exists()
     manifest = veil.model(load_manifest(results_dir, run_id)) if has_manifest else None
     page = render(report, _gathered(results_dir, report, veil), manifest)
-    path = out if out is not None else directory / PAGE
+    path = _target(out, directory)
     try:
         write_whole(path, page)
     except StorageError as error:
         hint = "; name another place: --out FILE" if out is None else ""
         raise StorageError(f"{error}{hint}") from error
     return path
+
+
+def _target(out: Path | None, directory: Path) -> Path:
+    if out is None:
+        return directory / PAGE
+    if out.is_dir():
+        return out / PAGE
+    refuse_own_file(out)
+    return out
 
 
 def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil) -> Gathered:

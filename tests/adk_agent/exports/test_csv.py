@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_agent.exports.table import COLUMNS, inert
+from adk_agent.printable import printable
 from adk_agent.runs import load_trials
 from evals.diagnosis import Diagnosis
 
@@ -64,10 +65,11 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted_and_a_number_is_not(store
 
 
 @given(st.text())
-def test_a_cell_never_begins_as_a_formula_and_keeps_its_text(text):
+def test_a_cell_never_begins_as_a_formula_keeps_its_text_and_is_printable(text):
     cell = inert(text)
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert cell in (text, f"'{text}")
+    assert cell in (printable(text), f"'{printable(text)}")
+    assert all(sign.isprintable() or sign in "\n\t" for sign in cell)
 
 
 def test_the_page_describes_every_column_in_the_order_of_the_file():

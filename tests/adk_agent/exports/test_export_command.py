@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from adk_agent import runs
+from adk_agent.cli.main import main
 from adk_agent.exports.output import names_of
 from adk_agent.results import results_so_far
 from adk_agent.tracking import read_status
@@ -196,3 +197,31 @@ def test_what_is_written_is_the_same_every_time(stored, export):
         texts = [path.read_text(encoding="utf-8") for path in paths]
         assert texts[0] == texts[1]
         assert to in ("junit", "csv", "otlp") or json.loads(texts[0])
+
+
+@pytest.mark.parametrize("command", [["export", "--to", "csv"], ["view", "--no-open"]])
+@pytest.mark.parametrize("name", ["trials.jsonl", "manifest.json", "report.json"])
+def test_a_file_of_a_run_is_never_replaced(command, name, played, capsys):
+    own = played.folder / name
+    before = own.read_bytes()
+    given = ["--results-dir", str(played.results_dir), "--out", str(own)]
+    assert main([*command, played.run_id, *given]) == 2
+    assert "is a file of a run; choose another name" in capsys.readouterr().err
+    assert own.read_bytes() == before
+
+
+def test_what_is_no_regular_file_is_written_to_and_stays_what_it_is(played, export):
+    assert export(played.results_dir, "csv", "--out", "/dev/null")[0] == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_export_that_would_not_be_whole_is_refused(stored, export):
+    results_dir = stored(trial(), trial("update_task_1"))
+    report = results_so_far(results_dir, "run-1")[1]
+    lines = results_dir / "run-1" / "trials.jsonl"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("adk_agent.exports.played.results_so_far", lambda *_: (None, report))
+        lines.write_text(lines.read_text().splitlines()[0] + "\n")
+        code, _, err = export(results_dir, "tau2")
+    assert code == 3
+    assert "lacks 1 of the 2 trials" in err
