@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue, SecretStr
@@ -36,8 +37,9 @@ MESSAGE_KEYS = WORDS | {"content", "tool_calls", "id", "name", "arguments", "err
 """The keys of a message in the official format."""
 _FROM_OUTSIDE = frozenset({"additional_attributes"})
 """Fields whose keys agents choose, though they are tables of texts."""
-_SIGNS = ("key", "token", "secret", "passw", "authorization", "sk-", "pk-", "bearer")
-"""Without one of these, in either case, `without_keys` changes nothing, and takes long to say so."""
+_MOST_OF_A_NAME = 100
+"""Longer texts hardly come twice."""
+_TEXTLESS = (int, float, bool, datetime)
 
 
 class Veil:
@@ -59,13 +61,18 @@ class Veil:
         values = {secret.get_secret_value() for secret in secrets}
         known = (value for value in values if len(value) >= MIN_CHARACTERS)
         self._known = sorted(known, key=lambda value: (-len(value), value))
+        self._masked_name = lru_cache(maxsize=4_096)(self._masked)  # names stand in every step
 
     def text(self, text: str) -> str:
         """The text without secrets."""
+        if len(text) < MIN_CHARACTERS:
+            return text
+        return self._masked_name(text) if len(text) <= _MOST_OF_A_NAME else self._masked(text)
+
+    def _masked(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MASK)
-        folded = text.casefold()
-        return without_keys(text) if any(sign in folded for sign in _SIGNS) else text
+        return without_keys(text)
 
     def value(self, value: Any) -> Any:
         """A JSON value without secrets in its texts and its keys."""
@@ -114,16 +121,16 @@ def _veiled_fields(model: type[BaseModel]) -> dict[str, bool]:
     return {
         name: name in _FROM_OUTSIDE or _is_open(field.annotation)
         for name, field in model.model_fields.items()
-        if name not in IDENTIFIERS and not _is_listed(field.annotation)
+        if name not in IDENTIFIERS and not _is_without_text(field.annotation)
     }
 
 
-def _is_listed(annotation: Any) -> bool:
-    """Whether a type allows nothing but values that it lists one by one, or none."""
-    if get_origin(annotation) is Literal:
+def _is_without_text(annotation: Any) -> bool:
+    """Whether a type allows no text but values that it lists one by one."""
+    if get_origin(annotation) is Literal or annotation in _TEXTLESS:
         return True
     parts = [part for part in get_args(annotation) if part not in (type(None), Ellipsis)]
-    return bool(parts) and all(_is_listed(part) for part in parts)
+    return bool(parts) and all(_is_without_text(part) for part in parts)
 
 
 def _is_open(annotation: Any) -> bool:

@@ -61,7 +61,7 @@ def lengthened(record: TrialRecord, rng: random.Random) -> TrialRecord:
     steps = list(record.trace.steps)
     while len(messages) < 30:
         call = {"id": f"c{len(messages)}", "name": "search_direct_flight"}
-        row = {f"key_{n}": "".join(rng.choices("abcdefghij0123456789", k=8)) for n in range(30)}
+        row = {f"field_{n}": "".join(rng.choices("abcdefghij0123456789", k=8)) for n in range(30)}
         said = " ".join(rng.choices(words, k=60))
         messages += [
             {"role": "user", "content": said},
