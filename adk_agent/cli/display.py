@@ -28,7 +28,9 @@ from adk_agent.report import EvaluationReport
 from adk_agent.tables import score_table, team_table, without_the_usual
 from adk_agent.team_summary import TeamRow
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH = 124
+"""Of what is no terminal: an address and all columns of scores stand on one line."""
+TEAM_WIDTH = 110
 
 
 class Display:
@@ -130,11 +132,18 @@ class Display:
         header, rows = team_table(teams)
         if len({team.domain for team in teams}) == 1:  # the names need the room
             header, rows = _without_second(header), [_without_second(row) for row in rows]
-        self._table(header, rows, title="Coordination")
+        self._table(header, rows, title="Coordination", width=TEAM_WIDTH)
 
-    def _table(self, header: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
+    def _table(
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        title: str,
+        width: int = PLAIN_WIDTH,
+    ) -> None:
         # Lines between the columns fold the cells of a narrow terminal.
-        lines = HEAVY_HEAD if self._console.width >= PLAIN_WIDTH else None
+        lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
         table = Table(
             box=lines,
             pad_edge=lines is not None,
@@ -146,7 +155,7 @@ class Display:
             table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
             table.add_row(*(escape(printable(cell)) for cell in row))
-        self._console.print(table)
+        self._console.print(table, width=min(width, self._console.width))
 
     def _line(self, text: str, *, style: str | None = None) -> None:
         self._console.print(escape(printable(text)), style=style, soft_wrap=True)
