@@ -20,7 +20,7 @@ from adk_agent.errors import DamagedError, RequestError, StorageError
 from adk_agent.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
-from adk_agent.summary import DataOrigin, DomainReferences, TrialRow
+from adk_agent.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
 from evals.base import Evaluation
 from evals.trace import Trace
 
@@ -30,8 +30,6 @@ OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, "report.md", "status.json"})
 SCRIPTED, RULES = "scripted", "rules"
 WITHOUT_MODELS = {"user": SCRIPTED, "judge": RULES}
 """The `models` of a run that was begun without any."""
-TrialKey = tuple[str, str, str, int]
-"""Participant's address, domain, task and number: what makes a trial of a run unique."""
 _BLOCK = 65_536
 M = TypeVar("M", bound=BaseModel)
 
@@ -74,7 +72,7 @@ class TrialRecord(BaseModel):
     @property
     def key(self) -> TrialKey:
         """What tells it from every other trial of its run."""
-        return self.row.participant, self.row.domain, self.row.task_id, self.row.trial
+        return self.row.key
 
 
 class RunStore:

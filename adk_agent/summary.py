@@ -22,6 +22,8 @@ CEILING = f"{BUILTIN_PREFIX}oracle"
 Number = TypeVar("Number", int, float)
 TaskKey = tuple[str, str]
 """Domain and task."""
+TrialKey = tuple[str, str, str, int]
+"""Participant's address, domain, task and number: what makes a trial of a run unique."""
 
 
 class Row(BaseModel):
@@ -78,6 +80,11 @@ class TrialRow(Row):
     def outcome(self) -> str:
         """`passed`, `not passed`, `unscored` or `failed`."""
         return "passed" if self.passed else "not passed" if self.reward is not None else self.status
+
+    @property
+    def key(self) -> TrialKey:
+        """What tells it from every other trial of its run."""
+        return self.participant, self.domain, self.task_id, self.trial
 
     @property
     def label(self) -> str:

@@ -13,8 +13,8 @@ from adk_agent.diagnosis import diagnose_played, diagnose_trial
 from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
-from adk_agent.runs import TrialKey, TrialRecord
-from adk_agent.summary import TrialRow, total
+from adk_agent.runs import TrialRecord
+from adk_agent.summary import TrialKey, TrialRow, total
 from adk_agent.team_access import TeamAccess, Teams
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext

@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from adk_agent.exports.output import Export, Output
 from adk_agent.exports.played import Part, PlayedRun
 from adk_agent.printable import printable
-from adk_agent.runs import TrialKey
-from adk_agent.summary import TrialRow
+from adk_agent.summary import TrialKey, TrialRow
 from adk_agent.trial import TrialJob, jobs_of
 from evals.diagnosis import Diagnosis
 
@@ -27,9 +26,7 @@ def to_junit(run: PlayedRun) -> Export:
 
 
 def _document(run: PlayedRun) -> Iterator[str]:
-    rows: dict[TrialKey, TrialRow] = {
-        (row.participant, row.domain, row.task_id, row.trial): row for row in run.report.trials
-    }
+    rows: dict[TrialKey, TrialRow] = {row.key: row for row in run.report.trials}
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f"{_opening(run)}\n"
     jobs = list(jobs_of(run.report.plan))

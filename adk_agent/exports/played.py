@@ -10,8 +10,8 @@ from adk_agent.errors import RequestError, StorageError
 from adk_agent.plan import Participant
 from adk_agent.report import EvaluationReport
 from adk_agent.results import results_so_far
-from adk_agent.runs import RunManifest, StoredTrials, TrialKey, TrialRecord, load_manifest
-from adk_agent.summary import TrialRow
+from adk_agent.runs import RunManifest, StoredTrials, TrialRecord, load_manifest
+from adk_agent.summary import TrialKey, TrialRow
 from adk_agent.veil import Veil
 
 Part = tuple[Participant, str]
@@ -85,7 +85,7 @@ def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
     if not report.trials:
         msg = f"run {run_id} has no trial that ended, so there is nothing to export yet"
         raise RequestError(msg)
-    keys = tuple((row.participant, row.domain, row.task_id, row.trial) for row in report.trials)
+    keys = tuple(row.key for row in report.trials)
     stored = StoredTrials(results_dir, run_id)
     missing = stored.lacks(keys)
     if missing:

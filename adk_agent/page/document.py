@@ -69,7 +69,7 @@ def render(report: EvaluationReport, found: Gathered, manifest: RunManifest | No
 
 def _packed(report: EvaluationReport, found: Gathered) -> list[tuple[int, str]]:
     """Each conversation with its trial's number."""
-    keys = ((t.participant, t.domain, t.task_id, t.trial) for t in report.trials)
+    keys = (trial.key for trial in report.trials)
     return [(number, found.packed[key]) for number, key in enumerate(keys) if key in found.packed]
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adk_agent.page.conversations import packed
-from adk_agent.runs import TrialKey, TrialRecord
+from adk_agent.runs import TrialRecord
+from adk_agent.summary import TrialKey
 from evals.base import Evaluation
 from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 

@@ -9,8 +9,7 @@ from adk_agent.page import texts
 from adk_agent.page.words import MARKS, Mark, State, state_of
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport
-from adk_agent.runs import TrialKey
-from adk_agent.summary import TaskRow, TrialRow
+from adk_agent.summary import TaskRow, TrialKey, TrialRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +50,7 @@ class Matrix:
 
 def matrices(report: EvaluationReport) -> tuple[Matrix, ...]:
     """One for each domain of the plan, with its tasks in their order."""
-    numbered = {
-        (row.participant, row.domain, row.task_id, row.trial): (number, row)
-        for number, row in enumerate(report.trials)
-    }
+    numbered = {row.key: (number, row) for number, row in enumerate(report.trials)}
     marks = {(row.domain, row.task_id): row for row in report.tasks}
     return tuple(
         _matrix(report.plan, planned.domain, planned.task_ids, numbered, marks)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from adk_agent.page import texts
 from adk_agent.page.words import CLASSES, MARKS, Mark, state_of
 from adk_agent.report import EvaluationReport
-from adk_agent.runs import TrialKey
-from adk_agent.summary import TrialRow
+from adk_agent.summary import TrialKey, TrialRow
 
 MOST_OPEN = 40
 """Trials up to which the lists are open from the beginning."""
@@ -45,7 +44,7 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
     """All trials that ended, grouped in the order of the report."""
     grouped: dict[tuple[str, str], list[Listed]] = defaultdict(list)
     for number, row in enumerate(report.trials):
-        key = row.participant, row.domain, row.task_id, row.trial
+        key = row.key
         grouped[row.participant, row.domain].append(
             Listed(
                 number=number,

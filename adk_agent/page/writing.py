@@ -67,5 +67,5 @@ def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil) -> Gather
     """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
     if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
-    keys = [(row.participant, row.domain, row.task_id, row.trial) for row in report.trials]
+    keys = [row.key for row in report.trials]
     return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys)
