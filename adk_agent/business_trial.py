@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from adk_agent.diagnosis import diagnose_scenario, diagnose_trial
 from adk_agent.errors import ModelError, PreflightError
@@ -22,6 +20,7 @@ from evals.base import EvaluationContext
 from evals.outcome import Outcome, TaskResult
 from evals.reward import reward_of
 from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.a2a.networks import is_on_this_machine
 from tau_bridge.business.caller import ScriptedCaller
 from tau_bridge.business.scenarios import scenario
 from tau_bridge.business.scoring import grade
@@ -124,7 +123,7 @@ async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncItera
     Raises:
         PreflightError: an agent cannot reach them, or they cannot be served.
     """
-    elsewhere = sorted(address for address, at in agents.items() if not _is_here(at))
+    elsewhere = sorted(address for address, at in agents.items() if not is_on_this_machine(at))
     if elsewhere and url is None:
         raise PreflightError(
             f"cannot play business scenarios with {', '.join(elsewhere)}: their tools are served on "
@@ -142,14 +141,6 @@ async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncItera
                 "out of GREENROOM_TOOLS_URL to have a free one taken"
             ) from error
         yield tools
-
-
-def _is_here(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _tools(deps: TrialDeps) -> BusinessTools:

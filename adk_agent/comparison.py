@@ -403,7 +403,9 @@ def _power_lines(by: Comparison) -> list[str]:
     if by.smallest_difference is None and by.tasks < LEAST_TASKS:
         lines.append(f"  {by.tasks} tasks are too few to say what they would show")
     elif by.smallest_difference is None:
-        lines.append("  no task differs, so what these tasks would show is not known")
+        lines.append(
+            "  what these tasks would show cannot be told: their differences do not vary, or too much"
+        )
     else:
         lines.append(
             f"  this many tasks and trials show a difference of {by.smallest_difference:.3f} or "

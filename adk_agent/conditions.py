@@ -62,14 +62,10 @@ def refuse_a_mixture(
     Raises:
         RequestError: Versions, data or language models are not those of the run; says which.
     """
-    then = _named(manifest.versions, manifest.data, manifest.models)
+    then = named_conditions(manifest.versions, manifest.data, manifest.models)
     models = model_labels(manifest.plan, settings) if manifest.models else {}
-    now = _named(versions, data_origins(manifest.plan, source), models)
-    differing = [
-        f"{name}: {then.get(name)} then, {now.get(name)} now"
-        for name in sorted(now.keys() | then.keys())
-        if now.get(name) != then.get(name)
-    ]
+    now = named_conditions(versions, data_origins(manifest.plan, source), models)
+    differing = differences(then, now, when=("then", "now"))
     if differing:
         only_models = all(name.startswith(_MODEL) for name in differing)
         began_offline = only_models and manifest.models == WITHOUT_MODELS
@@ -80,11 +76,25 @@ def refuse_a_mixture(
         )
 
 
-def _named(
-    versions: Mapping[str, str], data: Mapping[str, DataOrigin], models: Mapping[str, str]
+def named_conditions(
+    versions: Mapping[str, str],
+    data: Mapping[str, object],
+    models: Mapping[str, str] | None = None,
 ) -> dict[str, object]:
+    """Versions, origins of data by domain, and models by part, each by what it is called."""
     return {
         **{f"version of {name}": version for name, version in versions.items()},
         **{f"data of {name}": origin for name, origin in data.items()},
-        **{f"{_MODEL}{part}": label for part, label in models.items()},
+        **{f"{_MODEL}{part}": label for part, label in (models or {}).items()},
     }
+
+
+def differences(
+    one: Mapping[str, object], other: Mapping[str, object], *, when: tuple[str, str]
+) -> list[str]:
+    """What two sets of conditions do not share, in words; `when` names the two."""
+    return [
+        f"{name}: {one.get(name)} {when[0]}, {other.get(name)} {when[1]}"
+        for name in sorted(one.keys() | other.keys())
+        if one.get(name) != other.get(name)
+    ]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.plan import EvaluationPlan
-from adk_agent.summary import TrialRow, rounded
+from adk_agent.summary import TrialKey, TrialOutcome, TrialRow, rounded
 from evals.quick_interval import quick_interval
 from evals.statistics import Interval, interval_of_mean
 
-Outcome = Literal["passed", "not passed", "unscored", "failed"]
 Group = tuple[str, str]
 """Participant's address and domain."""
 MOST_REASON_CHARS = 500
@@ -55,7 +53,7 @@ class EndedTrial:
     domain: str
     task_id: str
     trial: int
-    outcome: Outcome
+    outcome: TrialOutcome
     why: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
     total_tokens: int | None = None
@@ -67,20 +65,19 @@ class EndedTrial:
         why = row.reason
         if why is None and row.diagnosis is not None:
             why = f"{row.diagnosis.kind.replace('_', ' ')}: {row.diagnosis.summary}"
-        scored: Outcome = "passed" if row.passed else "not passed"
         return cls(
             participant=row.participant,
             domain=row.domain,
             task_id=row.task_id,
             trial=row.trial,
-            outcome=scored if row.status == "scored" else row.status,
+            outcome=row.outcome,
             why=None if why is None or row.passed else why[:MOST_REASON_CHARS],
             total_tokens=row.total_tokens,
             cost=row.cost,
         )
 
     @property
-    def key(self) -> tuple[str, str, str, int]:
+    def key(self) -> TrialKey:
         """What tells it from every other trial of its run."""
         return self.participant, self.domain, self.task_id, self.trial
 
@@ -108,7 +105,7 @@ class Standing:
     def __init__(self, tasks: Mapping[Group, Iterable[str]] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         """Trials by outcome."""
-        self._trials: dict[tuple[str, str, str, int], EndedTrial] = {}
+        self._trials: dict[TrialKey, EndedTrial] = {}
         self._scores = {
             group: _Score(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
             for group, task_ids in (tasks or {}).items()

@@ -20,6 +20,7 @@ FLOOR = f"{BUILTIN_PREFIX}null"
 CEILING = f"{BUILTIN_PREFIX}oracle"
 """The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
 Number = TypeVar("Number", int, float)
+TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
 TaskKey = tuple[str, str]
 """Domain and task."""
 TrialKey = tuple[str, str, str, int]
@@ -77,9 +78,11 @@ class TrialRow(Row):
         return self.reward is not None and is_success(self.reward)
 
     @property
-    def outcome(self) -> str:
-        """`passed`, `not passed`, `unscored` or `failed`."""
-        return "passed" if self.passed else "not passed" if self.reward is not None else self.status
+    def outcome(self) -> TrialOutcome:
+        """What it came to: its status, where a score is told apart by whether it passed."""
+        if self.status == "scored":
+            return "passed" if self.passed else "not passed"
+        return self.status
 
     @property
     def key(self) -> TrialKey:

@@ -10,10 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evals.statistics import DRAWS, LEVEL, Interval
-
-_SEED = 20_240_517
-_DIGITS = 6
+from evals.statistics import DIGITS, DRAWS, LEVEL, SEED, Interval
 
 
 def quick_interval(values: Sequence[float]) -> Interval | None:
@@ -33,11 +30,11 @@ def quick_interval(values: Sequence[float]) -> Interval | None:
     mean = (math.fsum(values) + 0.5) / size
     square = (math.fsum(value * value for value in values) + 0.5) / size
     weight = mean * (1 - mean) * (size + 1) / (square - mean * mean) - 1
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(SEED)
     drawn = random.beta(mean * weight, (1 - mean) * weight, DRAWS)
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(drawn, (tail, 1 - tail))
     given = math.fsum(values) / len(values)
     return Interval(
-        low=round(min(float(low), given), _DIGITS), high=round(max(float(high), given), _DIGITS)
+        low=round(min(float(low), given), DIGITS), high=round(max(float(high), given), DIGITS)
     )

@@ -28,8 +28,10 @@ LEAST_TASKS = 10
 approximation does not hold, and with five the test cannot find any."""
 EXACT_UP_TO = 12
 """Tasks that differ, up to which all signs are gone through instead of drawn."""
-_SEED = 20_240_517
-_DIGITS = 6
+SEED = 20_240_517
+"""Of every draw, so that the same values give the same figures."""
+DIGITS = 6
+"""To which figures are rounded."""
 _CELLS = 2_000_000
 _KEPT_SIZE = 128
 """Weights for up to this many values are kept: 10 MB each."""
@@ -101,8 +103,8 @@ def _intervals(values: NDArray[np.float64], lowest: float, highest: float) -> It
     for means, mean in zip(drawn, values.mean(axis=1), strict=True):
         low, high = np.quantile(means, (tail, 1 - tail))
         yield Interval(
-            low=round(float(max(lowest, min(low, mean))), _DIGITS),
-            high=round(float(min(highest, max(high, mean))), _DIGITS),
+            low=round(float(max(lowest, min(low, mean))), DIGITS),
+            high=round(float(min(highest, max(high, mean))), DIGITS),
         )
 
 
@@ -123,7 +125,7 @@ def _kept_weights(size: int) -> NDArray[np.float64]:
 
 def _weights(size: int, rows: int) -> Iterator[NDArray[np.float64]]:
     """All draws, at most `rows` of them at a time."""
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(SEED)
     shape = np.append(np.ones(size - 2), (0.5, 0.5))
     for start in range(0, DRAWS, rows):
         weights = random.standard_gamma(shape, (min(rows, DRAWS - start), size))
@@ -186,11 +188,11 @@ def compare(
     spread = float(differences.var(ddof=1)) if len(tasks) > 1 else None
     return Comparison(
         tasks=len(tasks),
-        first=round(float(before.mean()), _DIGITS),
-        second=round(float(after.mean()), _DIGITS),
-        difference=round(mean, _DIGITS),
+        first=round(float(before.mean()), DIGITS),
+        second=round(float(after.mean()), DIGITS),
+        difference=round(mean, DIGITS),
         interval=interval,
-        p_value=round(p_value, _DIGITS),
+        p_value=round(p_value, DIGITS),
         exact=exact,
         smallest_difference=_smallest_difference(spread, len(tasks)),
         trials_needed=_trials_needed(mean, spread, _noise(pairs), pairs),
@@ -206,8 +208,8 @@ def _mirrored(differences: Sequence[float]) -> Interval:
     assert there is not None  # noqa: S101 - there are tasks
     assert back is not None  # noqa: S101
     return Interval(
-        low=round((there.low - back.high) / 2, _DIGITS),
-        high=round((there.high - back.low) / 2, _DIGITS),
+        low=round((there.low - back.high) / 2, DIGITS),
+        high=round((there.high - back.low) / 2, DIGITS),
     )
 
 
@@ -252,7 +254,7 @@ def _kept_signs(count: int) -> NDArray[np.float64]:
 
 def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:
     """All draws, at most `rows` of them at a time."""
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(SEED)
     for start in range(0, DRAWS, rows):
         heads = random.integers(0, 2, (min(rows, DRAWS - start), count), dtype=np.int8)
         yield np.where(heads, 1.0, -1.0)
@@ -275,7 +277,7 @@ def _smallest_difference(spread: float | None, tasks: int) -> float | None:
     if not spread or tasks < LEAST_TASKS:
         return None
     found = (_Z_LEVEL + _Z_POWER) * math.sqrt(spread / tasks)
-    return round(found, _DIGITS) if found <= 1 else None
+    return round(found, DIGITS) if found <= 1 else None
 
 
 def _tasks_needed(difference: float, spread: float | None) -> int | None:

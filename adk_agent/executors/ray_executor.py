@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -14,11 +13,11 @@ from adk_agent.executors.base import Executor, OpenExecutor, Say
 from adk_agent.executors.cluster import RayCluster, connected, make_sure_that_installed
 from adk_agent.executors.crew import ATTEMPTS, Crew, TrialBrokeError, Worker, WorkerLostError
 from adk_agent.executors.local import LocalExecutor
-from adk_agent.executors.worker import WorkerParts, parts_of, standing_of
+from adk_agent.executors.worker import WorkerParts, equipment_of, parts_of
 from adk_agent.runs import TrialRecord
 from adk_agent.trial import TrialDeps, TrialJob, unplayed_trial
 from evals.outcome import Fault
-from tau_bridge.a2a.networks import Host, kind_of
+from tau_bridge.a2a.networks import is_on_this_machine
 from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 
 if TYPE_CHECKING:
@@ -112,19 +111,17 @@ def on_ray(
 
 @asynccontextmanager
 async def _ready(crew: Crew) -> AsyncIterator[Crew]:
-    try:
-        await crew.__aenter__()
-    except WorkerLostError as error:
-        raise PreflightError(f"no worker of the Ray cluster can play: {error}") from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(crew)
+        except WorkerLostError as error:
+            raise PreflightError(f"no worker of the Ray cluster can play: {error}") from error
         yield crew
-    finally:
-        await crew.aclose()
 
 
 async def _hired(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
     worker, ready = await cluster.start(parts, at_once=deps.plan.max_concurrency)
-    differing = standing_of(deps.domains).differences(ready.standing)
+    differing = equipment_of(deps.domains).differences(ready.equipment)
     if differing:
         worker.kill()
         raise WorkerLostError(
@@ -148,20 +145,13 @@ def refuse_agents_out_of_reach(
         PreflightError: There are other machines, and an agent answers on loopback.
     """
     addresses = sorted({job.participant.address for job in jobs})
-    only_here = [address for address in addresses if _is_here(deps.urls[address])]
+    only_here = [address for address in addresses if is_on_this_machine(deps.urls[address])]
     if machines and only_here:
         raise PreflightError(
             f"cannot play with {', '.join(only_here)} on a Ray cluster of other machines "
             f"({', '.join(machines)}), which cannot reach an agent on 127.0.0.1: name the agent by "
             "an address of the network, or leave --executor ray out"
         )
-
-
-def _is_here(url: str) -> bool:
-    host = Host.parse(urlsplit(url).hostname or "")
-    return host.is_this_machine or (
-        host.address is not None and kind_of(host.address) == "loopback"
-    )
 
 
 def _notes(jobs: Sequence[TrialJob], elsewhere: Sequence[TrialJob]) -> tuple[str, ...]:

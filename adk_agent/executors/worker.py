@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from adk_agent.conditions import differences, named_conditions
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan
 from adk_agent.redaction import redact_logs
@@ -57,25 +58,19 @@ class WorkerParts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class Equipment:
     """What a worker plays with: trials of two workers compare where this is equal."""
 
     versions: Mapping[str, str]
     revisions: Mapping[str, str]
     """Source and revision of the task data, by domain."""
 
-    def differences(self, other: Standing) -> tuple[str, ...]:
+    def differences(self, other: Equipment) -> list[str]:
         """What differs, in words: here, and in `other`."""
-        pairs = (
-            ("version of", self.versions, other.versions),
-            ("data of", self.revisions, other.revisions),
-        )
-        return tuple(
-            f"{what} {name}: {here.get(name)} here, {there.get(name)} there"
-            for what, here, there in pairs
-            for name in sorted(here.keys() | there.keys())
-            if here.get(name) != there.get(name)
-        )
+        return differences(self._named(), other._named(), when=("here", "there"))
+
+    def _named(self) -> dict[str, object]:
+        return named_conditions(self.versions, self.revisions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +78,7 @@ class Ready:
     """A worker's first answer."""
 
     machine: str
-    standing: Standing
+    equipment: Equipment
 
 
 def parts_of(
@@ -110,9 +105,9 @@ def parts_of(
     )
 
 
-def standing_of(domains: Mapping[str, Domain]) -> Standing:
+def equipment_of(domains: Mapping[str, Domain]) -> Equipment:
     """What this process plays tasks of some domains with."""
-    return Standing(
+    return Equipment(
         versions=versions(),
         revisions={
             name: f"{domain.source.name} {domain.source.revision(name)}"
@@ -174,4 +169,4 @@ class RemoteWorker:
             user_model=parts.user_model,
             judge_model=parts.judge_model,
         )
-        return Ready(machine=socket.gethostname(), standing=standing_of(self._deps.domains))
+        return Ready(machine=socket.gethostname(), equipment=equipment_of(self._deps.domains))

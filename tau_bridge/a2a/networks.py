@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Literal
+from urllib.parse import urlsplit
 
 IPAddress = IPv4Address | IPv6Address
 IPNetwork = IPv4Network | IPv6Network
@@ -166,3 +167,13 @@ def _read_number(text: str) -> int:
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)
     return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text)
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Whether whoever answers at an address of the web is on this machine, by the address alone."""
+    try:
+        host = Host.parse(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
+    is_loopback = host.address is not None and kind_of(host.address) == "loopback"
+    return host.is_this_machine or is_loopback

@@ -267,3 +267,9 @@ def test_the_other_way_round_is_the_mirror():
     back = compare_runs(second, first).agents[0].comparison
     assert (there.interval.low, there.interval.high) == (-back.interval.high, -back.interval.low)
     assert there.p_value == back.p_value
+
+
+def test_tasks_that_all_moved_alike_are_not_said_to_be_unmoved():
+    text = told(compare_runs(report("a", one(OLD, 0)), report("b", one(OLD, 20))))
+    assert "better" in text
+    assert "their differences do not vary" in text

@@ -16,7 +16,7 @@ from adk_agent.executors.ray_executor import (
     refuse_agents_out_of_reach,
     stays_here,
 )
-from adk_agent.executors.worker import Standing
+from adk_agent.executors.worker import Equipment
 from adk_agent.team_access import TeamAccess
 from adk_agent.trial import jobs_of
 from tau_bridge.testing import closed_port, scripted_agent, serve
@@ -101,13 +101,13 @@ def test_agents_in_the_network_are_called_from_any_machine(make_trials):
 
 
 def test_what_differs_between_two_machines_is_named():
-    here = Standing(versions={"greenroom": "1", "numpy": "2"}, revisions={"mock": "a"})
-    there = Standing(versions={"greenroom": "1", "numpy": "3"}, revisions={})
-    assert here.differences(here) == ()
-    assert here.differences(there) == (
-        "version of numpy: 2 here, 3 there",
+    here = Equipment(versions={"greenroom": "1", "numpy": "2"}, revisions={"mock": "a"})
+    there = Equipment(versions={"greenroom": "1", "numpy": "3"}, revisions={})
+    assert here.differences(here) == []
+    assert here.differences(there) == [
         "data of mock: a here, None there",
-    )
+        "version of numpy: 2 here, 3 there",
+    ]
 
 
 async def test_exercises_alone_start_no_cluster(make_trials):
