@@ -90,9 +90,9 @@ def _against(score: Score) -> list[str]:
     row, said = score.row, []
     if score.floor is not None and row.above_floor is not None:
         said.append(f"{_over(row)} (floor {score.floor.value})")
-    if score.ceiling is not None and row.ceiling is not None and row.ceiling.pass_1 is not None:
-        passed = row.pass_hat_k["1"] or 0.0
-        room = row.ceiling.pass_1 - passed
+    passed, most = row.pass_hat_k.get("1"), row.ceiling.pass_1 if row.ceiling else None
+    if score.ceiling is not None and passed is not None and most is not None:
+        room = most - passed
         where = f"{texts.score(room)} below the" if room > 0 else "at or above the"
         said.append(f"{where} ceiling ({score.ceiling.value})")
     return said or ["floor and ceiling were not measured"]
