@@ -37,7 +37,7 @@ def asks_about_a_life(text: Words) -> bool:
 def _asks(text: Words, place: int) -> bool:
     words = text.words
     start = max((0, *(at + 1 for at in _ends(words, place - _REACH, place))))
-    end = min((place + 4, *_ends(words, place, place + 4)))
+    end = min((place + 4, len(words), *_ends(words, place, place + 4)))
     asked = _QUESTIONS[words[place]].intersection(words[start:place])
     if not asked or (asked == {"who"} and words[start] != "who"):
         return False
