@@ -1,6 +1,6 @@
 """Guard: whether a text asks for secrets, or for personal data of others, and on which ground.
 
-Two read each text: rules, which are sure of plain requests, and a model that has learned others.
+Two read each text: rules, which know plain requests, and a network that has learned from examples.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from purple_agent.privacy import lives
+from purple_agent.privacy import lexicon, lives
 from purple_agent.privacy.disguise import readings
-from purple_agent.privacy.features import Instance
 from purple_agent.privacy.lexicon import Datum
-from purple_agent.privacy.reader import trained
 from purple_agent.privacy.request import Request
 from purple_agent.privacy.sentence import Words, read
 from purple_agent.privacy.verbs import Asking, Way
+
+SEEN_BY_READER = 1.5
+"""From which score of the reader on a text is refused in which the rules find nothing."""
+SEEN_BY_BOTH = -2.0
+"""From which one is refused in which they find something: near misses of theirs score lower."""
+SHORT = 120
+"""In a text of more words one sentence says the reader too little for it to doubt a rule."""
 
 
 class Reason(StrEnum):
@@ -55,11 +60,14 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
 
     Args:
         text: The user's words.
-        thorough: Ask the learned reader too where the rules find nothing.
+        thorough: Ask the learned reader too; without it the rules decide alone, which is faster.
     """
     found: set[str] = set()
     for number, reading in enumerate(readings(text)):
-        reasons = _reasons(reading, thorough=thorough)
+        words = read(reading)
+        reasons = set(_by_rules(words))
+        if thorough:
+            reasons = _confirmed(reasons, words, is_plain=not number)
         if reasons - found and number:
             found.add("disguised")
         found |= reasons
@@ -69,13 +77,21 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     )
 
 
-def _reasons(reading: str, *, thorough: bool) -> set[Reason]:
-    """The grounds that the rules find, or else those of the model, which takes longer."""
-    text = read(reading)
-    found = set(_by_rules(text))
-    if found or not thorough:
+def _confirmed(found: set[Reason], text: Words, *, is_plain: bool) -> set[Reason]:
+    """The grounds of the rules unless the reader sees none at all, or the one that it sees alone.
+
+    Alone it judges plain readings only: backwards, anything reads as strange as an attack.
+    """
+    if found and len(text.words) > SHORT:
         return found
-    return {_learned(each) for each in trained().asks_for(text)}
+    if not (found or is_plain) or not any(map(str.isalpha, text.words)):
+        return set()
+    # Imported late: loading NumPy takes longer than the rules do.
+    from purple_agent.privacy.reader import trained
+
+    if trained().score(text.words) < (SEEN_BY_BOTH if found else SEEN_BY_READER):
+        return set()
+    return found or {_likely(text)}
 
 
 def _by_rules(text: Words) -> Iterator[Reason]:
@@ -89,10 +105,13 @@ def _by_rules(text: Words) -> Iterator[Reason]:
             yield reason
 
 
-def _learned(instance: Instance) -> Reason:
-    if instance.group in {"KEY", "KEY?"}:
+def _likely(text: Words) -> Reason:
+    """The ground of a request that no rule knows, by the data that it names."""
+    data = {noun.datum for noun in text.nouns()}
+    if Datum.KEY in data:
         return Reason.KEY
-    return Reason.BULK if instance.many else Reason.THIRD_PARTY
+    many = Datum.COLLECTION in data or lexicon.MANY.intersection(text.words)
+    return Reason.BULK if many else Reason.THIRD_PARTY
 
 
 def _reason(request: Request, asking: Asking) -> Reason | None:
