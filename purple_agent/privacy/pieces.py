@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 INSIDE = "##"
 """Stands before a piece that does not begin a word."""
@@ -20,22 +19,24 @@ class Pieces:
     """
 
     def __init__(self, known: Sequence[str]) -> None:
-        self._numbers = {piece: number for number, piece in enumerate(known)}
-        self.of = lru_cache(maxsize=20_000)(self._of)
-        """The numbers of a word's pieces, from left to right."""
+        self._number_of = {piece: number for number, piece in enumerate(known)}
 
-    def _of(self, word: str) -> tuple[int, ...]:
-        found = tuple(self._cut(word)) if len(word) <= _LONGEST_WORD else (UNKNOWN,)
-        return (UNKNOWN,) if UNKNOWN in found else found
+    def of(self, word: str) -> tuple[int, ...]:
+        """The numbers of a word's pieces, from left to right; nothing of it is remembered."""
+        whole = self._number_of.get(word)
+        if whole is not None:
+            return (whole,)
+        return self._cut(word) if len(word) <= _LONGEST_WORD else (UNKNOWN,)
 
-    def _cut(self, word: str) -> Iterator[int]:
+    def _cut(self, word: str) -> tuple[int, ...]:
+        found: list[int] = []
         start = 0
         while start < len(word):
             ends = range(min(len(word), start + _LONGEST_PIECE), start, -1)
             begins = INSIDE if start else ""
-            end = next((e for e in ends if begins + word[start:e] in self._numbers), None)
+            end = next((e for e in ends if begins + word[start:e] in self._number_of), None)
             if end is None:
-                yield UNKNOWN
-                return
-            yield self._numbers[begins + word[start:end]]
+                return (UNKNOWN,)
+            found.append(self._number_of[begins + word[start:end]])
             start = end
+        return tuple(found)
