@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from io import BytesIO
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,12 @@ from purple_agent.privacy.sentence import ASKED, STOP
 
 WEIGHTS = "reader_weights.npz"
 WINDOW = 160
-"""How many pieces of words are weighed at once, at most; it has learned from texts of that length."""
+"""How many pieces of words a text may have to be weighed at once; it has learned from such texts."""
 APART = {1: 2.5, 3: 1.5}
 """How many sentences in a row are weighed by themselves within a text of more, and by how much less
 they count than a text that says just that: the less is read, the surer it must be."""
+_LONGEST_SENTENCE = 80
+"""A sentence of more pieces is taken for several."""
 _NEIGHBOURS = 3
 _BLOCK = 4_000
 """How many pieces go through the layers at once; it bounds the memory."""
@@ -31,6 +33,20 @@ _FEW = 16
 """Products of so few rows are computed without threads, which cost more than they save here."""
 
 Floats = NDArray[np.float32]
+
+
+class _Sentences(NamedTuple):
+    """What stands out of each sentence, by which passages are weighed.
+
+    Args:
+        highest: The highest value of each column; of shape (sentences, width).
+        heeded: The values by the heed that they get, added up; of shape (sentences, width).
+        heed: How much heed that is; of shape (sentences,).
+    """
+
+    highest: Floats
+    heeded: NDArray[np.float64]
+    heed: NDArray[np.float64]
 
 
 class Reader:
@@ -65,16 +81,24 @@ class Reader:
         behind harmless ones. Takes time linear in the number of words.
         """
         numbers = [self._pieces.of(word) for word in words]
-        ends = list(accumulate(map(len, numbers)))
         rows = self._rows([each for pieces in numbers for each in pieces] or [UNKNOWN])
-        whole = self._weighed(rows) if len(rows) <= WINDOW else -np.inf
-        stops = [end for end, word in zip(ends, words, strict=True) if word in {STOP, ASKED}]
-        parts = (
-            self._weighed(rows[start:end]) - less
-            for sentences, less in APART.items()
-            for start, end in _passages(sorted({0, *stops, len(rows)}), sentences)
-        )
-        return max((whole, *parts))
+        ends = zip(words, accumulate(map(len, numbers)), strict=True)
+        stops = [end for word, end in ends if word in {STOP, ASKED}]
+        sentences = _sentences(rows, rows @ self._heed, _starts(stops, len(rows)))
+        count = len(sentences.heed)
+        is_long = len(rows) > WINDOW
+        passages = {n: less for n, less in APART.items() if n < count + is_long}
+        if not is_long:
+            passages[count] = 0.0
+        return max(self._highest(sentences, n) - less for n, less in passages.items())
+
+    def _highest(self, sentences: _Sentences, count: int) -> float:
+        """The score of the passage of so many sentences that says most."""
+        highest = _in_a_row(sentences.highest, count).max(axis=-1)
+        heeded = _in_a_row(sentences.heeded, count).sum(axis=-1)
+        heed = _in_a_row(sentences.heed, count).sum(axis=-1)
+        seen = np.concatenate((highest, heeded / heed[:, None]), axis=1)
+        return float((seen @ self._output).max()) + self._bias
 
     def _rows(self, numbers: Sequence[int]) -> Floats:
         """What the last layer makes of each piece; of shape (pieces, width)."""
@@ -92,12 +116,6 @@ class Reader:
             rows = rows + found if depth else found
         return rows
 
-    def _weighed(self, rows: Floats) -> float:
-        heed = rows @ self._heed
-        shares = np.exp(heed - heed.max())
-        seen = np.concatenate((rows.max(axis=0), shares @ rows / shares.sum()))
-        return float(seen @ self._output) + self._bias
-
 
 @cache
 def trained() -> Reader:
@@ -108,22 +126,28 @@ def trained() -> Reader:
         return Reader(dict(weights))
 
 
-def _passages(ends: Sequence[int], sentences: int) -> Iterator[tuple[int, int]]:
-    """Where passages of so many sentences begin and end, or windows of those that are too long.
+def _starts(stops: Sequence[int], length: int) -> list[int]:
+    """Where sentences begin; long ones begin anew."""
+    begins = sorted({0, *stops} - {length})
+    return [
+        place
+        for begin, end in pairwise((*begins, length))
+        for place in range(begin, end, _LONGEST_SENTENCE)
+    ]
 
-    None where the text has no more sentences than that, and is short.
 
-    Args:
-        ends: 0, and where each sentence ends.
-        sentences: At least 1.
-    """
-    if len(ends) - 1 <= sentences and ends[-1] <= WINDOW:
-        return
-    for at in range(max(1, len(ends) - sentences)):
-        start, end = ends[at], ends[min(at + sentences, len(ends) - 1)]
-        last = max(start, end - WINDOW)
-        starts = {*range(start, last, WINDOW // 2), last}
-        yield from ((each, min(each + WINDOW, end)) for each in sorted(starts))
+def _sentences(rows: Floats, heed: Floats, starts: Sequence[int]) -> _Sentences:
+    shares = np.exp(heed.astype(np.float64) - heed.max())
+    return _Sentences(
+        highest=np.maximum.reduceat(rows, starts),
+        heeded=np.add.reduceat(shares[:, None] * rows, starts),
+        heed=np.add.reduceat(shares, starts),
+    )
+
+
+def _in_a_row(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """Of each so many sentences in a row, the values side by side in the last axis."""
+    return np.lib.stride_tricks.sliding_window_view(values, count, axis=0)
 
 
 def _neighbours(rows: Floats, *, reach: int) -> Floats:
