@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, reduce
 from importlib.resources import files
 from io import BytesIO
 from itertools import accumulate, pairwise
@@ -28,7 +29,8 @@ _LONGEST_SENTENCE = 80
 """A sentence of more pieces is taken for several."""
 _NEIGHBOURS = 3
 _BLOCK = 4_000
-"""How many pieces go through the layers at once; it bounds the memory."""
+"""How many pieces are read at once; it bounds the memory. The next block begins before this ends,
+so that each passage lies within one."""
 _FEW = 16
 """Products of so few rows are computed without threads, which cost more than they save here."""
 
@@ -69,7 +71,6 @@ class Reader:
         self._layers = [
             (_floats(weights[f"kernel_{n}"]), _floats(weights[f"bias_{n}"])) for n in range(depth)
         ]
-        self._reach = 2**depth - 1
         self._heed = _floats(weights["heed"])
         self._output = _floats(weights["output"])
         self._bias = float(weights["bias"])
@@ -81,9 +82,13 @@ class Reader:
         behind harmless ones. Takes time linear in the number of words.
         """
         numbers = [self._pieces.of(word) for word in words]
-        rows = self._rows([each for pieces in numbers for each in pieces] or [UNKNOWN])
         ends = zip(words, accumulate(map(len, numbers)), strict=True)
         stops = [end for word, end in ends if word in {STOP, ASKED}]
+        pieces = [each for word in numbers for each in word] or [UNKNOWN]
+        return max(self._score(*block) for block in _blocks(pieces, stops))
+
+    def _score(self, pieces: Sequence[int], stops: Sequence[int]) -> float:
+        rows = self._rows(pieces)
         sentences = _sentences(rows, rows @ self._heed, _starts(stops, len(rows)))
         count = len(sentences.heed)
         is_long = len(rows) > WINDOW
@@ -94,23 +99,15 @@ class Reader:
 
     def _highest(self, sentences: _Sentences, count: int) -> float:
         """The score of the passage of so many sentences that says most."""
-        highest = _in_a_row(sentences.highest, count).max(axis=-1)
-        heeded = _in_a_row(sentences.heeded, count).sum(axis=-1)
-        heed = _in_a_row(sentences.heed, count).sum(axis=-1)
+        highest = _in_a_row(sentences.highest, count, np.maximum)
+        heeded = _in_a_row(sentences.heeded, count, np.add)
+        heed = _in_a_row(sentences.heed, count, np.add)
         seen = np.concatenate((highest, heeded / heed[:, None]), axis=1)
         return float((seen @ self._output).max()) + self._bias
 
-    def _rows(self, numbers: Sequence[int]) -> Floats:
+    def _rows(self, pieces: Sequence[int]) -> Floats:
         """What the last layer makes of each piece; of shape (pieces, width)."""
-        blocks = []
-        for start in range(0, len(numbers), _BLOCK):
-            first = max(0, start - self._reach)
-            seen = self._through(numbers[first : start + _BLOCK + self._reach])
-            blocks.append(seen[start - first : start - first + _BLOCK])
-        return np.concatenate(blocks)
-
-    def _through(self, numbers: Sequence[int]) -> Floats:
-        rows: Floats = _floats(self._vectors[list(numbers)]) * self._units
+        rows: Floats = _floats(self._vectors[list(pieces)]) * self._units
         for depth, (kernel, bias) in enumerate(self._layers):
             found = np.maximum(_product(_neighbours(rows, reach=2**depth), kernel) + bias, 0)
             rows = rows + found if depth else found
@@ -124,6 +121,18 @@ def trained() -> Reader:
     data = files(__package__).joinpath(WEIGHTS).read_bytes()
     with np.load(BytesIO(data), allow_pickle=False) as weights:
         return Reader(dict(weights))
+
+
+def _blocks(
+    pieces: Sequence[int], stops: Sequence[int]
+) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    """Pieces and the ends of their sentences, block by block; most texts are one block."""
+    longest_passage = max(APART) * _LONGEST_SENTENCE
+    step = _BLOCK - longest_passage
+    for start in range(0, max(1, len(pieces) - longest_passage), step):
+        block = pieces[start : start + _BLOCK]
+        inside = stops[bisect_right(stops, start) : bisect_left(stops, start + len(block))]
+        yield block, [stop - start for stop in inside]
 
 
 def _starts(stops: Sequence[int], length: int) -> list[int]:
@@ -145,9 +154,12 @@ def _sentences(rows: Floats, heed: Floats, starts: Sequence[int]) -> _Sentences:
     )
 
 
-def _in_a_row(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """Of each so many sentences in a row, the values side by side in the last axis."""
-    return np.lib.stride_tricks.sliding_window_view(values, count, axis=0)
+def _in_a_row(values: NDArray[Any], count: int, joined: np.ufunc) -> NDArray[Any]:
+    """The values of each so many sentences in a row, joined."""
+    last = len(values) - count
+    if not last:
+        return joined.reduce(values, axis=0, keepdims=True)  # type: ignore[no-any-return]
+    return reduce(joined, (values[first : first + last + 1] for first in range(count)))
 
 
 def _neighbours(rows: Floats, *, reach: int) -> Floats:
