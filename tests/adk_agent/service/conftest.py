@@ -153,7 +153,7 @@ class Client:
 
     def __init__(self, address, token=None):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.http = httpx.Client(base_url=address, timeout=30, headers=headers)
+        self.http = httpx.Client(base_url=address, timeout=120, headers=headers)
 
     def __enter__(self):
         return self
