@@ -65,9 +65,7 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     found: set[str] = set()
     for number, reading in enumerate(readings(text)):
         words = read(reading)
-        reasons = set(_by_rules(words))
-        if thorough:
-            reasons = _confirmed(reasons, words, is_plain=not number)
+        reasons = _by_both(words, is_plain=not number) if thorough else set(_by_rules(words))
         if reasons - found and number:
             found.add("disguised")
         found |= reasons
@@ -77,21 +75,21 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     )
 
 
-def _confirmed(found: set[Reason], text: Words, *, is_plain: bool) -> set[Reason]:
+def _by_both(text: Words, *, is_plain: bool) -> set[Reason]:
     """The grounds of the rules unless the reader sees none at all, or the one that it sees alone.
 
     Alone it judges plain readings only: backwards, anything reads as strange as an attack.
     """
-    if found and len(text.words) > SHORT:
-        return found
-    if not (found or is_plain) or not any(map(str.isalpha, text.words)):
-        return set()
     # Imported late: loading NumPy takes longer than the rules do.
     from purple_agent.privacy.reader import trained
 
-    if trained().score(text.words) < (SEEN_BY_BOTH if found else SEEN_BY_READER):
+    if not any(map(str.isalpha, text.words)):
         return set()
-    return found or {_likely(text)}
+    score = trained().score(text.words)
+    if score < SEEN_BY_BOTH and len(text.words) <= SHORT:
+        return set()
+    found = set(_by_rules(text))
+    return {_likely(text)} if is_plain and not found and score >= SEEN_BY_READER else found
 
 
 def _by_rules(text: Words) -> Iterator[Reason]:

@@ -66,11 +66,13 @@ class Reader:
     def __init__(self, weights: Mapping[str, NDArray[Any]]) -> None:
         self._pieces = Pieces(weights["pieces"].tobytes().decode().split("\n"))
         self._vectors = weights["vectors"]
-        self._units = _floats(weights["units"])
         depth = sum(name.startswith("kernel_") for name in weights)
         self._layers = [
             (_floats(weights[f"kernel_{n}"]), _floats(weights[f"bias_{n}"])) for n in range(depth)
         ]
+        first, bias = self._layers[0]
+        units = np.tile(_floats(weights["units"]), _NEIGHBOURS)
+        self._layers[0] = (first * units[:, None], bias)
         self._heed = _floats(weights["heed"])
         self._output = _floats(weights["output"])
         self._bias = float(weights["bias"])
@@ -107,10 +109,14 @@ class Reader:
 
     def _rows(self, pieces: Sequence[int]) -> Floats:
         """What the last layer makes of each piece; of shape (pieces, width)."""
-        rows: Floats = _floats(self._vectors[list(pieces)]) * self._units
+        rows = _floats(self._vectors[list(pieces)])
         for depth, (kernel, bias) in enumerate(self._layers):
-            found = np.maximum(_product(_neighbours(rows, reach=2**depth), kernel) + bias, 0)
-            rows = rows + found if depth else found
+            found = _product(_neighbours(rows, reach=2**depth), kernel)
+            found += bias
+            np.maximum(found, 0, out=found)
+            if depth:
+                found += rows
+            rows = found
         return rows
 
 
@@ -164,13 +170,17 @@ def _in_a_row(values: NDArray[Any], count: int, joined: np.ufunc) -> NDArray[Any
 
 def _neighbours(rows: Floats, *, reach: int) -> Floats:
     """Each row beside those `reach` places before and behind it; zeros beyond the edges."""
-    edge = np.zeros((reach, rows.shape[1]), dtype=np.float32)
-    padded = np.concatenate((edge, rows, edge))
-    sides = [padded[reach * step : reach * step + len(rows)] for step in range(_NEIGHBOURS)]
-    return np.concatenate(sides, axis=1)
+    count, width = rows.shape
+    found = np.zeros((count, _NEIGHBOURS, width), dtype=np.float32)
+    found[reach:, 0] = rows[:-reach]
+    found[:, 1] = rows
+    found[:-reach, 2] = rows[reach:]
+    return found.reshape(count, -1)
 
 
 def _product(rows: Floats, kernel: Floats) -> Floats:
+    if len(rows) <= _FEW:
+        return rows @ kernel
     parts = [rows[at : at + _FEW] @ kernel for at in range(0, len(rows), _FEW)]
     return np.concatenate(parts)
 
