@@ -70,7 +70,7 @@ def test_of_a_long_text_the_passage_counts_that_says_most_and_a_little_less(befo
     assert reader().score(words) == pytest.approx(once - min(APART.values()))
 
 
-def test_sentences_are_weighed_by_themselves_where_there_are_many():
+def test_a_short_text_is_weighed_whole_where_none_of_its_passages_says_more():
     evenly = reader(output=np.array([0.0, 1.0]), kernel_0=np.array([[0.0], [1.0], [0.0]]))
     three = evenly.score(["ab", "."] + ["c", "."] * 2)
     four = evenly.score(["ab", "."] + ["c", "."] * 3)
