@@ -37,6 +37,7 @@ _TERMINAL = {
 _INTERRUPTED = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
 
 INPUT_REQUIRED = "input-required"
+AUTH_REQUIRED = "auth-required"
 
 
 class UnreadablePartError(ValueError):
@@ -162,9 +163,16 @@ class ReplyFold:
             source=source,
         )
 
-    def status_text(self) -> str:
-        """What the task's status says, in one line or more; for error messages."""
-        return _text(self._status_message.parts) if self._status_message is not None else ""
+    def failure_text(self) -> str:
+        """The agent's words on why its task did not complete; empty where it gave none.
+
+        Those of the task's status, else what it sent as if it were a reply.
+
+        Raises:
+            UnreadablePartError: A data part is not JSON.
+        """
+        status = _text(self._status_message.parts) if self._status_message is not None else ""
+        return status.strip() or self.reply().as_text().strip()
 
     def _candidates(self) -> Iterator[tuple[ReplySource, str, list[Part]]]:
         """Places with a reply, the best first: source, text, and the parts that hold data."""
