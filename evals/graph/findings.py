@@ -150,7 +150,7 @@ def _disconnected(seen: _Seen) -> Finding:
     group_of = {agent: at for at, group in enumerate(groups) for agent in group}
     first = {group_of[call.caller]: call for call in reversed(seen.team.calls)}
     named = "; ".join(_names(group) for group in groups[:_NAMED])
-    more = f"; and {_count(len(groups) - _NAMED, 'group')} more" if len(groups) > _NAMED else ""
+    more = f"; and {_count(len(groups) - _NAMED, 'more group')}" if len(groups) > _NAMED else ""
     return _finding(
         "disconnected",
         f"{len(groups)} groups with calls inside and none between them: {named}{more}.",
