@@ -38,15 +38,19 @@ def callers_steps_of(team: Interactions) -> Sequence[int | None]:
     """For each step the index of the one in whose course its caller made it; None if not visible.
 
     That is the closest step above which the caller answers. Between the two there may be steps that
-    the same caller made, such as that of a tool which passes the call on.
+    the same caller made, such as that of a tool which passes the call on. The user may know the team
+    by another name, an address for example: then callers whom no member calls answer the user.
     """
+    members = set(team.members)
+    called = {call.callee for call in team.calls}
     found: list[int | None] = [None] * len(team.steps)
     for index in top_down(team):
         step = team.steps[index]
         if step.parent is None:
             continue
         above = team.steps[step.parent]
-        if above.callee == step.caller:
+        by_another_name = above.from_outside and above.callee not in members
+        if above.callee == step.caller or (by_another_name and step.caller not in called):
             found[index] = above.index
         elif above.caller == step.caller:
             found[index] = found[above.index]

@@ -130,6 +130,23 @@ def test_a_failure_in_the_course_of_the_users_question_is_silent_if_that_was_ans
     assert ids(failures_of(team(*calls)).silent) == ["2"]
 
 
+def test_whom_no_member_calls_answers_a_user_who_knows_the_team_by_its_address():
+    address = call(("user", "http://team"), outside=True)
+    by_the_lead = call("ab", parent=1, error="x"), call("ac", parent=1)
+    assert ids(failures_of(team(address, *by_the_lead)).silent) == ["2"]
+    # c was called by a, in a step that this call is not linked to.
+    by_another = call("ac", parent=1), call("cb", parent=1, error="x")
+    failures = failures_of(team(address, *by_another))
+    assert (failures.silent, ids(failures.unknown)) == ((), ["3"])
+    # Where the user asks a member by name, nobody else answers.
+    beside = (
+        call(("user", "a"), outside=True),
+        call("ab", parent=1),
+        call("cb", parent=1, error="x"),
+    )
+    assert ids(failures_of(team(*beside)).unknown) == ["3"]
+
+
 def test_a_failure_below_a_step_that_its_caller_neither_made_nor_answered_is_unknown():
     failures = failures_of(team(call("ab"), call("cd", parent=1, error="x")))
     assert (failures.silent, ids(failures.unknown)) == ((), ["2"])

@@ -162,8 +162,12 @@ def is_recovered(edges, row):
 
 def callers_step(edges, row):
     """The step in which the caller made this call, past steps that the caller made as well."""
+    called = {call["callee"] for call in edges.calls}
     for above in edges.ancestors(row):
         if above["callee"] == row["caller"]:
+            return above
+        alias = above.get("caller_kind") == "user" and above["callee"] not in edges.directed
+        if alias and row["caller"] not in called:
             return above
         if above["caller"] != row["caller"]:
             return None
