@@ -4,8 +4,9 @@ r"""Validate running containers, or processes, against data/ground_truth.json: l
 
 Every scenario that is a trace goes through the command that scores traces. Every scenario that is a
 team is served by a command, and the green agent, asked over A2A to give it an exercise, must report
-the labels that the scenario has. The class follows from the labels that were found. A member that nobody asks cannot be seen from outside: a team with
-such a one is started by the green agent itself, which then knows all members. Both commands can be those of containers:
+the labels that the scenario has. The class follows from the labels that were found. A member that
+nobody asks cannot be seen from outside: a team with such a one is started by the green agent itself,
+which then knows all members. Both commands can be those of containers:
 
     python scripts/validate_ground_truth.py --green http://127.0.0.1:9009 \
       --score-command "docker compose exec -T green greenroom score - --json --offline" \

@@ -7,7 +7,7 @@ Each failed call of an agent or a tool is
 - *propagated* if the step above it failed too,
 - *silent* if neither holds, and the step in whose course the caller made the call is visible and did
   not fail: the caller went on as if nothing had happened,
-- *unknown* if neither holds and that step is not visible: nobody can tell what the caller did.
+- *unknown* if neither holds and that step is not visible, so the trace does not tell.
 """
 
 from __future__ import annotations
@@ -128,13 +128,13 @@ class SilentFailures(Metric):
     source = "this project"
     range = "0 (none) and more"
     needs = (
-        "a call of an agent or a tool; of failed calls, one that was recovered or propagated, or "
-        "whose caller's own step is visible"
+        "a call of an agent or a tool; where calls failed, one of them recovered, propagated, or "
+        "with its caller's own step visible"
     )
     version = "2"
 
     def compute(self, team: Interactions) -> Computed:
-        """The number of silent failures, and of those that nobody can tell about."""
+        """The number of silent failures, with that of the unknown ones beside it."""
         if not inner_steps(team):
             return Undefined(NO_STEP)
         failures = failures_of(team)

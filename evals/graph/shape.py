@@ -1,4 +1,4 @@
-"""Shape: who stands alone, who stands out, groups, trees, and links that hold two groups together."""
+"""Shape: groups, who stands alone, who stands out, trees, and links that hold two groups together."""
 
 from __future__ import annotations
 
