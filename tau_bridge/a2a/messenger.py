@@ -25,6 +25,7 @@ from a2a.types import Role, SendMessageRequest, StreamResponse
 
 from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
@@ -308,9 +309,10 @@ class Conversation:
         except TimeoutError as exc:
             self._abandon(opened, fold)
             last = f"its task was {fold.state}" if fold.state else "it had answered nothing"
+            advice = self._connection.redact(fold.advice())
             msg = (
                 f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s"
-                f" ({last}); look at why it is slow, or raise the time limit"
+                f" ({last}); {advice or 'look at why it is slow, or raise the time limit'}"
             )
             raise AgentTimeoutError(url, msg) from exc
         except UnreadablePartError as exc:
@@ -318,7 +320,8 @@ class Conversation:
             raise AgentProtocolError(url, msg) from exc
         finally:
             self._adopt(fold, attributes)
-        error = task_error(url, fold.state, fold.status_text(), redact=self._connection.redact)
+        said = "; ".join(filter(None, (fold.status_text(), fold.advice())))
+        error = task_error(url, fold.state, said, redact=self._connection.redact)
         if error is not None:
             raise error
         self._count_reply(reply)
@@ -370,6 +373,7 @@ class Conversation:
             fold.add(event)
             if fold.is_over:
                 return
+            self._check_functions(opened, fold)
         url = self._connection.url
         if fold.task_id is None:
             msg = (
@@ -385,9 +389,22 @@ class Conversation:
             attributes["polls"] = str(polls)
             task = await self._connection.task(fold.task_id, traceparent=opened.traceparent)
             fold.add(StreamResponse(task=task))
+            self._check_functions(opened, fold)
             held, limit = fold.held_bytes(), self._limits.max_reply_bytes
             if held > limit:
                 raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")
+
+    def _check_functions(self, opened: OpenStep, fold: ReplyFold) -> None:
+        """Stop waiting for an agent that keeps calling functions which it lacks.
+
+        Raises:
+            AgentProtocolError: It does.
+        """
+        if len(fold.missed_functions) >= MOST_MISSED:
+            self._abandon(opened, fold)
+            url = self._connection.url
+            msg = f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
+            raise AgentProtocolError(url, msg)
 
     def _another(self, seen: int) -> int:
         """The number of events, with the one that came now.
