@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 REQUEST = "Evaluate the agent at {} on mock task create_task_1 and retail tasks 0, 1"
 START_S = 120.0
-TIMEOUT_S = 30
+TIMEOUT_S = 120
 
 REQUIREMENTS = {
     "google_adk": ("google-adk[a2a]==2.13.0", "litellm==1.106.2"),
