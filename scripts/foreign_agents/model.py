@@ -26,9 +26,8 @@ USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d{3,5}\b")
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+\w")
 NAME = re.compile(r"\b(?:[Yy]ou are|I am|I'm|[Nn]ame is) ([A-Z][a-z]+) ([A-Z][a-z]+)\b")
 ZIP = re.compile(r"\bzip\s?code\D{0,12}(\d{5})\b|\b(\d{5})\b")
-NEW_TASK = re.compile(
-    r"task (?:called|named|titled) ['\"](?P<title>[^'\"]+)['\"].{0,20}?(?P<id>user_\d+)"
-)
+NEW_TASK = re.compile(r"task (?:called|named|titled) ['\"]([^'\"]+)['\"]")
+OWNER = re.compile(r"\buser_\d+\b")
 
 
 def said(content: Any) -> str:
@@ -110,9 +109,9 @@ class Conversation:
 def wanted_calls(talk: Conversation) -> Iterator[tuple[str, dict[str, Any]]]:
     """The calls that are of use, the first of them first; each is made once."""
     words = "\n".join(talk.heard)
-    task = NEW_TASK.search(words)
-    if task:
-        yield "create_task", {"user_id": task["id"], "title": task["title"]}
+    title, owner = NEW_TASK.search(words), OWNER.search(words)
+    if title and owner:
+        yield "create_task", {"user_id": owner[0], "title": title[1]}
     email, name, zip_code = EMAIL.search(words), NAME.search(words), ZIP.search(words)
     if email:
         yield "find_user_id_by_email", {"email": email[0]}
