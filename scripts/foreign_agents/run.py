@@ -21,7 +21,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,9 +108,7 @@ def running(variant: Variant, python: Path, model: Model, log: Path) -> Iterator
     Raises:
         RuntimeError: It ended, or did not serve its card in time.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     script = HERE / f"{variant.framework}_agent.py"
     variables = {"MODEL_URL": model.url, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     with log.open("w") as output:
@@ -127,6 +125,15 @@ def running(variant: Variant, python: Path, model: Model, log: Path) -> Iterator
     finally:
         agent.terminate()
         agent.wait()
+
+
+def free_port() -> int:
+    """A port below those that systems hand out, so that nobody else is given it meanwhile."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
 
 
 def wait_for(url: str, agent: subprocess.Popen[bytes], log: Path) -> None:
