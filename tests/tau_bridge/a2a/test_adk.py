@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.errors import AgentError, AgentFailedError, AgentProtocolError, AgentTimeoutError
+from tau_bridge.errors import AgentError, AgentFailedError, AgentProtocolError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing.hostile import raw_agent, sse, task_event
 
@@ -90,7 +90,7 @@ async def test_one_that_takes_too_long_over_it_is_told_why(
     failure: Failing, impatient: Messenger
 ) -> None:
     error = await failure(adk_agent(1, MISSING, None), impatient)
-    assert type(error) is AgentTimeoutError
+    assert "gave no reply within" in str(error)
     assert "its task was working" in str(error)
     assert "after_model_callback" in str(error)
 
