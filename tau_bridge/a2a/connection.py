@@ -19,6 +19,7 @@ from tau_bridge.a2a.faults import Redactor, agent_error
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
+from tau_bridge.a2a.timestamps import TimestampTransport
 from tau_bridge.errors import AgentAccessError, AgentError, AgentFaultError, AgentTimeoutError
 from tau_bridge.trace_context import TRACEPARENT
 
@@ -56,16 +57,18 @@ class Connection:
         self._limits = limits
         self._policy = policy
         self._http = httpx.AsyncClient(
-            transport=GuardedTransport(
-                ssl_context=ssl_context,
-                keepalive_s=limits.keepalive_s,
-                gate=Gate(policy, resolver=resolver),
-                patience=Patience(
-                    max_retries=limits.max_retries,
-                    max_wait_s=limits.max_retry_wait_s,
-                    usual_wait_s=limits.retry_wait_s,
-                ),
-                sleep=sleep,
+            transport=TimestampTransport(
+                GuardedTransport(
+                    ssl_context=ssl_context,
+                    keepalive_s=limits.keepalive_s,
+                    gate=Gate(policy, resolver=resolver),
+                    patience=Patience(
+                        max_retries=limits.max_retries,
+                        max_wait_s=limits.max_retry_wait_s,
+                        usual_wait_s=limits.retry_wait_s,
+                    ),
+                    sleep=sleep,
+                )
             ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),

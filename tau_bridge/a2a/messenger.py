@@ -25,6 +25,7 @@ from a2a.types import Role, SendMessageRequest, StreamResponse
 
 from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
@@ -319,9 +320,10 @@ class Conversation:
                 f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s ({last})"
             )
             if await self._connection.answers_at_once():
+                advice = self._connection.redact(fold.advice())
+                what_to_do = advice or "see why it is slow, or allow more time"
                 raise AgentSilentError(
-                    url,
-                    f"{late}, although its card answers; see why it is slow, or allow more time",
+                    url, f"{late}, although its card answers; {what_to_do}"
                 ) from exc
             raise AgentTimeoutError(
                 url, f"{late}, and its card does not answer either; check that it runs"
@@ -331,10 +333,11 @@ class Conversation:
             raise AgentProtocolError(url, msg) from exc
         finally:
             self._adopt(fold, attributes)
+        said = "; ".join(filter(None, (fold.failure_text(), fold.advice())))
         error = task_error(
             url,
             fold.state,
-            fold.failure_text(),
+            said,
             redact=self._connection.redact,
             answered=self._connection.answered,
         )
@@ -392,6 +395,7 @@ class Conversation:
                 fold.add(event)
                 if fold.is_over:
                     return
+                self._check_functions(opened, fold)
         except AgentUnreachableError as exc:
             broken = exc
         if fold.task_id is None:
@@ -429,9 +433,22 @@ class Conversation:
             attributes["polls"] = str(polls)
             task = await self._connection.task(task_id, traceparent=opened.traceparent)
             fold.add(StreamResponse(task=task))
+            self._check_functions(opened, fold)
             held, limit = fold.held_bytes(), self._limits.max_reply_bytes
             if held > limit:
                 raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")
+
+    def _check_functions(self, opened: OpenStep, fold: ReplyFold) -> None:
+        """Stop waiting for an agent that keeps calling functions which it lacks.
+
+        Raises:
+            AgentProtocolError: It does.
+        """
+        if len(fold.missed_functions) >= MOST_MISSED:
+            self._abandon(opened, fold)
+            url = self._connection.url
+            msg = f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
+            raise AgentProtocolError(url, msg)
 
     def _another(self, seen: int) -> int:
         """The number of events, with the one that came now.

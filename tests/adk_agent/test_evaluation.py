@@ -46,7 +46,7 @@ DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything els
 
 
 def creates_the_task(text, context_id):
-    return json.dumps(DONE if "Tool '" in text else CREATE)
+    return json.dumps(DONE if text.startswith("{") else CREATE)
 
 
 def own_children():

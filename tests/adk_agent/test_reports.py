@@ -17,7 +17,7 @@ DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything els
 
 
 def creates_the_task(text, context_id=None):
-    return json.dumps(DONE if "Tool '" in text else CREATE)
+    return json.dumps(DONE if text.startswith("{") else CREATE)
 
 
 def by_specification(step_id, callee, **fields):

@@ -366,7 +366,7 @@ async def test_all_trials_are_played_again_where_that_is_asked_for_and_the_new_o
     said = ["I cannot help with that."]
     task = {"user_id": "user_1", "title": "Important Meeting"}
     create = json.dumps({"name": "create_task", "arguments": task})
-    with serve(scripted_agent(lambda text, context_id: said[0 if "Tool '" in text else -1])) as url:
+    with serve(scripted_agent(lambda text, _: said[0 if text.startswith("{") else -1])) as url:
         deps = make_deps()
         first = await evaluate(plan_of(url), deps, request="r")
         said.append(create)

@@ -533,7 +533,7 @@ async def test_the_wire_agent_hears_the_first_message_then_results_and_words():
     assert wire.sent[0].startswith("Be kind to parcels.\n")
     assert wire.sent[0].endswith(f"\n{MESSAGES_LINE}\n{GREETING}\nHi.")
     assert wire.sent[1:] == [
-        "Tool 'move' result: P-1 is now at b",
+        "P-1 is now at b",
         "Tool 'move' result: P-1 is now at c\nTool 'nope' result: Error: no tool 'nope'",
         "ok",
     ]
