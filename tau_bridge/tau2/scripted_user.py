@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage
-from tau_bridge.tau2.persona import Heard, Persona
+from tau_bridge.tau2.persona import Persona, asking
 from tau_bridge.tau2.stopping import STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
 from tau_bridge.tau2.tool_requests import RequestedTools
@@ -108,22 +108,22 @@ class ScriptedUser:
             return self._run_tools()
         if self._repeats:
             return UserMessage(content=f"You said that before. {STOP}")
-        return self._words_for(Heard(text))
+        return self._words_for(text)
 
     def _is_echo(self, text: str) -> bool:
         return text == self._said or (len(self._said) >= _ECHO_CHARS and self._said in text)
 
-    def _words_for(self, heard: Heard) -> UserMessage:
+    def _words_for(self, heard: str) -> UserMessage:
         """What it says to a text; it leaves where it is done or refused and has no other wish."""
-        lowered = heard.text.lower()
+        lowered = heard.lower()
         reaction = self._persona.react(heard)
         if reaction:
             return self._say(reaction)
         if _CLOSING.search(lowered):
             return self._next_wish("No, thank you.")
-        if reaction == "" or (_REFUSING.search(lowered) and "?" not in lowered):
+        if reaction == "" or (_REFUSING.search(lowered) and "?" not in heard):
             return self._next_wish("All right, thank you anyway.")
-        if heard.asking or heard.confirms:
+        if asking(heard):
             return self._say(self._persona.answer(heard))
         if not _DONE.search(lowered):
             return self._say("All right, please go on.")
