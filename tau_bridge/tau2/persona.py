@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tau_bridge.tau2.first_person import AGENT, sentences, statement
 from tau_bridge.tau2.tasks import Instructions
 
-_IDENTITY: Final = {  # a topic, the words that ask for it, and the words or shapes that answer
+_IDENTITY: Final = ("name", "user id", "email address", "zip code", "phone number", "address")
+_TOPICS: Final = {  # the words that ask for it, and the words or shapes that tell it
     "name": (r"\bnames?\b|who are you", r"\bname\b|\bcalled\b|\bI(?:'m| am) [A-Z]"),
-    "user id": (
-        r"(?:user|customer|your)[\w ]*\bids?\b|user ?name|account|which cust",
-        r"[a-z]_\d|user id",
-    ),
+    "user id": (r"(?:user|customer|your)[\w ]*\bids?\b|username|account", r"[a-z]_\d|user id"),
     "email address": (r"e-?mail", r"\S@\S|e-?mail"),
     "zip code": (r"\bzip|\bpost(?:al|code)", r"\bzip|(?<![#\w-])\d{5}(?![\w-])"),
     "phone number": (r"telephone|(?:phone|mobile)[\w ]* number", r"phone number|\d{3}-\d{3,4}"),
@@ -22,115 +19,114 @@ _IDENTITY: Final = {  # a topic, the words that ask for it, and the words or sha
         r"(?<!mail )address|\b(?:city|state|street|country|location|where .*(?:live|you))\b",
         r"(?<!mail )address\b|\bliv(?:e|ing)\b|\bresid|\bmoved|\babroad|\bhome\b|\bfrom [A-Z]",
     ),
-}
-_TOPICS: Final = _IDENTITY | {
-    "order": (
-        r"order|reservation|confirm\w* (?:num|id|code)|booking",
-        r"\border|reserv|confirm|#\w*\d",
-    ),
-    "birthday": (r"birth|\bdob\b", r"birth|\bDOB\b"),
+    "order": (r"order|reservation|confirm\w* (?:num|id|code)", r"\border|reserv|confirm|#\w*\d"),
     "payment": (r"\bpay|\bcard|refund|charge|method", r"\bpay|[Cc]ard|refund|certificate|voucher"),
-    "date": (
-        r"\b(?:date|when|day|depart|time)",
-        r"\b[A-Z][a-z]{2,8} \d|\d[ap]m\b|\bdays?\b|-\d\d-|\bdate",
-    ),
+    "date": (r"\b(?:date|when|day|depart|time)", r"\b[A-Z]\w{2,8} \d|\d[ap]m\b|\bdays?\b|\bdate"),
     "reason": (r"\breasons?\b|\bwhy\b", r"\bbecause\b|\bsince\b|mistake|no longer|\breason|due to"),
     "baggage": (r"\bbag|luggage|suitcase", r"\bbag|luggage|suitcase"),
     "cabin": (r"\bcabin|\bclass\b", r"economy|business|\bclass\b|\bcabin"),
     "flight": (r"flight|route|destination|origin|airport", r"flight|\b[A-Z]{3}\b|\bfly\b|trip\b"),
-    "wish": (
-        r"item|product|option|size|material|variant|prefer|help you",
-        r"\b(?:want|wish|prefer)|\{",
-    ),
+    "wish": (r"item|product|option|size|material|prefer|help you", r"\b(?:want|wish|prefer)|\{"),
 }
-_ASKING: Final = re.compile(
-    r"\?|\bplease (?!hold|wait|be )[a-z]|\bi(?:'ll| will)? need (?:you|to know)|let me know|tell me|yes.no",
-    re.I,
+_ASKING: Final = (
+    r"(?i)\?|\bplease (?!hold|wait|be )[a-z]|need (?:you|to know)|let me know|tell me|yes.no"
 )
 _CONFIRMING: Final = re.compile(
-    r"\bconfirm(?!\w* (?:num|id|code))|\bproceed\b|\bgo ahead\b|\bis (?:that|this) (?:right|correct|ok)"
-    r"|\b(?:want|like) me to\b|\b(?:shall|should) (?:i|we)\b|\byes\W+(?:or )?no\b|agree\b|are you sure",
-    re.I,
+    r"(?i)\bconfirm(?!\w* (?:num|id|code))|\bproceed|\bgo ahead|\bis th(?:at|is) (?:right|corr|ok)"
+    r"|\b(?:want|like) me to\b|\b(?:shall|should) (?:i|we)\b|\byes\W+(?:or )?no\b|agree\b|you sure"
 )
-_NEGATIVE: Final = re.compile(
-    r"\b(?:not|cannot|no|unable|never|refus\w+|den(?:y|ies))\b|n't\b", re.I
-)
+_NEGATIVE: Final = re.compile(r"(?i)\b(?:not|cannot|no|unable|never|refus\w+|den(?:y|ies))\b|n't\b")
 _NO_CONTENT: Final = re.compile(
-    r"about|after|agents?|agree|allow|also|and|any|are|been|before|but|can(?:not)?|confirm|could|do(?:es)?"
-    r"|each|for|from|gives?|had|has|have|help|her|his|how|into|its|know|like|many|may|me(?:ntions?)?|more"
-    r"|much|need|not|offers?|one|only|other|our|please|possible|provides?|says?|should|some|such|tells?"
-    r"|than|that|the\w*|this|those|use|user|very|want|was|what|when|which|who|will|with|would|yes|you\w*"
+    r"about|after|agents?|agree|allow|also|an[dy]|another|are|be(?:en|fore)|but|can(?:not)?|confirm"
+    r"|does|each|for|from|get|gives?|ha[ds]|have|help|her|his|how|human|its|know|like|many|may|more"
+    r"|mentions?|much|need|not|offers?|one|only|other|our|please|possible|provides?|says?|some|such"
+    r"|tells?|that|the\w*|this|use|user|very|want|was|wh\w+|will|with|.*ould|yes|you\w*"
 )
 _ASKED: Final = re.compile(
-    rf"(?:if|when)\b.*?\b(?:{AGENT} (?:\w+ly )?(?:asks?|wants?)|asked)\b([^,]*), (?:then )?(.+)",
-    re.I,
+    rf"(?i)(?:if|when)\b.*?\b(?:{AGENT} (?:\w+ly )?(?:asks?|wants?)|asked)\b([^,]*), (?:then )?(.+)"
 )
-_TOLD: Final = re.compile(rf"(?:if|when|once)\b[^,]*?\b{AGENT} ([^,]+), (?:then )?(.+)", re.I)
-_LATER: Final = re.compile(
-    r"(?:only )?(?:after|once|halfway|in the middle)\b.*?, (?:then )?(?:you \w+ decide that )?(.+)",
-    re.I,
+_TOLD: Final = re.compile(rf"(?i)(?:if|when|once)\b[^,]*?\b{AGENT} ([^,]+), (?:then )?(.+)")
+_LATER: Final = (
+    r"(?i)(?:only )?(?:after|once|halfway|in the middle)\b.*?, (?:then |you \w+ decide that )?(.+)"
 )
-_STYLE: Final = (
-    r"I(?:'m| am) (?!(?:\w+ )?(?:fine|happy|looking|not|ok|okay|open|willing)\b)|I like to |My app"
-)
+# How it is to talk is no fact.
+_STYLE: Final = r"(?!.*(?:want|need))I(?:'m| am) (?!\w* ?(?:fine|happy|looking|ok|willing)\b)"
 _WISH: Final = (
     r"(?:\w+,? )?I(?:'d| would|'m| am)? (?:(?:also|now|then|first|still|really) )*"
-    r"(?:want|need|like|wish|looking)\b(?! (?:any|no|to (?:be|fly|minimize|pay|stay|use|first use)) )"
+    r"(?:want|need|like|wish|looking)\b(?! (?:any|no|to (?:be|fly|minimize|pay|stay|use)) )"
 )
 _REFUSED: Final = re.compile(
-    r"\b(?:(?:do not|don't|not) (?:accept|ask|need|want)|never|under no circumstances)(?: do| will)?"
-    r"(?: you)?(?: want)?(?: to)? ((?:(?!\b(?:if|unless|until|without|other)\b)[^.;,(])+)",
-    re.I,
+    r"(?i)\b(?:(?:do not|don't|not) (?:accept|ask|need|want)|never|under no circumstances)"
+    r"(?: (?:do|will|you|want|to))* ((?:(?!\b(?:if|unless|until|without|other)\b)[^.;,(])+)"
 )
-
-
-class _Reaction(NamedTuple):
-    """What is said once, where the agent asks or says a certain thing; "" is to accept it."""
-
-    when_asked: bool
-    what: str
-    say: str
 
 
 class Persona:
-    """One user, by the instructions of its task.
-
-    Attributes:
-        opening: The reason for the call.
-        wishes: What it wants beside, in order; whoever speaks for it takes them off.
-    """
+    """One user; `opening` is the reason for its call, `wishes` is what it has not said it wants."""
 
     def __init__(self, instructions: Instructions) -> None:
-        self._reactions: list[_Reaction] = []
+        # Where the agent asks (or else says) this, that is said, once; "" is to accept it.
+        self._reactions: list[tuple[bool, str, str]] = []
         self._refused: list[tuple[str, str]] = []
         self.wishes: list[str] = []
         reason = self._read(instructions.reason_for_call)
         self._known = self._read(instructions.known_info)
         self._unknown = self._read(instructions.unknown_info)
-        told = self._read(instructions.task_instructions)
-        # How it is to talk is no fact.
-        told = [said for said in told if not re.match(_STYLE, said) or re.search("want|need", said)]
+        told = [s for s in self._read(instructions.task_instructions) if not re.match(_STYLE, s)]
         wishes = [said for said in told if re.match(_WISH, said) and not _NEGATIVE.search(said)]
         self.wishes = wishes + self.wishes
         self._more = reason + told
         self._preferences = [said for said in told if said not in wishes and said[:3] != "If "]
         self.opening = " ".join(reason) or (self.wishes.pop(0) if self.wishes else "Hello.")
 
+    def _read(self, text: str | None) -> list[str]:
+        """What a part of the instructions makes it say; reactions and later wishes are kept."""
+        found: list[str] = []
+        for sentence in sentences(text):
+            for part in re.split(rf"(?i)(?:^|, )(?:and |but )?(?=(?:if|when) {AGENT})", sentence):
+                said = statement(part)
+                bare = re.sub(r"\s*\([^()]*\)", "", part)
+                if condition := _ASKED.match(bare) or _TOLD.match(bare):
+                    said = self._conditional(condition)
+                elif refused := _REFUSED.search(bare):
+                    self._refused.append((refused[1], said or ""))
+                elif later := re.match(_LATER, part):
+                    said = None
+                    self.wishes += [wish for wish in [statement(later[1])] if wish]
+                if said and found and re.match(r"(?:He|It|She|They) ", said):
+                    found[-1] += f" {said}"
+                elif said:
+                    found.append(said)
+        return found
+
+    def _conditional(self, condition: re.Match[str]) -> str | None:
+        """Keep what is to be said where the agent asks or says a thing; what has no such thing."""
+        what = condition[1].strip()
+        then = re.sub(r"^(?:suddenly |you )*change your mind and ", "", condition[2])
+        then = re.sub(r"(?:, then correct yourself.*|(?: first| initially)?\.?)$", "", then)
+        named = re.match(
+            r"(?:you )?(?:mention|provide|say) (?!that|you)((?:the )?\S+( \S+)?)$", then
+        )
+        said = f"It is {named[1]}." if named else statement(then)
+        if re.match(r"(?:just )?(?:you )?(?:accept|end the|move on|thank)", then):
+            said = ""
+        if said is not None and what:
+            self._reactions.append((condition.re is _ASKED, what, said))
+        return None if what else said
+
     def react(self, heard: str) -> str | None:
         """What its instructions make it say to this; "" where they make it accept; else None."""
         for reaction in self._reactions:
-            if _fits(reaction, heard):
+            if _fits(*reaction[:2], heard):
                 self._reactions.remove(reaction)
-                return reaction.say
+                return reaction[2]
         return None
 
     def answer(self, heard: str) -> str:
         """What it answers to a question: agreement, what it knows, or that it does not know."""
         question = asking(heard)
         topics = _topics(question)
-        if _CONFIRMING.search(question) and not re.search(
-            r"(?:confirm|verify)\W+your", question, re.I
-        ):
+        if _CONFIRMING.search(question) and not re.search(r"(?i)(?:confirm|verify) your", question):
             return self._agree(question, topics)
         identity = [topic for topic in topics if topic in _IDENTITY]
         said = [fact for topic in topics for fact in self._facts(topic)]
@@ -141,95 +137,46 @@ class Persona:
         self.wishes = [wish for wish in self.wishes if wish not in said]
         return " ".join(dict.fromkeys(said)) or "I don't know more than I have told you."
 
-    def _agree(self, question: str, topics: Sequence[str]) -> str:
-        words = _content(question)
+    def _agree(self, question: str, topics: list[str]) -> str:
         for what, said in self._refused:
-            if any(
-                _content(part) and _content(part) <= words for part in re.split(r"\bor\b", what)
-            ):
+            kinds = [_content(kind) for kind in re.split(r"\bor\b", what)]
+            if any(kind and kind <= _content(question) for kind in kinds):
                 return f"No. {said}".strip()
-        noted = [said for said in self._preferences if any(_tells(said, topic) for topic in topics)]
+        noted = [s for s in self._preferences if any(re.search(_TOPICS[t][1], s) for t in topics)]
         self._preferences = [said for said in self._preferences if said not in noted]
         return " ".join(["Yes.", *noted])
 
     def _facts(self, topic: str) -> list[str]:
-        """What is known, and what is known not to be known, of a topic."""
-        known, more = (
-            [said for said in facts if _tells(said, topic)] for facts in (self._known, self._more)
-        )
-        unknown = [said for said in self._unknown if re.search(_TOPICS[topic][0], said, re.I)]
-        return (known or more if topic in _IDENTITY else known + more) + unknown
-
-    def _read(self, text: str | None) -> list[str]:
-        """What a part of the instructions makes it say; reactions and later wishes are kept."""
-        found: list[str | None] = []
-        for sentence in sentences(text):
-            for part in re.split(
-                rf",? ?(?:and |but )?(?=(?:if|when) {AGENT})", sentence, flags=re.I
-            ):
-                said = statement(part)
-                if condition := _ASKED.match(part) or _TOLD.match(part):
-                    said = self._conditional(condition)
-                elif refused := _REFUSED.search(part):
-                    self._refused.append((refused[1], said or ""))
-                elif later := _LATER.match(part):
-                    said = None
-                    self.wishes += [wish for wish in [statement(later[1])] if wish]
-                found.append(said)
-        return [said for said in found if said]
-
-    def _conditional(self, condition: re.Match[str]) -> str | None:
-        """Keep what is to be said where the agent asks or says a thing; what has no such thing."""
-        what, then = condition[1].strip(), re.sub(r"\s*\([^()]*\)", "", condition[2])
-        accepts = re.match(r"(?:just )?(?:you )?(?:accept|end the|move on|thank)", then)
-        said = "" if accepts else _reply(then)
-        if said is not None and what:
-            self._reactions.append(_Reaction(condition.re is _ASKED, what, said))
-        return None if what else said
+        known = [said for said in self._known if re.search(_TOPICS[topic][1], said)]
+        if not known or topic not in _IDENTITY:
+            known += [said for said in self._more if re.search(_TOPICS[topic][1], said)]
+        return known + [said for said in self._unknown if topic in _topics(said)]
 
 
 def asking(heard: str) -> str:
     """The sentences that want an answer; "" where none does."""
-    return " ".join(part for part in sentences(heard) if _ASKING.search(part))
+    return " ".join(part for part in sentences(heard) if re.search(_ASKING, part))
 
 
-def _fits(reaction: _Reaction, heard: str) -> bool:
-    """Whether the agent has just asked or said what calls for this reaction."""
-    question, words = asking(heard), _content(reaction.what)
-    if reaction.when_asked:
-        if "confirm" in reaction.what:
-            return bool(_CONFIRMING.search(question))
-        if set(_topics(reaction.what)) & set(_topics(question)):
-            return True
-    elif _NEGATIVE.search(reaction.what) and not _NEGATIVE.search(heard):
+def _fits(when_asked: bool, what: str, heard: str) -> bool:
+    """Whether the agent has just asked or said `what`."""
+    words, said = _content(what), asking(heard) if when_asked else heard
+    if when_asked and "confirm" in what:
+        return _CONFIRMING.search(said) is not None
+    if when_asked and set(_topics(what)) & set(_topics(said)):
+        return True
+    if not when_asked and _NEGATIVE.search(what) and not _NEGATIVE.search(said):
         return False
-    there = words & _content(question if reaction.when_asked else heard)
-    return bool(words) and 2 * len(there) >= len(words)
-
-
-def _reply(then: str) -> str | None:
-    """What is said where a condition holds: a statement, or the thing that is to be named."""
-    then = re.sub(
-        r"^(?:suddenly )?(?:you )?change your mind and |, then correct yourself.*", "", then
-    )
-    then = re.sub(r"(?: first| initially)?\.?$", "", then)
-    named = re.fullmatch(
-        r"(?:you )?(?:give|mention|provide|say) (?!that |you )((?:the )?\S+(?: \S+)?)", then
-    )
-    return f"It is {named[1]}." if named else statement(then)
+    return bool(words) and 2 * len(words & _content(said)) >= len(words)
 
 
 def _topics(text: str) -> list[str]:
-    return [topic for topic, (asked, _) in _TOPICS.items() if re.search(asked, text, re.I)]
-
-
-def _tells(said: str, topic: str) -> bool:
-    return re.search(_TOPICS[topic][1], said) is not None
+    return [topic for topic, (asked, _) in _TOPICS.items() if re.search(asked, text, re.IGNORECASE)]
 
 
 def _content(text: str) -> frozenset[str]:
     """The words of a text that say something, cut to what their forms have in common."""
     words = (
-        word for word in re.findall(r"\w{3,}", text.lower()) if not _NO_CONTENT.fullmatch(word)
+        each for each in re.findall(r"\w{3,}", text.lower()) if not _NO_CONTENT.fullmatch(each)
     )
     return frozenset(re.sub(r"(?:ing|ed|es|s)$", "", word)[:5] for word in words)

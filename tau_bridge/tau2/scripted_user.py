@@ -1,7 +1,6 @@
 """ScriptedUser: a user without a language model. The same words in, the same words out.
 
-It follows simple conditions of its instructions ("if the agent asks for ..., say ...") and no
-others, so results played with it are labelled and not comparable with published ones.
+It follows few conditions of its instructions, so results are labelled and not comparable.
 """
 
 from __future__ import annotations
@@ -23,30 +22,26 @@ PATIENCE: Final = 40
 
 _REPEATS_OF_A_REQUEST: Final = 3
 _ECHO_CHARS: Final = 20
-
-_TRANSFERRED: Final = re.compile(
-    r"being transferred to a human|(?:are being|been|have) transferred|(?:will |i'll )?transfer you\b"
-    r"|transferring you"
+_TRANSFERRED: Final = (
+    r"being transferred to a human|(?:are being|been) transferred|transferring you"
+    r"|(?:will|i'll) transfer you|have transferred you"
 )
-_CLOSING: Final = re.compile(
-    r"(?:any|some)thing else|any other questions|further assistance|good ?bye"
+_CLOSING: Final = (
+    r"anything else|something else i can|any other questions|further assistance|good ?bye"
     r"|have a (?:great|nice|good|wonderful) day"
 )
-_REFUSING: Final = re.compile(
+_REFUSING: Final = (
     r"(?:cannot|can't|can not|unable to|not able to|won't be able to) (?:help|assist)"
 )
-_DONE: Final = re.compile(
-    r"\b(?:has|have) been (?:\w+ly )?\w+ed\b|\bsuccessfully\b|\bis (?:now )?done\b"
-)
+_DONE: Final = r"\bha(?:s|ve) been (?:\w+ly )?\w+ed\b|\bsuccessfully\b|\bis (?:now )?done\b"
 
 
 class ScriptedUser:
     """Plays a task's user by rules. Serves one conversation.
 
-    It opens with the reason for the call, answers what it is asked from what it knows, says what
-    it does not know, runs the tools that the agent names (one a turn) and reports what they said,
-    agrees when asked to confirm unless it does not want that, says what else it wants, and hangs
-    up when the agent is done, cannot help, repeats itself or takes too long.
+    It opens with the reason for the call, answers from what it knows, runs the tools that the
+    agent names (one a turn) and tells what they said, agrees to all that it does not refuse, says
+    what else it wants, and hangs up when that is done or refused, or the agent goes in circles.
 
     Args:
         task: Whose `user_scenario` is played.
@@ -96,7 +91,7 @@ class ScriptedUser:
     def _answer(self, text: str) -> UserMessage:
         self._repeats = self._repeats + 1 if text == self._heard else 0
         self._heard = text
-        if self._is_echo(text):
+        if text == self._said or (len(self._said) >= _ECHO_CHARS and self._said in text):
             self._echoes += 1
             if self._echoes > 1:
                 return UserMessage(content=f"You only repeat what I say. {STOP}")
@@ -110,22 +105,18 @@ class ScriptedUser:
             return UserMessage(content=f"You said that before. {STOP}")
         return self._words_for(text)
 
-    def _is_echo(self, text: str) -> bool:
-        return text == self._said or (len(self._said) >= _ECHO_CHARS and self._said in text)
-
     def _words_for(self, heard: str) -> UserMessage:
         """What it says to a text; it leaves where it is done or refused and has no other wish."""
         lowered = heard.lower()
-        reaction = self._persona.react(heard)
-        if reaction:
+        if reaction := self._persona.react(heard):
             return self._say(reaction)
-        if _CLOSING.search(lowered):
+        if re.search(_CLOSING, lowered):
             return self._next_wish("No, thank you.")
-        if reaction == "" or (_REFUSING.search(lowered) and "?" not in heard):
+        if reaction == "" or (re.search(_REFUSING, lowered) and "?" not in heard):
             return self._next_wish("All right, thank you anyway.")
         if asking(heard):
             return self._say(self._persona.answer(heard))
-        if not _DONE.search(lowered):
+        if not re.search(_DONE, lowered):
             return self._say("All right, please go on.")
         self._endings += 1
         return self._next_wish("Thank you, that is all." if self._endings > 1 else "")
@@ -134,17 +125,15 @@ class ScriptedUser:
         """What else it wants; where that is nothing, it says goodbye, or asks whether it may."""
         if self._persona.wishes:
             return self._say(self._persona.wishes.pop(0))
-        return (
-            UserMessage(content=f"{goodbye} {STOP}")
-            if goodbye
-            else self._say("Thank you. Is that all?")
-        )
+        if not goodbye:
+            return self._say("Thank you. Is that all?")
+        return UserMessage(content=f"{goodbye} {STOP}")
 
 
 def _is_transfer(text: str) -> bool:
     """Whether the agent says that it hands the user over; asking or refusing is not saying."""
     return any(
-        _TRANSFERRED.search(sentence)
+        re.search(_TRANSFERRED, sentence)
         and "?" not in sentence
         and not re.search(r"\b(?:not|cannot|can't|won't|unable|if|before)\b", sentence)
         for sentence in re.split(r"(?<=[.!?\n])", text.lower())
