@@ -25,7 +25,7 @@ _STAGE_VERBS: Final = (
     r"(?i:(?!do(?: not|n't) (?:care|have|know|need|want))(?:accept|act|agree|always|answer|avoid|be"
     r"|become|begin|complain|confirm|continue|convince|correct|decline|describe|do|don't|end|ensure"
     r"|explain|express|focus|follow|forget|give|go|ground|ignore|let|make|never|offer|play|proceed"
-    r"|provide|refuse|reject|remain|remember|say|share|show|start|state|stay|stick|stop|suggest|take"
+    r"|provide|refuse|reject|remain|remember|say|share|show|start|state|stay|stop|suggest|take"
     r"|talk|tell|thank|try|under no|wait|write)\b(?!:))"
 )
 _LEAD: Final = r"(?:(?:also|and|but|finally|first|instead|lastly|next|otherwise|so|then|well),? )*"
@@ -71,11 +71,11 @@ _TOLD: Final = (
 )
 _NOT_SPOKEN: Final = re.compile(
     r"(?i)\b(?:insist\w*|persist\w*|persua\w+|mention\w*|reveal(?:ed|ing)?|pretend\w*|volunteer\w*"
-    r"|admit\w*|make up|made up|meant to|abrupt\w*|sudden\w*|incorrect|circumstances?|tool"
+    r"|admit\w*|make up|made up|meant to|abrupt\w*|sudden\w*|incorrect|circumstances?"
     r"|conversation|customer service|tactics?|make sure|(?:the|service|if|an) agent|respon[ds]\w*"
     r"|the user(?! (?:account|address|default|id|profile))|repl(?:y|ies)|speak|communicat\w+|swear"
-    r"|carry on|will (?:see|come up)|(?:before|once) they|get (?:it|AGENT) to|asked for|can want"
-    r"|can also want|try(?:ing)? to (?:get|make)"
+    r"|carry on|will (?:see|come up)|(?:before|once) they|get (?:it|AGENT) to|if asked|can want"
+    r"|can also want|tool calls?|use (?:the )?\w+_\w+|try(?:ing)? to (?:get|make)"
     r"|(?:do not|don't|never) (?:accept it|ask|do|give|let|offer|process|provide|say|share|tell))\b"
 )
 _KEPT_BACK: Final = (
@@ -169,7 +169,7 @@ def _first_person(found: re.Match[str]) -> str:
         own = _FORMS[form.lower()]
     elif contracted or not verb:
         own = "I"
-    elif not after or verb in {"have", "help", "let", "made", "make"}:
+    elif not after or verb in {"have", "help", "helps", "let", "made", "make"}:
         own = "me"
     elif re.fullmatch(_VERBAL, after) or not re.fullmatch(_TAKES_OBJECT, verb.lower()):
         own = "I"

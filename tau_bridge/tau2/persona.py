@@ -11,12 +11,12 @@ from tau_bridge.tau2.tasks import Instructions
 _IDENTITY: Final = ("name", "user id", "email address", "zip code", "phone number", "address")
 _TOPICS: Final = {  # the words that ask for it, and the words or shapes that tell it
     "name": (r"\bnames?\b|who are you", r"\bname\b|\bcalled\b|\bI(?:'m| am) [A-Z]"),
-    "user id": (r"(?:user|customer|your)[\w ]*\bids?\b|username|account", r"[a-z]_\d|user id"),
+    "user id": (r"(?:user|customer|your)[\w ]{0,20}\bids?\b|username|account", r"[a-z]_\d|user id"),
     "email address": (r"e-?mail", r"\S@\S|e-?mail"),
     "zip code": (r"\bzip|\bpost(?:al|code)", r"\bzip|(?<![#\w-])\d{5}(?![\w-])"),
-    "phone number": (r"telephone|(?:phone|mobile)[\w ]* number", r"phone number|\d{3}-\d{3,4}"),
+    "phone number": (r"telephone|(?:phone|mobile)[\w ]{0,9} number", r"phone number|\d{3}-\d{3,4}"),
     "address": (
-        r"(?<!mail )address|\b(?:city|state|street|country|location|where .*(?:live|you))\b",
+        r"(?<!mail )address|\b(?:city|state|street|country|location|where .{0,9}(?:live|you))\b",
         r"(?<!mail )address\b|\bliv(?:e|ing)\b|\bresid|\bmoved|\babroad|\bhome\b|\bfrom [A-Z]",
     ),
     "order": (r"order|reservation|confirm\w* (?:num|id|code)", r"\border|reserv|confirm|#\w*\d"),
@@ -35,6 +35,7 @@ _CONFIRMING: Final = re.compile(
     r"(?i)\bconfirm(?!\w* (?:num|id|code))|\bproceed|\bgo ahead|\bis th(?:at|is) (?:right|corr|ok)"
     r"|\b(?:want|like) me to\b|\b(?:shall|should) (?:i|we)\b|\byes\W+(?:or )?no\b|agree\b|you sure"
 )
+_REQUESTING: Final = r"(?i)\bprovide|\bwhat\b|tell me|give me|share|(?:confirm|verify|have) your"
 _NEGATIVE: Final = re.compile(r"(?i)\b(?:not|cannot|no|unable|never|refus\w+|den(?:y|ies))\b|n't\b")
 _NO_CONTENT: Final = re.compile(
     r"about|after|agents?|agree|allow|also|an[dy]|another|are|be(?:en|fore)|but|can(?:not)?|confirm"
@@ -126,13 +127,12 @@ class Persona:
         """What it answers to a question: agreement, what it knows, or that it does not know."""
         question = asking(heard)
         topics = _topics(question)
-        if _CONFIRMING.search(question) and not re.search(r"(?i)(?:confirm|verify) your", question):
+        if _CONFIRMING.search(question) and not (topics and re.search(_REQUESTING, question)):
             return self._agree(question, topics)
         identity = [topic for topic in topics if topic in _IDENTITY]
         said = [fact for topic in topics for fact in self._facts(topic)]
-        if not identity:
-            everything = self._known + self._unknown + self._more
-            said += [fact for fact in everything if _content(question) & _content(fact)]
+        others = [] if identity else self._known + self._unknown + self._more
+        said += [fact for fact in others if _content(question) & _content(fact)]
         said += [f"I don't know my {topic}." for topic in identity if not self._facts(topic)]
         self.wishes = [wish for wish in self.wishes if wish not in said]
         return " ".join(dict.fromkeys(said)) or "I don't know more than I have told you."

@@ -1,7 +1,4 @@
-"""ScriptedUser: a user without a language model. The same words in, the same words out.
-
-It follows few conditions of its instructions, so results are labelled and not comparable.
-"""
+"""ScriptedUser: a user without a language model. Its results do not compare with published ones."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ PATIENCE: Final = 40
 
 _REPEATS_OF_A_REQUEST: Final = 3
 _ECHO_CHARS: Final = 20
+_CHARS_READ: Final = 5000
 _TRANSFERRED: Final = (
     r"being transferred to a human|(?:are being|been) transferred|transferring you"
     r"|(?:will|i'll) transfer you|have transferred you"
@@ -103,7 +101,7 @@ class ScriptedUser:
             return self._run_tools()
         if self._repeats:
             return UserMessage(content=f"You said that before. {STOP}")
-        return self._words_for(text)
+        return self._words_for(text[:_CHARS_READ])
 
     def _words_for(self, heard: str) -> UserMessage:
         """What it says to a text; it leaves where it is done or refused and has no other wish."""

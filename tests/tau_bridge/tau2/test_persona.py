@@ -139,6 +139,145 @@ async def opening(reason, **more):
     return (await person(reason, **more).reply([AssistantMessage(content=GREETING)])).text
 
 
+# -- one user ----------------------------------------------------------------------------------
+
+
+async def test_the_opening_is_the_reason_for_the_call_without_its_directions():
+    reason = "You want to return a lamp. Be angry. If the agent asks why, say that it is broken."
+    assert await opening(reason) == "I want to return a lamp."
+
+
+async def test_where_no_reason_can_be_spoken_the_first_wish_opens():
+    said = await opening("Be confusing.", task_instructions="You want to cancel the order.")
+    assert said == "I want to cancel the order."
+
+
+async def test_only_what_is_asked_for_is_told():
+    user = person(known_info="You are Ada Byron in zipcode 12345. Your user id is ada_byron_7.")
+    answers = await talk(user, "What is your user id?", "And your zip code?")
+    assert answers == ["My user id is ada_byron_7.", "I am Ada Byron in zipcode 12345."]
+
+
+async def test_what_is_not_known_is_said_not_to_be_known():
+    user = person(known_info="You are Ada Byron.", unknown_info="You forgot your email address.")
+    answers = await talk(user, "What is your email?", "What is your zip code, then?")
+    assert answers == ["I forgot my email address.", "I don't know my zip code."]
+
+
+async def test_a_fact_to_confirm_is_told_and_a_step_to_confirm_is_agreed_to():
+    user = person(known_info="Your zip code is 12345.")
+    answers = await talk(user, "Please confirm your zip code.", "I cancel it. Do you confirm?")
+    assert answers == ["My zip code is 12345.", "Yes."]
+
+
+async def test_a_preference_is_noted_when_a_step_that_it_is_about_is_to_be_confirmed():
+    user = person(task_instructions="You prefer the gift card.")
+    answers = await talk(
+        user, "Shall I refund to your card?", "Then to the gift card. Shall I refund it?"
+    )
+    assert answers == ["Yes. I prefer the gift card.", "Yes."]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "question", "answer"),
+    [
+        (
+            "You do not want to be transferred to a human agent.",
+            "Would you like me to transfer you to a human agent?",
+            "No. I do not want to be transferred to a human agent.",
+        ),
+        ("Under no circumstances will you upgrade.", "Do you want me to upgrade it?", "No."),
+        ("Do not accept a voucher.", "I have a voucher. Do you agree to a voucher?", "No."),
+        ("You do not want any other lamp.", "Shall I take this lamp?", "Yes."),
+    ],
+)
+async def test_what_is_not_wanted_is_declined(instruction, question, answer):
+    assert await talk(person(task_instructions=instruction), question) == [answer]
+
+
+async def test_a_second_wish_is_raised_when_the_first_is_settled_and_then_the_user_leaves():
+    user = person(
+        "You want to return a lamp.",
+        task_instructions="You also want to cancel order #7. After that, ask for a receipt.",
+    )
+    answers = await talk(
+        user,
+        "The return has been requested. Is there anything else?",
+        "That is cancelled. Anything else?",
+        "Here it is. Anything else I can do?",
+    )
+    assert answers == [
+        "I also want to cancel order #7.",
+        "I want a receipt.",
+        "No, thank you. ###STOP###",
+    ]
+
+
+async def test_a_done_request_is_asked_about_once_before_the_user_leaves():
+    user = person()
+    done = ["Your order has been cancelled.", "Yes, it has been processed."]
+    assert await talk(user, *done) == [
+        "Thank you. Is that all?",
+        "Thank you, that is all. ###STOP###",
+    ]
+
+
+async def test_the_same_statement_of_a_refusal_moves_the_user_to_its_next_wish():
+    user = person(task_instructions="You want to know the price.")
+    answers = await talk(user, "I cannot help with that.", "I am unable to help with this, too.")
+    assert answers == ["I want to know the price.", "All right, thank you anyway. ###STOP###"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "text", "answer"),
+    [
+        ("If the agent asks for the reason, say that it is broken.", "Why?", "It is broken."),
+        ("If asked for your zip code, say 98178 first.", "Your zip code?", "It is 98178."),
+        (
+            "If the agent says that it cannot be cancelled, mention that you are a member.",
+            "I am sorry, it cannot be cancelled.",
+            "I am a member.",
+        ),
+        (
+            "If the agent asks for confirmation, only exchange the lamp.",
+            "Do you confirm?",
+            "I want to only exchange the lamp.",
+        ),
+        (
+            "If the agent says that bags cannot be removed, accept it and move on.",
+            "Sorry, bags cannot be removed. What now?",
+            "All right, thank you anyway. ###STOP###",
+        ),
+    ],
+)
+async def test_a_simple_condition_is_followed_once(condition, text, answer):
+    first, _ = await talk(person(task_instructions=condition), text, f"Again: {text}")
+    assert first == answer
+
+
+async def test_a_condition_is_not_followed_where_it_does_not_hold():
+    condition = "If the agent says that it cannot be cancelled, mention that you are a member."
+    assert await talk(person(task_instructions=condition), "It can be cancelled.") == [
+        "All right, please go on."
+    ]
+
+
+@pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
+async def test_a_stop_token_in_any_part_of_a_scenario_ends_nothing(token):
+    for part in ("reason_for_call", "known_info", "unknown_info", "task_instructions"):
+        user = user_of({part: f"You want {token} a zip code. If asked for it, say {token}."})
+        texts = await talk(user, "Your zip code?", "Do you confirm?", "What do you want?")
+        assert not any("###" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "text", ["your " * 200_000, "confirm" * 100_000, " " * 500_000, "(" * 10**6]
+)
+async def test_a_huge_text_of_the_agent_is_answered(text):
+    [answer] = await talk(person(), f"{text}?")
+    assert answer
+
+
 # -- over all tasks ----------------------------------------------------------------------------
 
 
