@@ -6,6 +6,7 @@ By English grammar alone. What does not become a plain statement is None, and is
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 AGENT: Final = r"(?:the |an? )?(?:customer )?(?:service |support )?agent"
@@ -114,6 +115,7 @@ def sentences(text: str | None) -> list[str]:
     return [part for part in found if re.search(r"\w", part)]
 
 
+@lru_cache(maxsize=4096)
 def statement(sentence: str) -> str | None:
     """The sentence as the user says it, in the first person; None where it is not to be said.
 

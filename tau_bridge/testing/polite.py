@@ -38,7 +38,9 @@ MORE: Final = (
     "Thank you. Do you need further assistance?",
 )
 _FREE_TEXT: Final = frozenset(["summary", "thought", "expression"])
-_MONTHS: Final = "January February March April May June July August September October November December"
+_MONTHS: Final = (
+    "January February March April May June July August September October November December"
+)
 
 
 _SHAPES: Final = {  # of what a look-up takes, by the name of its argument
@@ -144,7 +146,11 @@ def _look_ups(domain: Domain) -> Iterator[tuple[str, str]]:
     for schema in domain.agent_schemas:
         required = schema["function"]["parameters"].get("required") or ()
         name = schema["function"]["name"]
-        if len(required) == 1 and required[0] in _SHAPES and not domain.tool_names.changes_state(name):
+        if (
+            len(required) == 1
+            and required[0] in _SHAPES
+            and not domain.tool_names.changes_state(name)
+        ):
             yield name, required[0]
 
 
