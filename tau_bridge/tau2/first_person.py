@@ -137,7 +137,7 @@ def statement(sentence: str) -> str | None:
 def _main_clauses(text: str) -> str:
     """The text up to its first direction, imperatives of a customer made wishes; "" for none."""
     text = re.sub(rf"(?i)^(?:and |but )?({_LEAD})", lambda lead: lead[1].replace(",", ""), text)
-    text = re.sub(r",? (?:and|but|so) (?:agree|do not do|don't process|swear)\b.*", "", text)
+    text = re.sub(r",? (?:and|but|so) (?:agree|be (?!\w+ed)|do not do|don't process).*", "", text)
     kept: list[str] = []
     for clause in re.split(r"(?<=[,;]) (?![^{(]*[})])", re.sub(r" [-—] ", ", ", text)):
         lead, rest = re.findall(rf"(?i)^({_LEAD})(.*)", clause)[0]

@@ -104,7 +104,7 @@ class Persona:
         """Keep what is to be said where the agent asks or says a thing; what has no such thing."""
         what = condition[1].strip()
         then = re.sub(r"^(?:suddenly |you )*change your mind and ", "", condition[2])
-        then = re.sub(r"(?:, then correct yourself.*|(?: first| initially)?\.?)$", "", then)
+        then = re.sub(r"(?: first| initially)?(?:, then correct yourself.*|\.?)$", "", then)
         named = re.match(
             r"(?:you )?(?:mention|provide|say) (?!that|you)((?:the )?\S+( \S+)?)$", then
         )

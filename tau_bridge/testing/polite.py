@@ -121,8 +121,8 @@ class PoliteAgent:
                     self._make(name, {argument: value})
             for first, last in re.findall(_NAME, self._known()) if self._look_ups else ():
                 for code in re.findall(_ZIP, "\n".join(self.heard)):
-                    name = {"first_name": first, "last_name": last, "zip": code}
-                    self._make("find_user_id_by_name_zip", name)
+                    person = {"first_name": first, "last_name": last, "zip": code}
+                    self._make("find_user_id_by_name_zip", person)
         return [f"{each.name}.{key}" for each in self._actions for key in self._unlearned(each)]
 
     def _make(self, name: str, arguments: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ class PoliteAgent:
 def _look_ups(domain: Domain) -> Iterator[tuple[str, str]]:
     """The tools that only read and take one thing by which somebody is found, and that thing."""
     for schema in domain.agent_schemas:
-        required = schema["function"]["parameters"].get("required") or ()
+        required: Sequence[str] = schema["function"]["parameters"].get("required") or ()
         name = schema["function"]["name"]
         if (
             len(required) == 1

@@ -31,6 +31,7 @@ SAID = {
     "You do not want to reveal your address.": "I would rather not give my address.",
     "You want it back, and insist on it.": "I want it back.",
     "You like red (mention this only if the agent asks).": "I like red.",
+    "There are 3 and be adamant about it.": "There are 3.",
     "Code: X7": "Code: X7.",
     "You want {'size': 'your own', 'color': 'red'}": "I want {'size': 'my own', 'color': 'red'}.",
 }

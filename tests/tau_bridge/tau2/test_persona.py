@@ -101,6 +101,7 @@ DIRECTIONS = tuple(
                 r"\babruptly\b|\bsuddenly\b|\bhalfway\b|\bconversation\b|\btool call|\bground your\b",
                 r"\brespond\b|\breply\b|\breplies\b|\brole\b|\bpersona\b|\bscenario\b|\binstructions?\b",
                 r"\bmeant to test\b|\bthis is incorrect\b|\bmake the agent\b|\bcustomer service\b",
+                r"\b(?:and|but|so) be [a-z]+\b(?<!ed)",
                 r"\btry to get\b|\bget it to\b|\bexpress (?:mild )?frustration\b|\bbe polite\b",
             ),
         ),
@@ -292,12 +293,13 @@ def all_tasks(source):
 
 async def utterances(task):
     """The opening, and all answers in two conversations, one of them in the reverse order."""
-    said = []
+    said = set()
     for questions in (QUESTIONS, QUESTIONS[::-1]):
         user = ScriptedUser(task, patience=10_000)
         for question in (GREETING, *questions):
-            said.append((await user.reply([AssistantMessage(content=question)])).text)
-    return {text.replace("###STOP###", "").strip() for text in said}
+            message = await user.reply([AssistantMessage(content=question)])
+            said.add(message.text.replace("###STOP###", "").strip())
+    return said
 
 
 def directions_in(text):
@@ -306,12 +308,13 @@ def directions_in(text):
 
 @pytest.mark.parametrize("source", ["package_source", "official_source"])
 async def test_no_user_of_any_task_speaks_a_direction_or_calls_itself_you(request, source):
-    found = {}
-    for domain, task in all_tasks(request.getfixturevalue(source)):
-        for text in await utterances(task):
-            if directions := directions_in(text):
-                found[f"{domain} {task.id}: {text}"] = directions
-    assert found == {}
+    tasks = all_tasks(request.getfixturevalue(source))
+    assert [
+        (domain, task.id, text)
+        for domain, task in tasks
+        for text in await utterances(task)
+        if directions_in(text)
+    ] == []
 
 
 @pytest.mark.parametrize("source", ["package_source", "official_source"])
