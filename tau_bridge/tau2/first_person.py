@@ -75,7 +75,7 @@ _NOT_SPOKEN: Final = re.compile(
     r"|admit\w*|make up|made up|meant to|abrupt\w*|sudden\w*|incorrect|circumstances?"
     r"|conversation|customer service|tactics?|make sure|(?:the|service|if|an) agent|respon[ds]\w*"
     r"|the user(?! (?:account|address|default|id|profile))|repl(?:y|ies)|speak|communicat\w+|swear"
-    r"|carry on|will (?:see|come up)|(?:before|once) they|get (?:it|AGENT) to|if asked|can want"
+    r"|carry on|typos?|will (?:see|come up)|(?:before|once) they|get (?:it|AGENT) to|if asked|can want"
     r"|can also want|tool calls?|use (?:the )?\w+_\w+|try(?:ing)? to (?:get|make)"
     r"|(?:do not|don't|never) (?:accept it|ask|do|give|let|offer|process|provide|say|share|tell))\b"
 )
