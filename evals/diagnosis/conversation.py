@@ -9,18 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis.conduct import (
-    Conduct,
-    Path,
-    refusal,
-    repeated_call,
-    repeated_text,
-    user_did_not_follow,
-    user_misled,
-    user_stopped_early,
-    written_call,
-)
+from evals.diagnosis.circles import PATIENCE, fruitless_turns, repeated_call, repeated_words
+from evals.diagnosis.conduct import Conduct, Path, refusal, written_call
 from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind
+from evals.diagnosis.user import user_did_not_follow, user_misled, user_stopped_early
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, is_zero, unmet
 from evals.outcome import TaskResult
 
@@ -85,6 +77,9 @@ class _Case:
         repeated = repeated_call(self._conduct, in_a_row=False)
         if repeated is not None:
             found.append(f"{repeated[1]} equal calls of {repeated[0].name} had the same result")
+        fruitless = fruitless_turns(self._conduct)
+        if fruitless >= PATIENCE:
+            found.append(f"the agent took {fruitless} turns in a row without a new call")
         if self._conduct.repairs:
             found.append(f"the agent's replies took {self._conduct.repairs} repairs to be read")
         return found
@@ -136,20 +131,14 @@ class _Case:
 
     def _circles(self) -> Iterator[Suspicion]:
         end = _OVERRUNS[self._termination]
+        words = repeated_words(self._conduct)
         repeated = repeated_call(self._conduct, in_a_row=False)
-        if repeated is not None:
+        if words is not None:
+            yield Suspicion(kind="loop", text=f"{words}, until {end}")
+        elif repeated is not None:
             call, count = repeated
             text = f"{count} equal calls of {call.name} had the same result, until {end}"
-            side_is_user = call.requestor == "user"
-            yield _circle(text, by_user=side_is_user)
-            return
-        agents = repeated_text(self._conduct, "assistant")
-        users = repeated_text(self._conduct, "user")
-        if agents is not None:
-            yield _circle(f"the agent said {agents[0]!r} {agents[1]} times, until {end}")
-        elif users is not None:
-            text = f"the user said {users[0]!r} {users[1]} times, until {end}"
-            yield _circle(text, by_user=True)
+            yield _circle(text, by_user=call.requestor == "user")
 
     def _users(self) -> Iterator[Suspicion]:
         evidence = [
@@ -200,6 +189,7 @@ class _Case:
         names = _named(self._missing)
         written = written_call(self._conduct, [each.name for each in self._missing])
         circling = repeated_call(self._conduct, in_a_row=True)
+        words = repeated_words(self._conduct)
         declined = self._declined()
         if written is not None:
             yield Suspicion(
@@ -209,6 +199,8 @@ class _Case:
             call, count = circling
             text = f"{count} equal calls of {call.name} in a row had the same result"
             yield Suspicion(kind="loop", text=text)
+        elif words is not None and not self._wrong and not self._handed_over():
+            yield Suspicion(kind="loop", text=str(words))
         if declined is not None:
             yield Suspicion(kind="gave_up", text=f"{declined}, and no call of {names} was made")
         yield Suspicion(
@@ -217,15 +209,16 @@ class _Case:
 
     def _declined(self) -> str | None:
         """How the agent declined what the gold path does; None where it tried, or did not say."""
-        handed_over = [
-            call.name
-            for call in self._conduct.calls
-            if call.name in self._conduct.handing_over and call.name not in self._path.gold_names
-        ]
+        handed_over = self._handed_over()
+        if handed_over is not None:
+            return f"the agent called {handed_over}"
         attempted = any(call.writes for call in self._conduct.calls)
-        if handed_over:
-            return f"the agent called {handed_over[0]}"
         return None if attempted else refusal(self._conduct)
+
+    def _handed_over(self) -> str | None:
+        """The tool by which the agent handed the user to a person where the gold path does not."""
+        over = self._conduct.handing_over - self._path.gold_names
+        return next((call.name for call in self._conduct.calls if call.name in over), None)
 
     def _order(self) -> Iterator[Suspicion]:
         if self._path.other_order:
@@ -250,7 +243,7 @@ class _Case:
             yield Suspicion(kind="loop", text=text)
 
 
-def _circle(text: str, *, by_user: bool = False) -> Suspicion:
+def _circle(text: str, *, by_user: bool) -> Suspicion:
     if by_user:
         return Suspicion(kind="user_simulator", side="user", text=text)
     return Suspicion(kind="loop", text=text)

@@ -171,13 +171,49 @@ def test_equal_calls_in_a_row_explain_a_missing_one_and_scattered_ones_do_not():
     assert "3 equal calls of look had the same result." in scattered.findings
 
 
-def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop_and_a_user_is_not_the_agents():
-    agent = diagnose(termination="max_steps", turns=said("Yes?", "a", "Yes?", "b", "yes? "))
-    assert (agent.kind, agent.side) == ("loop", "agent")
-    user = diagnose(
+def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop():
+    turns = said("Hi!", "Hi", "Yes?", "a", "Yes?", "b", "yes? ")
+    found = diagnose(termination="max_steps", turns=turns)
+    assert (found.kind, found.side) == ("loop", "agent")
+    assert found.summary == (
+        "The agent asked the same question 3 times ('Yes?'), until the limit of steps."
+    )
+
+
+def test_a_question_in_other_words_and_with_a_counter_is_the_same_question():
+    turns = said(
+        *("Hi!", "Hi", "What is your user id?", "u1", "Could you give me your user ID, please?"),
+        *("u1", "(3) Please provide your user id.", "u1 ###STOP###"),
+    )
+    assert diagnose(MISSING, turns=turns).kind == "loop"
+
+
+def test_a_question_is_new_where_something_new_was_done_since_it_was_asked():
+    ask = "Shall I change it?"
+    turns = said("Hi!", "Hi", ask, "Yes", ask, "Yes", ask, "Yes", "Done.", "###STOP###")
+    same = [Call(name="look", arguments={}, message=place) for place in (5, 7, 9)]
+    other = [Call(name="look", arguments={"n": n}, message=n) for n in (5, 7, 9)]
+    assert diagnose(MISSING, turns=turns).kind == "loop"
+    assert diagnose(MISSING, turns=turns, calls=[same[0], *same[1:]]).kind == "loop"
+    assert diagnose(MISSING, turns=turns, calls=other).kind == "missing_write"
+
+
+def test_declining_again_and_again_is_giving_up_and_no_loop():
+    no = "I cannot do that. Would you like me to transfer you?"
+    turns = said("Hi!", "Move me.", no, "Please!", no, "Please!", no, "###STOP###")
+    assert diagnose(MISSING, turns=turns).kind == "gave_up"
+
+
+def test_a_user_that_says_the_same_up_to_the_limit_did_nothing_wrong_by_that():
+    found = diagnose(
         termination="max_steps", turns=said("a", "Go on.", "b", "Go on.", "c", "go on.")
     )
-    assert (user.kind, user.side) == ("user_simulator", "user")
+    assert (found.kind, found.side) == ("loop", "agent")
+
+
+def test_a_user_that_makes_the_same_call_up_to_the_limit_is_at_fault():
+    calls = [Call(name="switch", arguments={}, requestor="user", result="off")] * 3
+    assert diagnose(termination="max_steps", calls=calls).side == "user"
 
 
 def test_all_done_and_no_end_is_a_loop():
@@ -233,6 +269,39 @@ def test_a_user_that_hangs_up_before_the_agent_could_act_is_at_fault(asked, answ
     found = diagnose(MISSING, turns=said(*BEGUN, asked, answered))
     assert (found.kind == "user_simulator") is early
     assert (found.side == "user") is early
+
+
+ASKED = "Which task is it?"
+
+
+@pytest.mark.parametrize("left", ["###STOP###", "Yes. ###STOP###", "###OUT-OF-SCOPE###"])
+def test_a_user_may_leave_when_it_is_asked_the_same_again(left):
+    first = said("Hi!", "Move me.", ASKED, left)
+    assert diagnose(MISSING, turns=first).side == "user"
+    again = diagnose(MISSING, turns=said("Hi!", "Move me.", ASKED, "That one.", ASKED, left))
+    assert (again.kind, again.side) == ("missing_write", "agent")
+    often = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *[ASKED, "That one."] * 46, ASKED, left)
+    )
+    assert (often.kind, often.side) == ("loop", "agent")
+    assert often.summary == f"The agent asked the same question 47 times ({ASKED!r})."
+
+
+def test_a_user_may_leave_after_many_turns_that_came_to_nothing():
+    letters = "abcdefg"
+    talk = [text for each in letters for text in (f"Do you know {each * 9}?", "No.")]
+    found = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *talk, "How old are you?", "###STOP###")
+    )
+    assert (found.kind, found.side) == ("missing_write", "agent")
+    assert "The agent took 8 turns in a row without a new call." in found.findings
+    brief = said("Hi!", "Move me.", *talk[2:], "How old are you?", "###STOP###")
+    assert diagnose(MISSING, turns=brief).side == "user"
+
+
+def test_a_user_that_has_nothing_to_answer_is_at_fault_only_where_it_was_asked():
+    told = said("Hi!", "Move me.", "That is how it is.", "###OUT-OF-SCOPE###")
+    assert diagnose(MISSING, turns=told).side == "agent"
 
 
 def test_a_user_that_stops_with_its_first_words_is_at_fault():
