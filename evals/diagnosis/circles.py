@@ -27,6 +27,10 @@ _POLITE = frozenset(
     """.split()  # noqa: SIM905  (a list of one word a line is longer and no easier to read)
 )
 """Words in which two questions may differ and ask for the same."""
+_CONFIRMATION = frozenset(
+    ["ahead", "agree", "answer", "confirm", "correct", "no", "proceed", "reply", "right", "yes"]
+)
+"""A question of these words alone is about what else the turn says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +102,7 @@ def asks_again(conduct: Conduct) -> bool:
     for turn, is_new in _agent_turns(conduct):
         if is_new:
             asked.clear()
-        said = {_telling_words(text) for text in sentences(turn.read) if asks(text)}
+        said = {key for key, _ in _questions(turn)}
         again = bool(said & asked)
         asked |= said
     return again
@@ -130,9 +134,14 @@ def _said(turn: Turn) -> dict[frozenset[str], str]:
 
     What declines is left out: to decline again and again is not to forget.
     """
-    questions = [each for each in sentences(turn.read) if asks(each)]
-    texts = [each for each in questions or [turn.read] if not declines(each)]
-    return {key: text for text in texts if (key := _telling_words(text))}
+    texts = _questions(turn) or [(_telling_words(turn.read), turn.read)]
+    return {key: text for key, text in texts if key and not declines(text)}
+
+
+def _questions(turn: Turn) -> list[tuple[frozenset[str], str]]:
+    asked = [(_telling_words(text), text) for text in sentences(turn.read) if asks(text)]
+    whole = _telling_words(turn.read)
+    return [(whole if key <= _CONFIRMATION else key, text) for key, text in asked]
 
 
 def _telling_words(text: str) -> frozenset[str]:

@@ -198,6 +198,14 @@ def test_a_question_is_new_where_something_new_was_done_since_it_was_asked():
     assert diagnose(MISSING, turns=turns, calls=other).kind == "missing_write"
 
 
+def test_asking_to_confirm_something_else_is_another_question():
+    first, second = "I book a seat at 10. (yes/no)", "I cancel the trip. (yes/no)"
+    turns = said("Hi!", "Hi", first, "No.", second, "Yes. ###STOP###")
+    assert diagnose(MISSING, turns=turns).side == "user"
+    turns = said("Hi!", "Hi", second, "Well.", second, "Yes. ###STOP###")
+    assert diagnose(MISSING, turns=turns).side == "agent"
+
+
 def test_declining_again_and_again_is_giving_up_and_no_loop():
     no = "I cannot do that. Would you like me to transfer you?"
     turns = said("Hi!", "Move me.", no, "Please!", no, "Please!", no, "###STOP###")
