@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -44,8 +44,9 @@ class TrialRow(Row):
     """What one trial came to.
 
     `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
-    which a failed trial broke. `turns` counts the agent's replies. `diagnosis` says why a trial
-    did not pass; None for one that did.
+    which a failed trial broke. `turns` counts the agent's replies, `repair_kinds` the repairs that
+    reading them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did
+    not pass; None for one that did.
     """
 
     participant: str
@@ -66,6 +67,7 @@ class TrialRow(Row):
     turns: int
     tool_calls: int
     format_repairs: int
+    repair_kinds: dict[str, int] = {}
     duration_ms: float
     total_tokens: int | None = None
     cost: float | None = None
@@ -144,6 +146,8 @@ class ScoreRow(Row):
     user_faults: int = 0
     """Trials in which the simulated user is known to have been at fault."""
     format_repairs: int
+    repair_kinds: dict[str, int] = {}
+    """The same by kind."""
     pass_hat_k: dict[str, float | None]
     tasks_by_k: dict[str, int] = {}
     """How many tasks pass^k rests on, by k: those with k scored trials."""
@@ -343,6 +347,7 @@ def _scores(
         "passed": sum(trial.passed for trial in trials),
         "user_faults": sum(_is_users(trial) for trial in trials),
         "format_repairs": sum(trial.format_repairs for trial in trials),
+        "repair_kinds": dict(sum((Counter(trial.repair_kinds) for trial in trials), Counter())),
         "pass_hat_k": {str(k): mean(estimates) for k, estimates in by_k.items()},
         "tasks_by_k": {str(k): len(estimates) for k, estimates in by_k.items()},
         "intervals": dict(

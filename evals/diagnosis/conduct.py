@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,6 +61,14 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reply:
+    """One reply of the agent: what was said in it, and the repairs that reading it took."""
+
+    text: str
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conduct:
     """One conversation.
 
@@ -69,14 +77,16 @@ class Conduct:
         calls: What was called, in order.
         instructions: All that the user was told to want, know and say.
         handing_over: The tools that hand the user to a person.
-        repairs: How often a reply had to be repaired before it could be read.
+        replies: The agent's replies over the wire; none where their form is not known.
+        expected_replies: Two examples of how a reply should look.
     """
 
     turns: Sequence[Turn] = ()
     calls: Sequence[Call] = ()
     instructions: str = ""
     handing_over: frozenset[str] = frozenset({"transfer_to_human_agents"})
-    repairs: int = 0
+    replies: Sequence[Reply] = ()
+    expected_replies: Sequence[str] = ()
 
     def said_by(self, speaker: Speaker) -> list[str]:
         """The texts of one side, each as far as it is looked at."""
@@ -121,16 +131,6 @@ def refusal(conduct: Conduct) -> str | None:
     return None
 
 
-def written_call(conduct: Conduct, names: Iterable[str]) -> str | None:
-    """A tool that the agent only wrote a call of, as text; None where there is none."""
-    for name in sorted(set(names)):
-        written = re.compile(rf"\b{re.escape(name)}\s*\(|[\"']{re.escape(name)}[\"']")
-        called = any(call.name == name for call in conduct.calls)
-        if not called and any(written.search(text) for text in conduct.said_by("assistant")):
-            return name
-    return None
-
-
 def asks(text: str) -> bool:
     """Whether a text asks the user for something, beyond whether there is anything else."""
     return _ASKS.search(text) is not None and _CLOSES.search(text) is None
@@ -146,7 +146,7 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])\s|\n", text)
 
 
-def short(text: str) -> str:
+def short(text: str, most: int = 120) -> str:
     """A text on one line, cut where it is long, as evidence quotes it."""
     one_line = " ".join(text.split())
-    return one_line if len(one_line) <= 120 else f"{one_line[:117]}..."
+    return one_line if len(one_line) <= most else f"{one_line[: most - 3]}..."
