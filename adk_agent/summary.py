@@ -347,7 +347,7 @@ def _scores(
         "passed": sum(trial.passed for trial in trials),
         "user_faults": sum(_is_users(trial) for trial in trials),
         "format_repairs": sum(trial.format_repairs for trial in trials),
-        "repair_kinds": dict(sum((Counter(trial.repair_kinds) for trial in trials), Counter())),
+        "repair_kinds": total_kinds(trials),
         "pass_hat_k": {str(k): mean(estimates) for k, estimates in by_k.items()},
         "tasks_by_k": {str(k): len(estimates) for k, estimates in by_k.items()},
         "intervals": dict(
@@ -371,6 +371,14 @@ def _scores(
         "total_tokens": total(trial.total_tokens for trial in trials),
         "cost": total(trial.cost for trial in trials),
     }
+
+
+def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
+    """The repairs of all these trials' replies, by kind."""
+    kinds: Counter[str] = Counter()
+    for trial in trials:
+        kinds.update(trial.repair_kinds)
+    return dict(kinds)
 
 
 def _is_users(trial: TrialRow) -> bool:
