@@ -90,7 +90,7 @@ class _Case:
         repairs = Counter(repair for reply in self._conduct.replies for repair in reply.repairs)
         if repairs:
             kinds = ", ".join(f"{kind} {count}" for kind, count in repairs.items())
-            found.append(f"the agent's replies took {repairs.total()} repairs to be read: {kinds}")
+            found.append(f"repairs that it took to read the agent's replies: {kinds}")
         return found
 
     def reply_format(self) -> ReplyFormat | None:

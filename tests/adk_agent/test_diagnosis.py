@@ -199,7 +199,7 @@ async def test_an_agent_that_sent_some_calls_is_told_which_other_could_not_be_re
     assert found.summary == "The agent wrote a call of create_task as text, and made none."
     assert found.reply_format.example == BROKEN.strip()
     assert found.reply_format.repairs == {"unparsable": 1}
-    assert "The agent's replies took 1 repairs to be read: unparsable 1." in found.findings
+    assert "Repairs that it took to read the agent's replies: unparsable 1." in found.findings
 
 
 async def test_a_wrong_call_stays_one_where_another_could_not_be_read(record_of, scripted):

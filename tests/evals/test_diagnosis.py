@@ -11,6 +11,7 @@ from evals.diagnosis import (
     Conduct,
     Departure,
     Path,
+    Reply,
     Turn,
     diagnose_answer,
     diagnose_broken,
@@ -136,6 +137,82 @@ def test_handing_the_user_over_is_giving_up_unless_it_is_gold():
 def test_a_call_that_was_only_written_as_text_is_a_matter_of_format(text):
     found = diagnose(MISSING, turns=said(*BEGUN, text, "Thanks ###STOP###"))
     assert (found.kind, found.also) == ("format", ("missing_write",))
+
+
+def replies(*told):
+    """Replies of the agent: each a text with its repair, or None for one that was a call."""
+    return [Reply(text=text, repairs=(kind,) if kind else ()) for text, kind in told]
+
+
+TEXT, CUT = ("I moved you.", "plain_text"), ('{"name": "look", ', "unparsable")
+ENVELOPE = ('```json\n{"tool": "look"}\n```', "unparsable")
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ([TEXT], "The only reply was plain text"),
+        ([TEXT, TEXT], "Every reply was plain text"),
+        ([CUT, CUT], "Every reply was unparsable JSON"),
+        ([ENVELOPE, ENVELOPE], "Every reply was JSON in an unknown form"),
+        ([TEXT, CUT, CUT], "Every reply was plain text (1) or unparsable JSON (2)"),
+        ([TEXT, ("", "empty")], "Every reply was plain text (1) or empty (1)"),
+    ],
+)
+def test_an_agent_that_never_sent_a_call_is_told_so_before_anything_else(told, words):
+    sorry = said(*BEGUN, "I cannot do that.", "Oh. ###STOP###")
+    found = diagnose(MISSING, turns=sorry, replies=replies(*told), expected_replies=["a", "b"])
+    assert (found.kind, found.also) == ("format", ("gave_up", "missing_write"))
+    assert found.summary == f"{words}, not a JSON call; no tool was called."
+    assert found.reply_format.replies == len(told)
+    assert found.reply_format.expected == ("a", "b")
+
+
+def test_the_example_is_of_the_form_that_most_replies_have_on_one_line_and_cut():
+    long = ('{"a":\n ' + "x" * 500, "unparsable")
+    found = diagnose(MISSING, replies=replies(TEXT, long, long))
+    assert found.reply_format.repairs == {"plain_text": 1, "unparsable": 2}
+    assert found.reply_format.example == '{"a": ' + "x" * 291 + "..."
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [("Hello.", None)],
+        [("Hello.", None), TEXT],
+        [("Hello.", "fenced")],
+        [("", "empty")],
+        [],
+    ],
+)
+def test_an_agent_that_spoke_in_the_documented_form_or_not_at_all_is_not_told_of_its_form(told):
+    found = diagnose(MISSING, replies=replies(*told))
+    assert (found.kind, found.also, found.reply_format) == ("missing_write", (), None)
+
+
+def test_plain_text_does_not_explain_a_task_without_anything_to_call():
+    of = result(component("DB"), component("COMMUNICATE", "327"))
+    found = diagnose(of=of, path={"gold_names": frozenset()}, replies=replies(TEXT))
+    assert found.kind == "communication"
+    assert "Repairs that it took to read the agent's replies: plain_text 1." in found.findings
+
+
+def test_a_gold_path_that_cannot_be_fulfilled_comes_before_the_form_of_replies():
+    of = result(component("ENV_ASSERTION", "assert_status"))
+    found = diagnose(of=of, path={"unmet_by_gold": (0,)}, replies=replies(TEXT))
+    assert (found.kind, found.also) == ("harness", ("format",))
+
+
+def test_a_call_that_could_not_be_read_is_evidence_beside_the_calls_that_were_made():
+    unread = (f'{{"name": "{ADDRESS}", "arguments": {{', "unparsable")
+    found = diagnose(WRONG, calls=[READ], replies=replies(("", None), unread))
+    assert (found.kind, found.also) == ("wrong_write", ("format",))
+    assert found.findings[0] == (
+        "A reply that writes a call of set_address could not be read as one."
+    )
+    assert found.reply_format.example == unread[0]
+    other = diagnose(WRONG, calls=[READ], replies=replies(("", None), CUT))
+    assert (other.also, other.reply_format) == ((), None)
 
 
 # -- endings -------------------------------------------------------------------------------------
