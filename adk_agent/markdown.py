@@ -10,6 +10,7 @@ from adk_agent.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.tables import counted, number, score_table, team_table
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
+from evals.diagnosis import ReplyFormat
 from evals.statistics import INTERVAL_METHOD
 
 MOST_TRIALS_LISTED = 50
@@ -168,7 +169,7 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
 
 def _formats(trials: Sequence[TrialRow]) -> list[str]:
     """For each agent of which replies held no call: one of them, and what it should have sent."""
-    found = {}
+    found: dict[str, ReplyFormat] = {}
     for trial in trials:
         wrote = trial.diagnosis.reply_format if trial.diagnosis is not None else None
         if wrote is not None:
