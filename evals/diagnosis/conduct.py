@@ -67,6 +67,11 @@ class Reply:
     text: str
     repairs: tuple[str, ...] = ()
 
+    @property
+    def read(self) -> str:
+        """The text as far as it is looked at."""
+        return self.text[:_READ_CHARS]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conduct:

@@ -34,7 +34,7 @@ def unread_call(conduct: Conduct, names: Iterable[str]) -> tuple[str, Reply] | N
     """A tool of these of which a reply writes a call that could not be read, and that reply."""
     for name in sorted(set(names)):
         for reply in conduct.replies:
-            if _has_no_call(reply) and _writes_call(name, reply.text):
+            if _has_no_call(reply) and _writes_call(name, reply.read):
                 return name, reply
     return None
 
