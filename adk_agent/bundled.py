@@ -14,6 +14,7 @@ from typing import IO, Any, Self
 from weakref import WeakKeyDictionary
 
 from adk_agent.errors import PreflightError
+from adk_agent.plan import NEEDS_GOLD
 from adk_agent.reading.addresses import TEAM_PREFIX
 from tau_bridge.tau2.tasks import Task
 
@@ -21,8 +22,6 @@ START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 WIRE_TIMEOUT_S = 10.0
 NOTICE_TIMEOUT_S = 1.0
-NEEDS_GOLD = "oracle"
-"""The bundled agent that is told the gold actions."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 

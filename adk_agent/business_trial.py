@@ -14,7 +14,7 @@ from adk_agent.diagnosis import diagnose_scenario, diagnose_trial
 from adk_agent.errors import ModelError, PreflightError
 from adk_agent.exercise import broken_end
 from adk_agent.runs import TrialRecord
-from adk_agent.trial import TrialDeps, TrialJob, failure_of, recorder_of, row_of
+from adk_agent.trial import TrialDeps, TrialJob, outcome_of, recorder_of, row_of
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
 from evals.outcome import Outcome, TaskResult
@@ -76,7 +76,7 @@ async def play_business(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             result = grade(session.world, played.answers)
             outcome: Outcome = reward_of(result)
         except Exception as error:
-            outcome = failure_of(error)
+            outcome = outcome_of(error)
             if not isinstance(error, BridgeError | ModelError):
                 logger.exception("scenario %s broke", job.label)
         finally:

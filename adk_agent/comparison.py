@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,6 +18,9 @@ from evals.statistics import LEAST_TASKS, Comparison, compare
 MOST_LISTED = 20
 DRIFTED = ("graph", "latency")
 """Evaluators whose figures are set side by side."""
+
+
+Verdict = Literal["worse", "better", "no difference", "undecided"]
 
 
 class _Row(BaseModel):
@@ -44,11 +48,20 @@ class MetricDrift(_Row):
 
 
 class AgentComparison(_Row):
-    """One participant of the first run beside one of the second."""
+    """One participant of the first run beside one of the second.
+
+    Where trials failed there are two readings: in `comparison` the second run's failed trials
+    count as not passed and the first run's as passed, which is the worst case for the second; in
+    `best_case` it is the other way round.
+    """
 
     first_agent: str
     second_agent: str
     comparison: Comparison
+    best_case: Comparison | None = None
+    """None where no trial failed: there is one reading then."""
+    failed_trials: int = 0
+    """Of both runs, in the tasks that are compared."""
     gained: tuple[TaskMove, ...]
     lost: tuple[TaskMove, ...]
     only_first: int
@@ -59,9 +72,16 @@ class AgentComparison(_Row):
     drift: tuple[MetricDrift, ...]
 
     @property
+    def verdict(self) -> Verdict:
+        """How the second compares; undecided where the two readings disagree."""
+        worst = _verdict_of(self.comparison)
+        best = worst if self.best_case is None else _verdict_of(self.best_case)
+        return worst if worst == best else "undecided"
+
+    @property
     def is_regression(self) -> bool:
-        """Whether the second is significantly worse."""
-        return self.comparison.is_significant and self.comparison.difference < 0
+        """Whether the second is significantly worse, however its failed trials would have ended."""
+        return self.verdict == "worse"
 
 
 class RunComparison(_Row):
@@ -156,11 +176,13 @@ def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str,
 def _compared(
     first: EvaluationReport, one: str, second: EvaluationReport, other: str
 ) -> AgentComparison | None:
-    before, after = _outcomes(first, one), _outcomes(second, other)
+    before = _outcomes(first, one, failed_as=True)
+    after = _outcomes(second, other, failed_as=False)
     found = compare(before, after)
     if found is None:
         return None
     common = [task for task in before if task in after]
+    failed = _failed(first, one, common) + _failed(second, other, common)
     moves = [
         TaskMove(domain=task[0], task_id=task[1], first=was, second=now)
         for task in common
@@ -170,6 +192,8 @@ def _compared(
         first_agent=one,
         second_agent=other,
         comparison=found,
+        best_case=_best_case(first, one, second, other) if failed else None,
+        failed_trials=failed,
         gained=tuple(move for move in moves if move.second > move.first),
         lost=tuple(move for move in moves if move.second < move.first),
         only_first=len(before) - len(common),
@@ -192,12 +216,39 @@ def _lost_scores(
     return sum(task in played and task not in after for task in before)
 
 
-def _outcomes(report: EvaluationReport, agent: str) -> dict[TaskKey, list[bool]]:
+def _outcomes(
+    report: EvaluationReport, agent: str, *, failed_as: bool
+) -> dict[TaskKey, list[bool]]:
+    """Whether each scored or failed trial passed, by task; empty where none was scored.
+
+    Args:
+        report: The run.
+        agent: Whose trials.
+        failed_as: What a failed trial counts as.
+    """
     outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
-    for trial in report.trials:
-        if trial.participant == agent and trial.status == "scored":
-            outcomes[trial.domain, trial.task_id].append(trial.passed)
+    trials = [trial for trial in report.trials if trial.participant == agent]
+    if not any(trial.status == "scored" for trial in trials):
+        return {}
+    for trial in trials:
+        if trial.status != "unscored":
+            passed = failed_as if trial.status == "failed" else trial.passed
+            outcomes[trial.domain, trial.task_id].append(passed)
     return dict(outcomes)
+
+
+def _best_case(
+    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+) -> Comparison | None:
+    return compare(_outcomes(first, one, failed_as=False), _outcomes(second, other, failed_as=True))
+
+
+def _failed(report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]) -> int:
+    return sum(
+        trial.status == "failed" and (trial.domain, trial.task_id) in tasks
+        for trial in report.trials
+        if trial.participant == agent
+    )
 
 
 def _figures(
@@ -317,6 +368,11 @@ def _undecided(
         if agent not in counterparts and agent not in (FLOOR, CEILING)
     ]
     missing += [f"{other} has no task in common" for (_, other), row in rows.items() if row is None]
+    missing += [
+        f"{row.second_agent} has {row.failed_trials} failed trials that decide"
+        for row in rows.values()
+        if row is not None and row.verdict == "undecided"
+    ]
     return missing + [
         f"{row.second_agent} lacks {row.only_first} of {row.only_first + row.comparison.tasks} tasks"
         for row in rows.values()
@@ -359,7 +415,7 @@ def _agent_lines(row: AgentComparison) -> list[str]:
     if row.first_agent != row.second_agent:
         name = f"{row.second_agent} (before: {row.first_agent})"
     lines = [
-        f"{name}: {_verdict(row)}",
+        f"{name}: {_told_verdict(row)}",
         f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
         f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
         f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
@@ -392,10 +448,22 @@ def _figure(metric: str, value: float, *, named: bool = True) -> str:
     return f"{metric.removesuffix('_ms')}: {told}" if named else told
 
 
-def _verdict(row: AgentComparison) -> str:
-    if not row.comparison.is_significant:
-        return "no difference that could not be chance"
-    return "worse" if row.is_regression else "better"
+def _verdict_of(found: Comparison) -> Verdict:
+    if not found.is_significant:
+        return "no difference"
+    return "worse" if found.difference < 0 else "better"
+
+
+def _told_verdict(row: AgentComparison) -> str:
+    if row.verdict == "no difference":
+        return f"no significant difference (p = {row.comparison.p_value:.2g})"
+    if row.verdict != "undecided" or row.best_case is None:
+        return row.verdict
+    return (
+        f"undecided: {row.failed_trials} failed trials decide. Counted against it, "
+        f"{_verdict_of(row.comparison)} ({row.comparison.difference:+.3f}); counted for it, "
+        f"{_verdict_of(row.best_case)} ({row.best_case.difference:+.3f})"
+    )
 
 
 def _power_lines(by: Comparison) -> list[str]:

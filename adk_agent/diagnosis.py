@@ -63,6 +63,8 @@ def diagnose_trial(
     try:
         if isinstance(outcome, Failed):
             return diagnose_broken(outcome)
+        if isinstance(outcome, Scored) and outcome.agent_error is not None:
+            return diagnose_broken(outcome.agent_error)
         if result is None or not _did_not_pass(outcome, result):
             return None
         return explain(result)

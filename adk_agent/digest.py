@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from adk_agent.harmless import harmless
 from adk_agent.report import EvaluationReport, failed_reasons, failure_counts
 from adk_agent.summary import FLOOR, SummaryRow
+from adk_agent.tables import score_range
 from adk_agent.team_summary import TeamRow
 from evals.diagnosis import FailureKind
 from evals.statistics import LEVEL
@@ -35,6 +36,8 @@ class DigestRow(BaseModel):
     pass_1_low: float | None = None
     pass_1_high: float | None = None
     """Where pass^1 lies at 95 %."""
+    pass_1_at_most: float | None = None
+    """pass^1 with failed trials counted as passed; in `pass_1` they count as not passed."""
     pass_k: float | None
     k: int
     floor: float | None = None
@@ -143,6 +146,7 @@ def _digest_row(row: SummaryRow) -> DigestRow:
         unscored=row.unscored,
         failed=row.failed,
         pass_1=row.pass_hat_k.get("1"),
+        pass_1_at_most=row.high("1"),
         pass_k=row.pass_hat_k.get(str(k)),
         k=k,
         pass_1_low=_digits(interval.low) if interval else None,
@@ -174,7 +178,9 @@ def _summary_line(row: DigestRow) -> str:
     name = f"{row.participant} in {row.domain}"
     if row.scored == 0:
         return f"{name}: no score ({row.unscored} trials unscored, {row.failed} failed)."
-    score = f"pass^1 {row.pass_1:.3f}" if row.pass_1 is not None else "no pass^1"
+    score = "no pass^1"
+    if row.pass_1 is not None:
+        score = f"pass^1 {score_range(row.pass_1, row.pass_1_at_most)}"
     if row.pass_1_low is not None and row.pass_1_high is not None:
         score += f" (95 % interval {row.pass_1_low:.2f} to {row.pass_1_high:.2f})"
     repeat = f", pass^{row.k} {row.pass_k:.3f}" if row.k > 1 and row.pass_k is not None else ""
@@ -201,6 +207,8 @@ FAILURE_MEANING: dict[FailureKind, str] = {
     "format": "sent replies that could not be played",
     "loop": "repeated themselves without getting on",
     "gave_up": "gave up before the work was done",
+    "agent_error": "ended by an error of the agent",
+    "no_reply": "got no reply in time from an agent that was there",
     "user_simulator": "went wrong on the side of the simulated user",
     "infrastructure": "broke on the machinery between",
     "harness": "broke on the assessor's own side",
@@ -315,7 +323,7 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
     for row in digest.rows:
         counts = (row.tasks, row.trials, row.passed, row.scored, row.unscored, row.failed, row.k)
         values.update(map(float, counts))
-        scores = (row.pass_1, row.pass_k, row.pass_1_low, row.pass_1_high)
+        scores = (row.pass_1, row.pass_1_at_most, row.pass_k, row.pass_1_low, row.pass_1_high)
         marks = (row.floor, row.ceiling, row.above_floor)
         values.update(score for score in (*scores, *marks) if score is not None)
         values.update(n / m for n, m in _pairs(row) if m)

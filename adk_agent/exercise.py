@@ -12,7 +12,8 @@ from adk_agent.team_access import PEERS_KEY, TeamAccess
 from adk_agent.trial import (
     TrialDeps,
     TrialJob,
-    failure_of,
+    fault_of,
+    outcome_of,
     recorder_of,
     row_of,
     unplayed_trial,
@@ -20,7 +21,7 @@ from adk_agent.trial import (
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
 from evals.diagnosis import diagnose_answer
-from evals.outcome import Failed, Outcome, TaskResult
+from evals.outcome import Fault, Outcome, TaskResult
 from evals.reward import reward_of
 from tau_bridge import coordination
 from tau_bridge.a2a.messenger import Conversation
@@ -30,7 +31,10 @@ from tau_bridge.tau2.users import NO_USER
 
 logger = logging.getLogger(__name__)
 
-_BROKEN_BY = {"agent": "agent_error", "infrastructure": "infrastructure_error"}
+_BROKEN_BY: dict[Fault | None, str] = {
+    "agent": "agent_error",
+    "infrastructure": "infrastructure_error",
+}
 """How a conversation that broke is said to have ended, by the side at fault."""
 
 
@@ -56,8 +60,7 @@ async def play_exercise(job: TrialJob, deps: TrialDeps) -> TrialRecord:
             result = exercise.grade(answer)
             outcome: Outcome = reward_of(result)
         except Exception as error:
-            outcome = failure_of(error)
-            outcome = outcome.model_copy(update={"reason": team.redact(outcome.reason)})
+            outcome = outcome_of(error, redact=team.redact)
             if not isinstance(error, BridgeError | ModelError):
                 logger.exception("exercise %s broke", job.label)
         finally:
@@ -106,8 +109,7 @@ def _conversation(
 
 def broken_end(outcome: Outcome) -> str:
     """How a conversation that broke ended, as its row says it; `outcome` tells who is at fault."""
-    fault = outcome.fault if isinstance(outcome, Failed) else "harness"
-    return _BROKEN_BY.get(fault, "harness_error")
+    return _BROKEN_BY.get(fault_of(outcome), "harness_error")
 
 
 def _messages(prompt: str, answer: str | None) -> tuple[dict[str, str], ...]:

@@ -9,12 +9,15 @@ from adk_agent.report import EvaluationReport
 from adk_agent.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 
 
-def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
+def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
     """The row that AgentBeats leaderboards query, for the report's first participant.
 
-    `score` counts passed trials and `max_score` scored ones, and `pass_rate` is their share in
-    percent: a trial without a score is not the agent's miss. `max_score_all` and `pass_rate_all`
-    count every trial. `task_rewards` holds the mean reward of each task. `floor` and `ceiling` are
+    None where no trial of it was scored: it was not evaluated, and a row would say that it was.
+
+    `score` counts passed trials, `max_score` those that are scored or failed, and `pass_rate` is
+    their share in percent: its low end, so that no fault makes a row look better. An unscored
+    trial is not the agent's miss. `max_score_all` and `pass_rate_all` count every trial.
+    `task_rewards` holds the mean reward of each task, failed trials as 0. `floor` and `ceiling` are
     the pass rates of the null agent and of the oracle: as they played in the run, else as they
     were measured for the same tasks. What has no value, because nothing was scored or a domain has
     no such agent, is None.
@@ -27,14 +30,15 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
     for trial in trials:
         key = f"{trial.domain}/{trial.task_id}" if several else trial.task_id
         rewards = task_rewards.setdefault(key, [])
-        if trial.reward is not None:
-            rewards.append(trial.reward)
+        if trial.status != "unscored":
+            rewards.append(trial.reward or 0.0)
     passed = sum(row.passed for row in rows)
-    scored = sum(row.scored for row in rows)
+    if not any(row.scored for row in rows):
+        return None
     return {
         "domain": ",".join(row.domain for row in rows),
         "score": passed,
-        "max_score": scored,
+        "max_score": _counted(rows),
         "pass_rate": _pass_rate(rows),
         "task_rewards": {
             key: round(sum(rewards) / len(rewards), 6) if rewards else None
@@ -42,7 +46,7 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any]:
         },
         "time_used": round(sum(trial.duration_ms for trial in trials) / 1000, 3),
         "max_score_all": len(trials),
-        "pass_rate_all": round(100 * passed / len(trials), 4) if scored else None,
+        "pass_rate_all": round(100 * passed / len(trials), 4),
         "unscored": sum(row.unscored for row in rows),
         "failed": sum(row.failed for row in rows),
         "participant": participant,
@@ -56,9 +60,14 @@ def _rows_of(report: EvaluationReport, participant: str) -> list[SummaryRow]:
 
 
 def _pass_rate(rows: Sequence[SummaryRow]) -> float | None:
-    """Percent of the scored trials that passed."""
-    scored = sum(row.scored for row in rows)
-    return round(100 * sum(row.passed for row in rows) / scored, 4) if scored else None
+    """Percent of the scored and failed trials that passed; None where none was scored."""
+    if not any(row.scored for row in rows):
+        return None
+    return round(100 * sum(row.passed for row in rows) / _counted(rows), 4)
+
+
+def _counted(rows: Sequence[SummaryRow]) -> int:
+    return sum(row.scored + row.failed for row in rows)
 
 
 def _mark(

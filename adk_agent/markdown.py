@@ -53,8 +53,8 @@ def _legend(report: EvaluationReport) -> str:
     users = sorted({row.user for row in report.summary})
     data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
     return (
-        "pass^k and passed count scored trials alone; unscored and failed trials are neither "
-        f"passes nor failures of the agent.{_with_zeros(report.summary)} Interval: "
+        "A range of pass^k counts failed trials as not passed at its low end and as passed at its "
+        f"high end; unscored trials are left out.{_with_zeros(report.summary)} Interval: "
         f"{INTERVAL_METHOD}. Floor: an agent that does nothing; ceiling: the tasks' own gold "
         f"actions; both for the same tasks and data.\n\nData: {data}. User: {', '.join(users)}. "
         f"Scoring: {report.plan.evaluation_type}."

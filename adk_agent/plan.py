@@ -30,6 +30,8 @@ BUSINESS = scenarios.DOMAIN
 """The domain of the business scenarios, which have tools and an end state of their own."""
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
+NEEDS_GOLD = "oracle"
+"""The bundled agent that is told the gold actions."""
 
 EVERY_MEMBER = "all"
 """In place of an entry's role: the exercises go to every member of a team, one after the other."""

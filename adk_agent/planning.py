@@ -23,6 +23,7 @@ from adk_agent.plan import (
     MAX_STEPS,
     MAX_TASKS,
     MAX_TRIALS,
+    NEEDS_GOLD,
     EvaluationPlan,
     EvaluationRequest,
     Overrides,
@@ -102,6 +103,7 @@ def resolve(
     named = _participants(request.participants, bundled, warnings)
     participants, members = _team(named, request, warnings)
     planned = _planned(request, catalogue, flags.limit, warnings)
+    _refuse_what_cannot_work(participants, planned)
     try:
         return EvaluationPlan(
             participants=participants,
@@ -122,6 +124,17 @@ def resolve(
         )
     except ValidationError as exc:
         raise RequestError(f"the request cannot be planned: {exc}") from exc
+
+
+def _refuse_what_cannot_work(
+    participants: Sequence[Participant], planned: Sequence[PlannedTasks]
+) -> None:
+    without = [each.domain for each in planned if each.domain in WITHOUT_ACTIONS]
+    if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
+        raise RequestError(
+            f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and those of "
+            f"{without[0]!r} name none, so it would reject every one; name another agent or domain"
+        )
 
 
 def _check_flags(flags: Overrides) -> None:

@@ -36,7 +36,7 @@ class EvaluationReport(Row):
     schema_version: str = SCHEMA_VERSION
     run_id: str
     status: Literal["complete", "incomplete", "interrupted"]
-    """Incomplete: some trial failed, so the figures lack it. Interrupted: trials are missing."""
+    """Incomplete: some trial failed, so scores are ranges. Interrupted: trials are missing."""
     stopped_by: str | None = None
     """The rule that ended it early, as was asked for; None where every trial was to be played."""
     request: str
@@ -83,7 +83,8 @@ def sickly(trials: Sequence[TrialRow]) -> list[str]:
     warnings = []
     for participant in dict.fromkeys(trial.participant for trial in trials):
         scored = [t for t in trials if t.participant == participant and t.status == "scored"]
-        mute = sum(trial.termination == "agent_error" for trial in scored)
+        # One that ended a trial by an error of its own has a warning of its own.
+        mute = sum(t.termination == "agent_error" and t.fault is None for t in scored)
         garbled = [trial for trial in scored if trial.format_repairs >= trial.turns > 0]
         kinds = counted(total_kinds(garbled))
         for count, what in (

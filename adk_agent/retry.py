@@ -12,19 +12,16 @@ from adk_agent.runs import REPORT, RunManifest, TrialRecord, iter_trials, load_r
 from adk_agent.summary import TrialRow
 from adk_agent.tracking import read_status
 from adk_agent.trial import jobs_of
-from evals.outcome import Fault
 
 Retry = Literal["failed", "unscored", "all"]
-"""`failed`: trials that broke for a reason that lies outside the agent. `unscored`: every trial
-without a score. `all`: every trial."""
-PASSING_FAULTS: frozenset[Fault] = frozenset({"infrastructure", "user", "harness"})
-"""Whose faults may be gone the next time. An agent that gave up would be given a second chance."""
+"""`failed`: trials that something else than the agent broke. `unscored`: every trial without a
+score. `all`: every trial."""
 
 
 def is_repeated(row: TrialRow, retry: Retry) -> bool:
     """Whether a trial that ended so is played again."""
     if retry == "failed":
-        return row.status == "failed" and (row.fault is None or row.fault in PASSING_FAULTS)
+        return row.status == "failed"
     return retry == "all" or row.status != "scored"
 
 

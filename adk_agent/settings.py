@@ -13,6 +13,7 @@ from adk_agent.errors import RequestError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4o-mini"
+DEFAULT_RESULTS_DIR = Path("results")
 
 
 def keep_litellm_offline() -> None:
@@ -51,7 +52,7 @@ class Settings(BaseSettings):
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
     tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
-    results_dir: Path = Field(Path("results"), validation_alias="GREENROOM_RESULTS_DIR")
+    results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
     auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.plan import EvaluationPlan
-from adk_agent.summary import TrialKey, TrialOutcome, TrialRow, rounded
+from adk_agent.summary import TrialKey, TrialOutcome, TrialRow, mean
 from evals.quick_interval import quick_interval
 from evals.statistics import Interval, interval_of_mean
 
@@ -33,16 +33,21 @@ class ScoreSoFar(BaseModel):
     passed: int
     scored: int
     pass_1: float | None
-    """Mean over tasks of the share of their scored trials that passed; None where none is."""
+    """Mean over tasks of the share of their trials that passed, failed ones counted as not passed;
+    None where none is scored."""
+    pass_1_high: float | None = None
+    """The same with failed trials counted as passed."""
     interval: Interval | None
-    """Of `pass_1`, 95 %. While the run goes on, by `evals.quick_interval`."""
+    """From that of `pass_1` to that of `pass_1_high`, 95 %. While the run goes on, by
+    `evals.quick_interval`."""
 
     @property
     def told(self) -> str:
         """The score in words; empty where there is none."""
         if self.pass_1 is None or self.interval is None:
             return ""
-        return f"pass^1 {self.pass_1:.3f} ({self.interval.low:.3f} to {self.interval.high:.3f})"
+        at_most = "" if self.pass_1_high in (None, self.pass_1) else f" to {self.pass_1_high:.3f}"
+        return f"pass^1 {self.pass_1:.3f}{at_most} ({self.interval.low:.3f} to {self.interval.high:.3f})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +61,8 @@ class EndedTrial:
     outcome: TrialOutcome
     why: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
+    broke_off: bool = False
+    """Whether it has no score, or was ended by the agent itself: every line then says why."""
     total_tokens: int | None = None
     cost: float | None = None
 
@@ -72,6 +79,7 @@ class EndedTrial:
             trial=row.trial,
             outcome=row.outcome,
             why=None if why is None or row.passed else why[:MOST_REASON_CHARS],
+            broke_off=row.reason is not None,
             total_tokens=row.total_tokens,
             cost=row.cost,
         )
@@ -88,9 +96,8 @@ class EndedTrial:
 
     @property
     def told(self) -> str:
-        """How it ended, in a line; why, where it has no score."""
-        has_no_score = self.outcome in ("unscored", "failed")
-        why = f": {' '.join(self.why.split())}" if self.why and has_no_score else ""
+        """How it ended, in a line; why, where it broke off or has no score."""
+        why = f": {' '.join(self.why.split())}" if self.why and self.broke_off else ""
         return f"{self.label}: {self.outcome}{why}"
 
 
@@ -195,6 +202,7 @@ class _Score:
     trials: int = 0
     passed: Counter[str] = field(default_factory=Counter)
     scored: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
     """By task."""
     _last: ScoreSoFar | None = None
     _since: int = 0
@@ -206,6 +214,8 @@ class _Score:
         if trial.outcome in ("passed", "not passed"):
             self.scored[trial.task_id] += by
             self.passed[trial.task_id] += by * (trial.outcome == "passed")
+        elif trial.outcome == "failed":
+            self.failed[trial.task_id] += by
 
     def lately(self) -> ScoreSoFar:
         last = self._last
@@ -215,14 +225,32 @@ class _Score:
         return last
 
     def made(self, interval: Callable[[Sequence[float]], Interval | None]) -> ScoreSoFar:
-        shares = [self.passed[task] / count for task, count in self.scored.items() if count]
+        low, high = self._shares()
+        within = interval(low)
+        if high != low and within is not None:
+            within = within.reaching(interval(high) or within)
         return ScoreSoFar(
             participant=self.participant,
             domain=self.domain,
-            tasks=len(shares),
+            tasks=sum(count > 0 for count in self.scored.values()),
             trials=self.trials,
             passed=self.passed.total(),
             scored=self.scored.total(),
-            pass_1=rounded(sum(shares) / len(shares)) if shares else None,
-            interval=interval(shares),
+            pass_1=mean(low),
+            pass_1_high=mean(high),
+            interval=within,
         )
+
+    def _shares(self) -> tuple[list[float], list[float]]:
+        """Each task's share of passed trials, with failed ones as not passed and as passed."""
+        if not self.scored.total():
+            return [], []
+        counted = {
+            task: self.scored[task] + self.failed[task]
+            for task in dict.fromkeys((*self.scored, *self.failed))
+        }
+        low, high = (
+            [(self.passed[task] + more[task]) / count for task, count in counted.items() if count]
+            for more in (Counter[str](), self.failed)
+        )
+        return low, high

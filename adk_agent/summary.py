@@ -12,13 +12,15 @@ from adk_agent.plan import BUILTIN_PREFIX, EvaluationPlan, Participant
 from evals.diagnosis import Diagnosis
 from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
-from evals.reward import is_success, pass_hat_k_by_task
+from evals.reward import is_success, pass_at_k_by_task, pass_hat_k_by_task
 from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, intervals_of_means
 
 FLOOR = f"{BUILTIN_PREFIX}null"
 """The agent that does nothing: what it passes, an agent passes without any doing of its own."""
 CEILING = f"{BUILTIN_PREFIX}oracle"
 """The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
+NOT_EVALUATED = "not evaluated: "
+"""How the reason of a trial begins whose agent did not open its door."""
 Number = TypeVar("Number", int, float)
 TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
 TaskKey = tuple[str, str]
@@ -44,9 +46,10 @@ class TrialRow(Row):
     """What one trial came to.
 
     `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
-    which a failed trial broke. `turns` counts the agent's replies, `repair_kinds` the repairs that
-    reading them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did
-    not pass; None for one that did.
+    which a trial broke: one that the agent itself ended is scored 0, and `reason` quotes it; all
+    others are failed. `turns` counts the agent's replies, `repair_kinds` the repairs that reading
+    them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did not
+    pass; None for one that did.
     """
 
     participant: str
@@ -131,8 +134,10 @@ class ReferenceScore(Row):
 class ScoreRow(Row):
     """One participant's scores over some tasks.
 
-    `mean_reward` and `pass_hat_k` are over scored trials alone; `mean_reward_all` counts every
-    trial that has no reward as 0 (the platform's way). They are None where nothing was scored.
+    Where trials failed, a score is a range: `pass_hat_k`, `pass_at_k` and `mean_reward` are its low
+    end, with failed trials counted as not passed, and `pass_hat_k_high` is its high end, with them
+    counted as passed. Unscored trials are left out. `mean_reward_all` counts every trial that has
+    no reward as 0 (the platform's way). All are None where nothing was scored.
     """
 
     participant: str
@@ -143,25 +148,32 @@ class ScoreRow(Row):
     unscored: int
     failed: int
     passed: int
+    agent_errors: int = 0
+    """Scored trials that the agent itself ended, by an error say."""
     user_faults: int = 0
     """Trials in which the simulated user is known to have been at fault."""
     format_repairs: int
     repair_kinds: dict[str, int] = {}
     """The same by kind."""
     pass_hat_k: dict[str, float | None]
+    pass_hat_k_high: dict[str, float | None] = {}
+    pass_at_k: dict[str, float | None] = {}
+    """The chance that one of k trials passes, by k."""
     tasks_by_k: dict[str, int] = {}
-    """How many tasks pass^k rests on, by k: those with k scored trials."""
+    """How many tasks pass^k rests on, by k: those with k trials that are scored or failed."""
     intervals: dict[str, Interval | None] = {}
-    """Of pass^k, by k, 0 to 1: see `interval_method`."""
+    """Of pass^k, by k, 0 to 1, from that of the low end to that of the high end: see
+    `interval_method`."""
     interval_method: str = INTERVAL_METHOD
     mean_reward: float | None
     mean_reward_all: float | None
     floor: ReferenceScore | None = None
     ceiling: ReferenceScore | None = None
     above_floor: float | None = None
-    """Mean over tasks of pass^1 minus what the floor gets, where both are known; -1 to 1."""
+    """Mean over tasks of pass^1 (its low end) minus what the floor gets, where both are known; -1
+    to 1."""
     above_floor_interval: Interval | None = None
-    """Of that, -1 to 1."""
+    """Of that, -1 to 1, from that of the low end to that of the high end."""
     consistency: float | None = None
     """How alike the trials of a task end, 0 to 1; None without a task of two scored trials."""
     mean_trial_ms: float | None = None
@@ -169,6 +181,10 @@ class ScoreRow(Row):
     total_tokens: int | None = None
     cost: float | None = None
     """Of the assessor's own models, in US dollars; None where no model told."""
+
+    def high(self, k: str) -> float | None:
+        """The high end of pass^k; the score itself where no trial failed."""
+        return self.pass_hat_k_high.get(k, self.pass_hat_k.get(k))
 
 
 class SummaryRow(ScoreRow):
@@ -195,6 +211,7 @@ class TaskRow(Row):
     scored: int
     passed: int
     pass_1: float | None
+    """The share that passed of those scored or failed; None where none was scored."""
     floor: float | None = None
     """The floor's reward; None where it has none."""
     ceiling: float | None = None
@@ -295,6 +312,7 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
     first = trials[0]
     rewards = [trial.reward for trial in trials if trial.reward is not None]
     passed = sum(trial.passed for trial in trials)
+    failed = sum(trial.status == "failed" for trial in trials)
     marks = references.get(first.domain, DomainReferences())
     floor, ceiling = (
         each.rewards.get(first.task_id) if each is not None else None
@@ -307,7 +325,7 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
         trials=len(trials),
         scored=len(rewards),
         passed=passed,
-        pass_1=rounded(passed / len(rewards)) if rewards else None,
+        pass_1=rounded(passed / (len(rewards) + failed)) if rewards else None,
         floor=floor,
         ceiling=ceiling,
         mean_trial_ms=_mean_ms(trials),
@@ -332,10 +350,8 @@ def _scores(
         if trial.reward is not None:
             rewards[trial.domain, trial.task_id].append(trial.reward)
     values = [reward for task_rewards in rewards.values() for reward in task_rewards]
-    by_k = {k: list(pass_hat_k_by_task(rewards, k).values()) for k in range(1, num_trials + 1)}
+    low, high = _ends(trials) if values else ({}, {})
     tasks = list(dict.fromkeys((trial.domain, trial.task_id) for trial in trials))
-    floor = _rewards_of(references, "floor", tasks)
-    gained = _gained(rewards, floor)
     return {
         "participant": participant.address,
         "role": participant.role,
@@ -345,20 +361,14 @@ def _scores(
         "unscored": sum(trial.status == "unscored" for trial in trials),
         "failed": sum(trial.status == "failed" for trial in trials),
         "passed": sum(trial.passed for trial in trials),
+        "agent_errors": sum(trial.fault == "agent" for trial in trials if trial.reward is not None),
         "user_faults": sum(_is_users(trial) for trial in trials),
         "format_repairs": sum(trial.format_repairs for trial in trials),
         "repair_kinds": total_kinds(trials),
-        "pass_hat_k": {str(k): mean(estimates) for k, estimates in by_k.items()},
-        "tasks_by_k": {str(k): len(estimates) for k, estimates in by_k.items()},
-        "intervals": dict(
-            zip(map(str, by_k), intervals_of_means(list(by_k.values())), strict=True)
-        ),
-        "mean_reward": mean(values),
+        **_pass_rates(low, high, num_trials),
+        "mean_reward": mean([reward for each in low.values() for reward in each]),
         "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
-        "floor": _reference_score(references, "floor", tasks),
-        "ceiling": _reference_score(references, "ceiling", tasks),
-        "above_floor": mean(gained),
-        "above_floor_interval": interval_of_mean(gained, lowest=-1.0),
+        **_against_references(low, high, tasks, references),
         "consistency": rounded(
             outcome_consistency(
                 {
@@ -370,6 +380,65 @@ def _scores(
         "mean_trial_ms": _mean_ms(trials),
         "total_tokens": total(trial.total_tokens for trial in trials),
         "cost": total(trial.cost for trial in trials),
+    }
+
+
+Rewards = Mapping[TaskKey, Sequence[float]]
+
+
+def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
+    """The rewards with failed trials as not passed, and with failed trials as passed."""
+    low: dict[TaskKey, list[float]] = defaultdict(list)
+    high: dict[TaskKey, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.status != "unscored":
+            task = trial.domain, trial.task_id
+            low[task].append(trial.reward or 0.0)
+            high[task].append(1.0 if trial.status == "failed" else trial.reward or 0.0)
+    return low, high
+
+
+def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
+    """pass^k and pass@k for every k, with their intervals."""
+    ks = range(1, num_trials + 1)
+    lows, highs, at = (
+        {str(k): list(estimate(rewards, k).values()) for k in ks}
+        for estimate, rewards in (
+            (pass_hat_k_by_task, low),
+            (pass_hat_k_by_task, high),
+            (pass_at_k_by_task, low),
+        )
+    )
+    low_intervals = intervals_of_means(list(lows.values()))
+    # Making them takes longest, and mostly no trial failed.
+    high_intervals = low_intervals if highs == lows else intervals_of_means(list(highs.values()))
+    return {
+        "pass_hat_k": {k: mean(estimates) for k, estimates in lows.items()},
+        "pass_hat_k_high": {k: mean(estimates) for k, estimates in highs.items()},
+        "pass_at_k": {k: mean(estimates) for k, estimates in at.items()},
+        "tasks_by_k": {k: len(estimates) for k, estimates in lows.items()},
+        "intervals": dict(zip(lows, map(_reaching, low_intervals, high_intervals), strict=True)),
+    }
+
+
+def _reaching(low: Interval | None, high: Interval | None) -> Interval | None:
+    return None if low is None or high is None else low.reaching(high)
+
+
+def _against_references(
+    low: Rewards, high: Rewards, tasks: Sequence[TaskKey], references: References
+) -> dict[str, Any]:
+    """Floor and ceiling over the tasks of the score, and how far the score is above the floor."""
+    counted = [task for task in tasks if task in low] if low else tasks
+    floor = _rewards_of(references, "floor", counted)
+    gained = [_gained(rewards, floor) for rewards in (low, high)]
+    return {
+        "floor": _reference_score(references, "floor", counted),
+        "ceiling": _reference_score(references, "ceiling", counted),
+        "above_floor": mean(gained[0]),
+        "above_floor_interval": _reaching(
+            *(interval_of_mean(each, lowest=-1.0) for each in gained)
+        ),
     }
 
 
@@ -398,9 +467,7 @@ def _rewards_of(
     return found
 
 
-def _gained(
-    rewards: Mapping[TaskKey, Sequence[float]], floor: Mapping[TaskKey, float]
-) -> list[float]:
+def _gained(rewards: Rewards, floor: Mapping[TaskKey, float]) -> list[float]:
     passed = pass_hat_k_by_task(rewards, 1)
     return [passed[task] - is_success(floor[task]) for task in passed if task in floor]
 

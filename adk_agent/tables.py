@@ -30,11 +30,11 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
             OVERALL if isinstance(row, OverallRow) else row.domain,
             *map(str, (row.tasks, row.trials, row.passed)),
             *map(str, (row.scored, row.unscored, row.failed)),
-            number(row.pass_hat_k.get("1")),
+            score_range(row.pass_hat_k.get("1"), row.high("1")),
             interval(row.intervals.get("1")),
             _reference(row.floor),
             _reference(row.ceiling),
-            *(number(row.pass_hat_k.get(k)) for k in ks),
+            *(score_range(row.pass_hat_k.get(k), row.high(k)) for k in ks),
         )
         for row in rows
     ]
@@ -67,6 +67,11 @@ def counted(kinds: Mapping[str, int]) -> str:
 def number(value: float | None) -> str:
     """A score with three digits."""
     return NONE if value is None else f"{value:.3f}"
+
+
+def score_range(low: float | None, high: float | None) -> str:
+    """A score; from its low to its high end where failed trials leave it open."""
+    return number(low) if high in (None, low) else f"{number(low)}-{number(high)}"
 
 
 def interval(found: Interval | None) -> str:

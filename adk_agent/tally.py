@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from adk_agent.plan import EvaluationPlan
 from adk_agent.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
@@ -211,8 +212,14 @@ def warnings_of(
         *_gaps(plan, rows),
         *sickly(rows),
         *_uneven(summary),
-        *_failed_by_agents(summary, rows),
+        *_ended_by_agents(rows),
     ]
+
+
+_WITHOUT: Final = {
+    "unscored": ", without a score",
+    "failed": ", and counted as not passed and as passed, so scores are ranges",
+}
 
 
 def _gaps(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> list[str]:
@@ -231,7 +238,7 @@ def _gaps(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> list[str]:
         if missing:
             reason, count = next(iter(failed_reasons(missing).items()))
             trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
-            warnings.append(f"{trials} {status}, without a score; {count} by: {reason}")
+            warnings.append(f"{trials} {status}{_WITHOUT[status]}; {count} by: {reason}")
     return warnings
 
 
@@ -251,21 +258,17 @@ def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
     ][:MOST_WARNED]
 
 
-def _failed_by_agents(summary: Sequence[SummaryRow], trials: Sequence[TrialRow]) -> list[str]:
-    """Warnings where an agent ended trials itself, which leaves them without a score."""
+def _ended_by_agents(trials: Sequence[TrialRow]) -> list[str]:
+    """Warnings where agents ended trials themselves, with the most frequent reason."""
     warnings = []
-    for row in summary:
-        count = sum(
-            trial.fault == "agent"
-            for trial in trials
-            if (trial.participant, trial.domain) == (row.participant, row.domain)
-        )
-        if count:
-            score = row.passed / (row.scored + count)
+    for participant, domain in dict.fromkeys((t.participant, t.domain) for t in trials):
+        mine = [t for t in trials if (t.participant, t.domain) == (participant, domain)]
+        reasons = Counter(t.reason for t in mine if t.fault == "agent" and t.reason is not None)
+        if reasons:
+            reason, count = min(reasons.items(), key=lambda item: (-item[1], item[0]))
             warnings.append(
-                f"{row.participant} in {row.domain}: the agent itself failed {count} of "
-                f"{row.trials} trials, which have no score; with them as 0, {score:.3f} of its "
-                "trials pass"
+                f"{participant} in {domain}: {reasons.total()} of {len(mine)} trials were ended by "
+                f"an error of the agent and are scored 0; {count} by: {reason}"
             )
     return warnings
 

@@ -15,20 +15,37 @@ from adk_agent.errors import ModelError
 from adk_agent.models import LiteLlmCompletion
 from adk_agent.plan import EvaluationPlan, Participant
 from adk_agent.runs import TrialRecord
-from adk_agent.summary import TrialKey, TrialRow, total
+from adk_agent.summary import NOT_EVALUATED, TrialKey, TrialRow, total
 from adk_agent.team_access import TeamAccess, Teams
 from adk_agent.visible import all_visible
 from evals.base import EvaluationContext
 from evals.diagnosis import Diagnosis, diagnose_broken
 from evals.driver import EvaluatorRegistry
-from evals.outcome import Failed, Fault, Outcome, Scored, TaskResult, Unscored
+from evals.outcome import (
+    AgentErrorEnd,
+    AgentErrorKind,
+    Failed,
+    Fault,
+    Outcome,
+    Scored,
+    TaskResult,
+    Unscored,
+)
 from evals.reward import action_reward, breakdown_of, reward_of
 from evals.statements import AskModel, JudgementError, judge_statements
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
 from tau_bridge.business.tool_server import BusinessTools
 from tau_bridge.clock import Clock, Runtime
-from tau_bridge.errors import BridgeError
+from tau_bridge.errors import (
+    AgentAccessError,
+    AgentCanceledError,
+    AgentError,
+    AgentFaultError,
+    AgentRejectedError,
+    AgentSilentError,
+    BridgeError,
+)
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.completion import COMPLETION
@@ -37,7 +54,6 @@ from tau_bridge.tau2.loop import (
     ConversationLimits,
     Played,
     converse,
-    fault_of,
     trial_seeds,
 )
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
@@ -147,7 +163,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         played = await _converse(job, deps, task, user, conversation, recorder)
         result, outcome = await _score(played, deps, domain, task, recorder)
     except Exception as error:
-        outcome = failure_of(error)
+        outcome = outcome_of(error)
         if not isinstance(error, BridgeError | ModelError):
             logger.exception("trial %s broke", job.label)
     team = deps.teams[job.participant.address]
@@ -233,8 +249,8 @@ def row_of(
         reward_breakdown=breakdown_of(result) if result else {},
         components=result.components if result else (),
         basis=result.basis if result else (),
-        reason=None if isinstance(outcome, Scored) else outcome.reason,
-        fault=outcome.fault if isinstance(outcome, Failed) else None,
+        reason=_reason_of(outcome),
+        fault=fault_of(outcome),
         produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
         termination=termination,
         user=user,
@@ -248,6 +264,12 @@ def row_of(
         trace_id=trace.trace_id,
         diagnosis=diagnosis,
     )
+
+
+def _reason_of(outcome: Outcome) -> str | None:
+    if not isinstance(outcome, Scored):
+        return outcome.reason
+    return None if outcome.agent_error is None else outcome.agent_error.text
 
 
 def _own_models(trace: Trace) -> list[InteractionStep]:
@@ -337,7 +359,7 @@ async def _score(
         nl_produced_by=f"llm:{deps.judge_model.spec.name}" if deps.judge_model else "rules",
     )
     if played.error is not None:
-        return result, failure_of(played.error)
+        return result, outcome_of(played.error)
     outcome = action_reward(result) if deps.plan.evaluation_type == "action" else reward_of(result)
     if isinstance(outcome, Unscored) and judge_problem is not None:
         return result, Failed(reason=judge_problem, fault="infrastructure")
@@ -400,9 +422,35 @@ def transcript(messages: Sequence[Message]) -> str:
     return "\n".join(lines)
 
 
-def failure_of(error: BaseException) -> Failed:
-    """The outcome of a trial that `error` ended."""
+def outcome_of(error: BaseException, *, redact: Callable[[str], str] = str) -> Scored | Failed:
+    """The outcome of a trial that `error` ended: 0 where the agent did it, else none.
+
+    Args:
+        error: What ended it.
+        redact: Takes out of its text what must not be told.
+    """
+    text = redact(str(error))
+    if isinstance(error, AgentFaultError):
+        ending = AgentErrorEnd(kind=_kind_of(error), text=text)
+        return Scored(value=0.0, produced_by="rules", agent_error=ending)
+    if isinstance(error, AgentAccessError):
+        return Failed(reason=f"{NOT_EVALUATED}{text}", fault=error.fault)
+    if isinstance(error, AgentError):
+        return Failed(reason=text, fault=error.fault)
     fault: Fault = "infrastructure" if isinstance(error, ModelError) else "harness"
     if isinstance(error, BridgeError):
-        fault = fault_of(error)
-    return Failed(reason=f"{type(error).__name__}: {error}", fault=fault)
+        fault = error.fault
+    return Failed(reason=f"{type(error).__name__}: {text}", fault=fault)
+
+
+def _kind_of(error: AgentFaultError) -> AgentErrorKind:
+    if isinstance(error, AgentRejectedError | AgentCanceledError):
+        return "gave_up"
+    return "no_reply" if isinstance(error, AgentSilentError) else "agent_error"
+
+
+def fault_of(outcome: Outcome) -> Fault | None:
+    """On whose side a trial broke; None where it was played to its end."""
+    if isinstance(outcome, Scored):
+        return None if outcome.agent_error is None else "agent"
+    return outcome.fault if isinstance(outcome, Failed) else None

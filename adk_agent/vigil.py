@@ -43,8 +43,7 @@ class Vigil:
     async def saw(self, trial: TrialRow) -> None:
         """Take note of how a trial ended."""
         address = trial.participant
-        # Not by the fault alone: a judge that fails leaves one too, after a whole conversation.
-        if trial.termination != "infrastructure_error":
+        if not _is_without_reply(trial):
             self._in_a_row[address] = 0
             return
         self._in_a_row[address] += 1
@@ -70,3 +69,10 @@ class Vigil:
             return await self._probe(address, SECOND_PATIENCE)
         except AgentTimeoutError as error:
             return str(error)
+
+
+def _is_without_reply(trial: TrialRow) -> bool:
+    # Not by the fault alone: a judge that fails leaves one too, after a whole conversation.
+    if trial.termination == "infrastructure_error":
+        return True
+    return trial.diagnosis is not None and trial.diagnosis.kind == "no_reply"

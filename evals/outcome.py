@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Fault = Literal["agent", "user", "infrastructure", "harness"]
-"""On whose side something broke: the agent under test, our simulated user, the machinery
-between (network, keys, services), or the assessor's own code and data."""
+"""On whose side something broke: the agent under test, our simulated user, what lies between
+(network, keys, services), or the assessor's own code and data. Only the agent's side is ever scored."""
 
 OfficialComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 """The components of a τ²-bench reward, by their official names."""
@@ -23,6 +23,19 @@ class _Result(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+AgentErrorKind = Literal["agent_error", "gave_up", "no_reply"]
+"""`gave_up`: it rejected or canceled its own task. `no_reply`: it took too long, although its card
+answers. `agent_error`: everything else, such as an error answer or one that cannot be read."""
+
+
+class AgentErrorEnd(_Result):
+    """What the agent did that ended a trial."""
+
+    kind: AgentErrorKind
+    text: str
+    """The agent's own words first, where it sent any."""
+
+
 class Scored(_Result):
     """A value was computed."""
 
@@ -30,6 +43,8 @@ class Scored(_Result):
     value: float
     produced_by: str
     """Who made it: `rules`, `llm:<model>`, `recorded`."""
+    agent_error: AgentErrorEnd | None = None
+    """What ended the trial, where the agent itself did; the value is 0 then."""
 
 
 class Unscored(_Result):

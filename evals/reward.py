@@ -78,6 +78,22 @@ def pass_hat_k(rewards_by_task: Mapping[str, Iterable[float]], k: int) -> float 
     return sum(estimates.values()) / len(estimates) if estimates else None
 
 
+def pass_at_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -> dict[Key, float]:
+    """Each task's own pass@k, the chance that one of k trials passes: 1 - C(failures, k) / C(n, k).
+
+    The unbiased estimator of Chen et al., "Evaluating Large Language Models Trained on Code"
+    (arXiv 2107.03374). From 0 to 1. Tasks with fewer than k scored trials are left out.
+
+    Raises:
+        ValueError: k is below 1.
+    """
+    missed = {
+        task: [float(not is_success(reward)) for reward in rewards]
+        for task, rewards in rewards_by_task.items()
+    }
+    return {task: 1 - all_miss for task, all_miss in pass_hat_k_by_task(missed, k).items()}
+
+
 def pass_hat_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -> dict[Key, float]:
     """Each task's own pass^k: C(successes, k) / C(trials, k), from 0 to 1.
 

@@ -56,6 +56,10 @@ class Interval(BaseModel):
         """From end to end."""
         return self.high - self.low
 
+    def reaching(self, other: Interval) -> Interval:
+        """From this one's lower end to another's upper end."""
+        return Interval(low=self.low, high=other.high, level=self.level)
+
     def holds(self, value: float) -> bool:
         """Whether a value lies within, the ends included."""
         return self.low <= value <= self.high

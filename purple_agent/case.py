@@ -173,6 +173,12 @@ class Session:
         """Whether the policy of this mark can be this conversation's."""
         return not self.has_policy and self.policy_mark in (None, "", mark)
 
+    @property
+    def pending_call(self) -> ToolCall | None:
+        """The call that the next message on the τ² wire answers; None where none is open."""
+        last = next((entry for entry in reversed(self.entries) if entry.role != "note"), None)
+        return last.call if last is not None and last.role == "call" else None
+
     def spec(self, name: str) -> ToolSpec | None:
         """A tool by its name."""
         return next((spec for spec in self.specs if spec.name == name), None)

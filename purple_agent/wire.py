@@ -1,7 +1,7 @@
 """The τ² wire as an agent sees it: what the first message holds, and how to reply.
 
 A first message carries the policy, the tools after `TOOLS_LINE`, and the user's text after
-`USER_LINE`. Later messages are the user's text or tool results, as they are.
+`USER_LINE`. Later messages are the user's text or the result of the agent's call, as they are.
 """
 
 from __future__ import annotations
@@ -103,7 +103,11 @@ def _names(tools: list[Any]) -> list[str]:
 
 
 def read_tool_result(text: str) -> tuple[str, str] | None:
-    """The tool's name and what it said, of a text `Tool '<name>' result: <content>`; else None."""
+    """The tool's name and what it said, of a text `Tool '<name>' result: <content>`; else None.
+
+    So are told the results of earlier calls in a first message, several results in one message,
+    and by some assessors every result.
+    """
     head = _RESULT.match(text)
     return None if head is None else (head[1], text[head.end() :])
 

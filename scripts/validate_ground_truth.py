@@ -1,11 +1,12 @@
-r"""Validate running containers, or processes, against the labels of data/ground_truth.json.
+r"""Validate running containers, or processes, against data/ground_truth.json: labels and classes.
 
     python scripts/validate_ground_truth.py --green http://127.0.0.1:9009
 
 Every scenario that is a trace goes through the command that scores traces. Every scenario that is a
 team is served by a command, and the green agent, asked over A2A to give it an exercise, must report
-the labels that the scenario has. A member that nobody asks cannot be seen from outside: a team with
-such a one is started by the green agent itself, which then knows all members. Both commands can be those of containers:
+the labels that the scenario has. The class follows from the labels that were found. A member that
+nobody asks cannot be seen from outside: a team with such a one is started by the green agent itself,
+which then knows all members. Both commands can be those of containers:
 
     python scripts/validate_ground_truth.py --green http://127.0.0.1:9009 \
       --score-command "docker compose exec -T green greenroom score - --json --offline" \
@@ -13,8 +14,8 @@ such a one is started by the green agent itself, which then knows all members. B
         -p 127.0.0.1:{port}:9010 -e AGENT={team} greenroom-purple:local --card-url {url}" \
       --team-url http://team-{port}:9010/
 
-Prints a line PASS or FAIL for each scenario. Exit codes: 0 all labels are right, 1 some are not, 2
-the arguments cannot be used, 3 the green agent or a command is not there.
+Prints a line PASS or FAIL with class and labels for each scenario. Exit codes: 0 all are right, 1
+some are not, 2 the arguments cannot be used, 3 the green agent or a command is not there.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from typing import Any
 from assessor import Agent, AssessorError
 
 from evals.graph.ground_truth import (
+    CoordinationClass,
     GroundTruth,
     Scenario,
     TeamSource,
     TraceSource,
+    class_of,
     read_ground_truth,
     trace_of,
 )
@@ -65,14 +68,20 @@ class Tally:
 
     def add(self, scenario: Scenario, found: Sequence[str] | None, problem: str = "") -> None:
         """Take in what was found for a scenario; None where that is nothing, because of a problem."""
-        expected = list(scenario.labels)
-        if found is not None and sorted(found) == expected:
+        expected = _verdict(scenario.coordination_class, scenario.labels)
+        seen = None if found is None else _verdict(class_of(found), found)
+        if seen == expected:
             self.right += 1
-            print(f"PASS {scenario.id}: {', '.join(expected) or 'no label'}", flush=True)
+            print(f"PASS {scenario.id}: {expected}", flush=True)
             return
         self.wrong += 1
-        seen = problem if found is None else f"{', '.join(sorted(found)) or 'no label'}"
-        print(f"FAIL {scenario.id}: expected {', '.join(expected)}; {seen}", flush=True)
+        why = problem if seen is None else f"found {seen}"
+        print(f"FAIL {scenario.id}: expected {expected}; {why}", flush=True)
+
+
+def _verdict(name: CoordinationClass, labels: Sequence[str]) -> str:
+    """A class and its labels, as in `high (balanced)`."""
+    return f"{name} ({', '.join(sorted(labels)) or 'no label'})"
 
 
 def score_traces(scenarios: Sequence[Scenario], command: str, tally: Tally) -> None:
@@ -202,6 +211,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Validate; the exit code."""
     parser = argparse.ArgumentParser(description="Validate running agents against ground truth.")
     parser.add_argument("--green", help="the green agent; without it the teams are left out")
+    parser.add_argument("--data", type=Path, default=DATA, help="the scenarios")
     parser.add_argument("--only", action="append", metavar="ID", help="a scenario; repeatable")
     parser.add_argument("--score-command", default=SCORE, help="scores traces from standard input")
     parser.add_argument(
@@ -213,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a card")
     parser.add_argument("--timeout", type=float, default=300.0, help="longest silence, seconds")
     arguments = parser.parse_args(argv)
-    truth = read_ground_truth(json.loads(DATA.read_bytes()))
+    truth = read_ground_truth(json.loads(arguments.data.read_bytes()))
     known = {scenario.id for scenario in truth.scenarios}
     unknown = sorted(set(arguments.only or ()) - known)
     if unknown:
@@ -225,7 +235,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (AssessorError, CommandError) as error:
         print(f"validate: {error}", file=sys.stderr)
         return ABSENT
-    print(f"{tally.right} of {tally.right + tally.wrong} scenarios have the labels they should")
+    print(
+        f"{tally.right} of {tally.right + tally.wrong} scenarios have the class and labels they should"
+    )
     return WRONG if tally.wrong else OK
 
 

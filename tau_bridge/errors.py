@@ -1,34 +1,46 @@
 """The errors of this package.
 
 BridgeError
-├── DataError                   task data cannot be used
+├── DataError                     task data cannot be used
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
 │   └── DataFolderError
-├── ReportError                 a trace or a roster that somebody gave cannot be read
-├── HarnessError                our own code or the task's data broke (never the agent's score)
-├── UserModelError              our simulated user's model failed
-└── AgentError                  a call to a participant did not give a reply
-    ├── AgentForbiddenError     the network policy does not let it be called
-    ├── AgentUnreachableError   no connection, DNS, TLS, refused
-    ├── AgentTimeoutError       no reply within the time allowed
-    ├── AgentProtocolError      not A2A, an invalid card, or a JSON-RPC error (with its code)
-    ├── AgentReplyTooLargeError more bytes or characters than allowed
-    ├── AgentAuthRequiredError  the agent wants credentials
-    └── AgentTaskError          the agent ended its own task
-        ├── AgentFailedError
-        ├── AgentRejectedError
-        └── AgentCanceledError
+├── ReportError                   a trace or a roster that somebody gave cannot be read
+├── HarnessError                  our own code or the task's data broke (never the agent's score)
+├── UserModelError                our simulated user's model failed
+└── AgentError                    a call to a participant did not give a reply
+    ├── AgentForbiddenError       the network policy does not let it be called
+    ├── AgentUnreachableError     no connection, DNS, TLS, refused, turned away by a gateway
+    ├── AgentTimeoutError         neither a reply nor its card within the time allowed
+    ├── AgentAccessError          wrong address, path or method: it has not answered once
+    │   └── AgentAuthRequiredError  it wants credentials that we do not have
+    └── AgentFaultError           what the agent itself did; the trial is scored 0
+        ├── AgentProtocolError    an error answer or one that cannot be read, with its code
+        ├── AgentReplyTooLargeError  more bytes or characters than allowed
+        ├── AgentSilentError      no reply in time, although its card answers
+        └── AgentTaskError        the agent ended its own task
+            ├── AgentFailedError
+            ├── AgentRejectedError
+            └── AgentCanceledError
+
+Each error says by `fault` on whose side a trial broke that it ended.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from evals.outcome import Fault
 
 
 class BridgeError(Exception):
     """Base of everything that this package raises on purpose."""
+
+    fault: ClassVar[Fault] = "harness"
+    """On whose side a trial broke that this error ended."""
 
 
 class DataError(BridgeError):
@@ -79,14 +91,19 @@ class HarnessError(BridgeError):
 class UserModelError(BridgeError):
     """The language model behind the simulated user failed."""
 
+    fault: ClassVar[Fault] = "user"
+
 
 class AgentError(BridgeError):
     """A call to a participant did not give a reply.
 
     Args:
         url: The participant's address.
-        message: What happened, with the value and what to do.
+        message: What happened, with the value and what to do; the agent's own words first, where
+            it sent any.
     """
+
+    fault: ClassVar[Fault] = "infrastructure"
 
     def __init__(self, url: str, message: str) -> None:
         self.url = url
@@ -102,26 +119,47 @@ class AgentUnreachableError(AgentError):
 
 
 class AgentTimeoutError(AgentError):
-    """No reply within the time allowed."""
+    """Neither a reply nor a card within the time allowed."""
 
 
-class AgentProtocolError(AgentError):
-    """The participant answered, but not as A2A says. `code` is the JSON-RPC code, if any."""
+class _CodedError(AgentError):
+    """An error answer. `code` is its JSON-RPC code, if it has one."""
 
     def __init__(self, url: str, message: str, *, code: int | None = None) -> None:
         self.code = code
         super().__init__(url, message)
 
 
-class AgentReplyTooLargeError(AgentError):
-    """The participant sent more than allowed, in one reply or in a whole conversation."""
+class AgentAccessError(_CodedError):
+    """The participant's door did not open, and it has not given a well-formed reply yet.
+
+    A wrong address, path, method or card: nothing was evaluated.
+    """
 
 
-class AgentAuthRequiredError(AgentError):
+class AgentAuthRequiredError(AgentAccessError):
     """The participant wants credentials that we do not have."""
 
 
-class AgentTaskError(AgentError):
+class AgentFaultError(AgentError):
+    """What the participant itself did. A trial that this ends is scored 0."""
+
+    fault: ClassVar[Fault] = "agent"
+
+
+class AgentProtocolError(AgentFaultError, _CodedError):
+    """The participant answered with an error, or not as A2A says."""
+
+
+class AgentReplyTooLargeError(AgentFaultError):
+    """The participant sent more than allowed, in one reply or in a whole conversation."""
+
+
+class AgentSilentError(AgentFaultError):
+    """The participant gave no reply within the time allowed, although its card answers at once."""
+
+
+class AgentTaskError(AgentFaultError):
     """The participant ended its own A2A task without an answer."""
 
 

@@ -1,8 +1,8 @@
 """The τ² text protocol between the assessor and an agent (dialect A): what we say, what we hear.
 
-Out: one first message with policy, tools and the conversation so far, then the user's text or tool
-results. In: one JSON object that names a tool or `respond`, in any of the shapes that agents in
-the field send. Everything here is pure.
+Out: one first message with policy, tools and the conversation so far, then the user's text or the
+result of the agent's tool call, both as they are. In: one JSON object that names a tool or
+`respond`, in any of the shapes that agents in the field send. Everything here is pure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RESPOND_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "function",
     "function": {
         "name": RESPOND,
-        "description": "Say something to the user; no tool is run.",
+        "description": "Say something to the user instead of calling a tool.",
         "parameters": {
             "properties": {
                 "content": {
@@ -48,9 +48,25 @@ _RESPOND_SCHEMA: Final[Mapping[str, Any]] = {
     },
 }
 _EXAMPLES: Final[tuple[Mapping[str, Any], ...]] = (
-    {"name": "look_up_parcel", "arguments": {"parcel_id": "P-1001"}},
-    {"name": RESPOND, "arguments": {"content": "Your parcel arrives tomorrow."}},
+    {
+        "name": "find_user_id_by_name_zip",
+        "arguments": {"first_name": "Amara", "last_name": "Lindqvist", "zip": "55512"},
+    },
+    {"name": RESPOND, "arguments": {"content": "Hello! What can I do for you today?"}},
 )
+_INSTRUCTIONS: Final = (
+    "Send exactly one JSON object with two keys:",
+    f'- "name": the tool to call, or "{RESPOND}".',
+    '- "arguments": an object with the arguments of that call.',
+    "",
+    "Never call more than one tool at a time!",
+    "Never respond to the user in the message in which you call a tool!",
+    "A tool call costs little: make one whenever it is necessary.",
+    "Most tasks can only be solved by both: calling tools and responding to the user.",
+    "",
+    "Two examples of a message:",
+)
+"""What the platform's assessor tells an agent about its replies, reworded."""
 
 
 def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Sequence[str]) -> str:
@@ -72,10 +88,8 @@ def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Seq
             json.dumps(_RESPOND_SCHEMA, indent=2),
             "",
             FORMAT_LINE,
-            'Send exactly one JSON object with two keys: "name", the tool to run or "respond", and',
-            '"arguments", an object with that call\'s arguments. One call a message: either a tool',
-            "or a response to the user, never both. For example:",
-            *(json.dumps(example, indent=2) for example in _EXAMPLES),
+            *_INSTRUCTIONS,
+            "\n\n".join(json.dumps(example, indent=2) for example in _EXAMPLES),
             "",
             MESSAGES_LINE,
             *messages,
@@ -84,13 +98,8 @@ def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Seq
 
 
 def tool_result_line(name: str, content: str) -> str:
-    """How the result of one tool call is told to an agent."""
+    """The result of one tool call as a line among others, which has to name the tool."""
     return f"Tool '{name}' result: {content}"
-
-
-def later_message(parts: Sequence[str]) -> str:
-    """Any message after the first: the user's text, or one line per tool result."""
-    return "\n".join(parts)
 
 
 def example_replies(tools: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

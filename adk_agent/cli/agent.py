@@ -8,7 +8,8 @@ import os
 import sys
 import tempfile
 
-from adk_agent.bundled import NEEDS_GOLD, gold_script
+from adk_agent.bundled import gold_script
+from adk_agent.plan import NEEDS_GOLD
 from adk_agent.settings import Settings
 from tau_bridge.tau2.data import open_source
 

@@ -22,6 +22,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from adk_agent.cli.meaning import meaning_lines, next_commands
 from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
@@ -110,7 +111,7 @@ class Display:
             self._bar = None
 
     def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
-        """Show the table of scores, the warnings and the folder, or a `last` line in its place."""
+        """Show the scores, what they mean, and the folder, or a `last` line in its place."""
         scores = without_the_usual(score_table([*report.summary, *report.overall]))
         self._table(*scores, title=f"Run {report.run_id}: {report.status}")
         measured = [team for team in report.teams if team.measured]
@@ -126,7 +127,10 @@ class Display:
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:
             self._line(f"warning: {warning}", style="yellow")
+        for line in meaning_lines(report):
+            self._line(line)
         self._line(last or f"report: {self.folder}")
+        self._line(next_commands(report, self.folder))
 
     def _teams(self, teams: Sequence[TeamRow]) -> None:
         header, rows = team_table(teams)

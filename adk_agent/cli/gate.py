@@ -9,6 +9,7 @@ from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport
 from adk_agent.summary import CEILING, FLOOR, OverallRow, SummaryRow
+from adk_agent.tables import score_range
 
 REFERENCES = (FLOOR, CEILING)
 """Agents that mark the ends of the scale; nobody works on them."""
@@ -22,20 +23,22 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         fail_under: The lowest pass^1 that every agent has to reach; None demands nothing.
 
     Returns:
-        3 for a run that is not complete, and where an agent has no score to compare: nothing is
-        decided then, whatever the other scores are. 1 where an agent's pass^1 is below. Else 0.
+        3 for a run that was interrupted, where an agent has no score to compare, and where its
+        failed trials decide: nothing is known then, whatever the other scores are. 1 where an
+        agent's pass^1 is below even with its failed trials counted as passed. 0 where every agent
+        reaches the bound even with them counted as not passed.
     """
-    complete = report.status == "complete"
     if fail_under is None:
-        return OK if complete else INCOMPLETE
+        return OK if report.status == "complete" else INCOMPLETE
     codes = []
     for row in gated_rows(report):
         code, verdict = _judged(row, fail_under)
         codes.append(code)
         _tell(f"{row.participant} in {_where(row)}: {verdict}")
-    if not complete:
-        _tell(f"not decided, for the run is {report.status}")
-    return INCOMPLETE if not complete or INCOMPLETE in codes else max(codes, default=OK)
+    if report.status == "interrupted":
+        _tell("not decided, for the run is interrupted")
+        return INCOMPLETE
+    return INCOMPLETE if INCOMPLETE in codes else max(codes, default=OK)
 
 
 def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
@@ -53,8 +56,14 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
     if score is None:
         missing = f"{row.unscored} unscored and {row.failed} failed trials"
         return INCOMPLETE, f"not decided, for no trial has a score ({missing})"
+    high = row.high("1")
+    if high is not None and score < bound <= high:
+        return INCOMPLETE, (
+            f"not decided: pass^1 is {score:.3f} with its {row.failed} failed trials counted as not "
+            f"passed, and {high:.3f} with them as passed; resume the run to play them again"
+        )
     interval = row.intervals.get("1")
-    shown = f"pass^1 {score:.3f}"
+    shown = f"pass^1 {score_range(score, high)}"
     if interval is not None:
         shown += f" (95 % interval {interval.low:.3f} to {interval.high:.3f})"
     verdict = "is below" if score < bound else "reaches"

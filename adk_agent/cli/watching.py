@@ -21,6 +21,7 @@ from adk_agent.printable import printable
 from adk_agent.progress import counts_of
 from adk_agent.runs import MANIFEST, load_manifest
 from adk_agent.standing import EndedTrial, ScoreSoFar, Standing
+from adk_agent.tables import score_range
 from adk_agent.tracking import RunStatus, read_status
 from adk_agent.trial_lines import TrialLines
 
@@ -186,7 +187,7 @@ def _table(scores: Sequence[ScoreSoFar]) -> Table:
         table.add_row(
             *map(_text, (score.participant, score.domain)),
             *(str(count) for count in (score.tasks, score.trials, score.passed)),
-            "-" if score.pass_1 is None else f"{score.pass_1:.3f}",
+            score_range(score.pass_1, score.pass_1_high),
             "-"
             if score.interval is None
             else f"{score.interval.low:.3f} to {score.interval.high:.3f}",

@@ -106,7 +106,7 @@ def _failure(row: TrialRow) -> str:
 
 def _reasons(row: TrialRow) -> list[str]:
     """A trial's reasons: what broke it, or the components at 0 with the checks that they missed."""
-    if row.status == "failed":
+    if row.fault is not None or row.status == "failed":
         return [_short(row.reason or row.termination)]
     missed = [name for name in row.basis if row.reward_breakdown.get(name) == 0]
     found = [f"{name} is 0{_unmet(row, name)}" for name in missed]

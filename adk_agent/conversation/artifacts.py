@@ -28,11 +28,14 @@ def report_parts(report: EvaluationReport, prose: str | None = None) -> list[Par
 
 
 def report_data(report: EvaluationReport) -> dict[str, Any]:
-    """The data part: the leaderboard row's keys at the top level, the report's beside them."""
+    """The data part: the leaderboard row's keys at the top level, the report's beside them.
+
+    Where the first participant was not evaluated there is no row, and so none of its keys.
+    """
     lean = report.model_dump(
         mode="json", exclude={"evaluations": True, "trials": {"__all__": {"components"}}}
     )
-    return {**leaderboard_row(report), **lean}
+    return {**(leaderboard_row(report) or {}), **lean}
 
 
 def run_id_in(parts: Iterable[Part]) -> str | None:
@@ -55,6 +58,9 @@ def parts_of_run(results_dir: Path, run_id: str) -> list[Part] | None:
 
 
 def mostly_broke(report: EvaluationReport) -> bool:
-    """Whether more than half of the trials failed by faults that are not the agent's own."""
+    """Whether faults that are not the agent's own left nothing to rely on.
+
+    More than half of the trials failed, or some did and none of the first participant's is scored.
+    """
     broken = sum(trial.status == "failed" for trial in report.trials)
-    return 2 * broken > len(report.trials)
+    return 2 * broken > len(report.trials) or (broken > 0 and leaderboard_row(report) is None)

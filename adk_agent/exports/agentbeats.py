@@ -31,5 +31,6 @@ def to_agentbeats(run: PlayedRun) -> Export:
 def _record(run: PlayedRun, participant: Participant) -> str:
     plan = run.report.plan.model_copy(update={"participants": (participant,)})
     row = leaderboard_row(run.report.model_copy(update={"plan": plan}))
-    record = {"participants": {ROLE: participant.address}, "results": [row]}
+    results = [row] if row is not None else []
+    record = {"participants": {ROLE: participant.address}, "results": results}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"

@@ -123,7 +123,7 @@ def _trial_span(record: TrialRecord, times: Times) -> dict[str, Any]:
         **_lasting(times),
         "attributes": _attributes(attributes),
         "events": [evaluation],
-        "status": _status(row.reason if row.status == "failed" else None),
+        "status": _status(row.reason if row.fault is not None else None),
     }
 
 

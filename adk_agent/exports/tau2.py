@@ -1,8 +1,8 @@
 """τ²-bench: the official results.json, which the official engine's own loader reads.
 
 One file holds one agent in one domain. What the format has no place for is left out: trials that
-have no reward, but for those that the machinery broke; the official engine leaves these out of
-its figures too.
+have no reward, but for those that failed by the infrastructure or by the assessor; the official
+engine leaves these out of its figures too.
 """
 
 from __future__ import annotations
@@ -77,7 +77,16 @@ def _left_out(run: PlayedRun, parts: Sequence[Part]) -> tuple[str, ...]:
     rows = [row for part in parts for row in run.rows(part)]
     broken = sum(_is_broken(row) for row in rows)
     if broken:
-        notes.append(f"{broken} trials that the machinery broke are in the files without a reward")
+        notes.append(
+            f"{broken} trials that failed by the infrastructure are in the files without a reward"
+        )
+    by_agents = sum(row.fault == "agent" for row in rows)
+    if by_agents:
+        notes.append(
+            f"{by_agents} trials that the agent itself ended are in the files as agent_error with "
+            "reward 0; the official engine leaves out what it takes for a fault of the "
+            "infrastructure, so its mean may be higher"
+        )
     without = sum(row.reward is None and not _is_broken(row) for row in rows)
     if without:
         notes.append(f"{without} trials without a reward are not in the files")
@@ -163,7 +172,7 @@ def _simulation(run: PlayedRun, record: TrialRecord, source: DataSource) -> dict
         "messages": [{**message, "timestamp": None} for message in record.messages],
         "trial": row.trial,
         "seed": row.seed,
-        "info": {"fault": row.fault, "reason": row.reason} if broken else None,
+        "info": {"fault": row.fault, "reason": row.reason} if row.fault is not None else None,
     }
 
 

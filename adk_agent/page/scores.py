@@ -83,7 +83,8 @@ def most_telling(rows: Sequence[Score], participant: str) -> Score | None:
 
 def _score(row: OverallRow | SummaryRow) -> Score:
     estimates = tuple(
-        _estimate(int(k), value, row.intervals.get(k)) for k, value in row.pass_hat_k.items()
+        _estimate(int(k), value, row.high(k), row.intervals.get(k))
+        for k, value in row.pass_hat_k.items()
     )
     shown = (estimates[0], estimates[-1]) if len(estimates) > 1 else estimates
     over = row.above_floor_interval
@@ -104,10 +105,14 @@ def _score(row: OverallRow | SummaryRow) -> Score:
     )
 
 
-def _estimate(k: int, value: float | None, interval: Interval | None) -> Estimate:
+def _estimate(
+    k: int, value: float | None, high: float | None, interval: Interval | None
+) -> Estimate:
     return Estimate(
         k=k,
-        value=texts.score(value),
+        value=texts.score(value)
+        if high in (None, value)
+        else f"{texts.score(value)} to {texts.score(high)}",
         interval="" if interval is None else texts.interval(interval.low, interval.high),
         at=_percent(value),
         low=None if interval is None else _percent(interval.low),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adk_agent.page import texts
@@ -15,7 +15,7 @@ from adk_agent.summary import ScoreRow, TrialRow
 _MOST_REASON = 160
 ENDS = {
     "complete": "Every trial of the run was played, and none failed.",
-    "incomplete": "The run is incomplete: some trials failed, so the figures lack them.",
+    "incomplete": "The run is incomplete: some trials failed, so scores are ranges.",
     "interrupted": "The run is interrupted: some trials were not played.",
 }
 
@@ -71,8 +71,12 @@ def _sentence(score: Score | None, trials: Sequence[TrialRow]) -> str:
     lost = [trial for trial in trials if trial.status == "scored" and not trial.passed]
     if lost:
         parts.append(f"what went wrong most: {_most(lost)}")
+    reasons = Counter(trial.reason for trial in lost if trial.fault == "agent" and trial.reason)
+    if reasons:
+        ended = f"{reasons.total()} ended by an error of the agent"
+        parts.append(f"{ended}: {texts.short(_first(reasons)[0], _MOST_REASON)}")
     if row.failed or row.unscored:
-        parts.append(f"{_gaps(row)}, which the score leaves out")
+        parts.append(_left_open(row))
     return "; ".join(parts) + "."
 
 
@@ -123,8 +127,17 @@ def _most(lost: Sequence[TrialRow]) -> str:
     return f"{COMPONENTS.get(name, name)} ({times} of {len(lost)} that did not pass)"
 
 
-def _first(counted: Counter[str]) -> tuple[str, int]:
+def _first(counted: Mapping[str, int]) -> tuple[str, int]:
     return min(counted.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _left_open(row: ScoreRow) -> str:
+    told = []
+    if row.failed:
+        told.append(f"{row.failed} failed, counted as not passed and as passed")
+    if row.unscored:
+        told.append(f"{row.unscored} unscored, which the score leaves out")
+    return texts.listed(told)
 
 
 def _gaps(row: ScoreRow) -> str:

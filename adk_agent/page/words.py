@@ -46,6 +46,8 @@ CLASSES: dict[str, tuple[str, str]] = {
     "format": ("format", "its replies could not be read as the protocol wants them"),
     "loop": ("loop", "it repeated itself until the conversation was cut off"),
     "gave_up": ("gave up", "it handed over or ended where it should have gone on"),
+    "agent_error": ("agent error", "the agent answered with an error, or unreadably"),
+    "no_reply": ("no reply", "the agent did not answer in time, although its card did"),
     "user_simulator": ("user simulator", "the simulated user was at fault, not the agent"),
     "infrastructure": ("infrastructure", "network, keys or services broke"),
     "harness": ("harness", "the assessor's own code or data broke"),

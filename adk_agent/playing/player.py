@@ -51,7 +51,7 @@ class Played:
         run_id: The run, None where none was begun.
         problem: Why it was refused or did not finish; None where it did.
         parts: The artifact; None where there is nothing to tell.
-        mostly_broke: More than half of the trials failed by faults that are not the agent's own.
+        mostly_broke: Faults that are not the agent's own left nothing to rely on.
         broken: How many.
         trials: Of how many.
     """

@@ -1,4 +1,4 @@
-"""diagnose_broken: why a trial failed that could not be scored."""
+"""diagnose_broken: why a trial broke off."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from typing import Final
 
 from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of
-from evals.outcome import Failed, Fault
+from evals.outcome import AgentErrorEnd, Failed, Fault
 
 _KIND_OF: Final[dict[Fault, FailureKind]] = {
+    "agent": "agent_error",
     "user": "user_simulator",
     "infrastructure": "infrastructure",
     "harness": "harness",
 }
-_GAVE_UP = ("AgentRejectedError", "AgentCanceledError")
 
 
-def diagnose_broken(outcome: Failed) -> Diagnosis:
-    """The diagnosis by the side at fault.
-
-    An agent that rejected or canceled its own task gave up; one whose task failed, or that sent
-    more than allowed, did not keep to the form of a conversation.
-    """
-    kind = _KIND_OF.get(outcome.fault)
-    if kind is None:
-        kind = "gave_up" if outcome.reason.startswith(_GAVE_UP) else "format"
-    return diagnosis_of([Suspicion(kind=kind, side=outcome.fault, text=outcome.reason)])
+def diagnose_broken(ending: Failed | AgentErrorEnd) -> Diagnosis:
+    """The diagnosis by the side at fault, and of an agent's error by its kind."""
+    if isinstance(ending, AgentErrorEnd):
+        return diagnosis_of([Suspicion(kind=ending.kind, side="agent", text=ending.text)])
+    kind = _KIND_OF[ending.fault]
+    return diagnosis_of([Suspicion(kind=kind, side=ending.fault, text=ending.reason)])

@@ -16,6 +16,8 @@ FailureKind = Literal[
     "format",
     "loop",
     "gave_up",
+    "agent_error",
+    "no_reply",
     "user_simulator",
     "infrastructure",
     "harness",

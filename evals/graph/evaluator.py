@@ -48,7 +48,7 @@ class GraphEvaluator(BaseEvaluator):
 
     name = "graph"
     tier = Tier.GRAPH
-    version = "1"
+    version = "2"
 
     def __init__(
         self,

@@ -2,10 +2,12 @@
 
 Each failed call of an agent or a tool is
 
-- *recovered* if a later call with the same kind, callee and arguments succeeded,
+- *recovered* if a call with the same kind, callee and arguments succeeded that began after the
+  failed one had ended and is not below it,
 - *propagated* if the step above it failed too,
-- *silent* if neither holds: whoever called went on as if nothing had happened, as far as the trace
-  tells. A failed call without a step above it counts as one whose caller did not fail.
+- *silent* if neither holds, and the step in whose course the caller made the call is visible and did
+  not fail: the caller went on as if nothing had happened,
+- *unknown* if neither holds and that step is not visible, so the trace does not tell.
 """
 
 from __future__ import annotations
@@ -13,14 +15,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from evals.graph.handoffs import UNKNOWN_ARGUMENTS
 from evals.graph.interactions import Call, Interactions
 from evals.graph.metric import Computed, Detailed, Metric, PerAgent, Undefined
+from evals.graph.nesting import callers_steps_of
 from evals.graph.once import once
-from evals.graph.repeats import Asked, asked_by, inner_steps
+from evals.graph.recovery import recovered_calls
+from evals.graph.repeats import inner_steps
 
 NO_STEP = "empty: no call of an agent or a tool"
 NO_FAILURE = "no failed call"
+UNKNOWN_CALLERS = "unknown callers: no step above shows what the callers of the failed calls did"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,35 +38,26 @@ class Failures:
     recovered: tuple[Call, ...]
     propagated: tuple[Call, ...]
     silent: tuple[Call, ...]
+    unknown: tuple[Call, ...]
 
 
 @once
 def failures_of(team: Interactions) -> Failures:
     """What became of each failed call."""
-    failed = [call for call in inner_steps(team) if call.failed]
-    recovered = _recovered(team) if failed else []
-    propagated = [c for c in failed if c.parent is not None and team.steps[c.parent].failed]
+    failed = tuple(call for call in inner_steps(team) if call.failed)
+    if not failed:
+        return Failures(failed=(), recovered=(), propagated=(), silent=(), unknown=())
+    recovered = recovered_calls(team)
+    propagated = tuple(c for c in failed if c.parent is not None and team.steps[c.parent].failed)
     noticed = {call.index for call in (*recovered, *propagated)}
+    left = [(c, callers_steps_of(team)[c.index]) for c in failed if c.index not in noticed]
     return Failures(
-        failed=tuple(failed),
-        recovered=tuple(recovered),
-        propagated=tuple(propagated),
-        silent=tuple(call for call in failed if call.index not in noticed),
+        failed=failed,
+        recovered=recovered,
+        propagated=propagated,
+        silent=tuple(c for c, own in left if own is not None and not team.steps[own].failed),
+        unknown=tuple(c for c, own in left if own is None),
     )
-
-
-def _recovered(team: Interactions) -> list[Call]:
-    """The failed calls of which a later one that asks the same succeeded."""
-    asked = asked_by(team)
-    recovered = []
-    succeeded: set[Asked | None] = set()
-    for call in reversed(inner_steps(team)):
-        what = asked[call.index]
-        if not call.failed:
-            succeeded.add(what)
-        elif what is not None and what in succeeded:
-            recovered.append(call)
-    return recovered[::-1]
 
 
 @once
@@ -99,9 +97,11 @@ class FailureRecovery(Metric):
 
     name = "failure_recovery"
     formula = (
-        "failed calls of which a later one with the same kind, callee and arguments succeeded / "
-        "failed calls whose arguments are known"
+        "failed calls after whose end a call with the same kind, callee and arguments, not below "
+        "the failed one, began and succeeded / failed calls whose arguments are known; where a "
+        "time is unknown, the order of the calls decides"
     )
+    version = "2"
     source = "this project"
     range = "0 (none made good) to 1 (all)"
     needs = "a failed call whose arguments are known"
@@ -121,16 +121,28 @@ class SilentFailures(Metric):
     """How many failures nobody reacted to."""
 
     name = "silent_failures"
-    formula = "failed calls that were not recovered and whose parent did not fail"
+    formula = (
+        "failed calls that were not recovered, whose parent did not fail, and whose caller's own "
+        "step, the closest one above that the caller answers, is visible and did not fail"
+    )
     source = "this project"
     range = "0 (none) and more"
-    needs = "a call of an agent or a tool"
+    needs = (
+        "a call of an agent or a tool; where calls failed, one of them recovered, propagated, or "
+        "with its caller's own step visible"
+    )
+    version = "2"
 
     def compute(self, team: Interactions) -> Computed:
-        """The number of silent failures."""
+        """The number of silent failures, with that of the unknown ones beside it."""
         if not inner_steps(team):
             return Undefined(NO_STEP)
-        return float(len(failures_of(team).silent))
+        failures = failures_of(team)
+        failed, unknown = len(failures.failed), len(failures.unknown)
+        if failed and unknown == failed:
+            return Undefined(f"{UNKNOWN_CALLERS} ({unknown})")
+        details: dict[str, JsonValue] = {"failed_calls": failed, "unknown": unknown}
+        return Detailed(value=float(len(failures.silent)), details=details)
 
 
 class FailedShare(Metric):

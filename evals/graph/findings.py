@@ -14,7 +14,7 @@ from evals.graph.metric import MetricValue
 from evals.graph.nesting import nesting_of
 from evals.graph.repeats import repeats_of
 from evals.graph.rewiring import Percentile
-from evals.graph.shape import isolated_members
+from evals.graph.shape import groups_of, isolated_members
 
 MOST_STEPS = 20
 """A finding names no more steps than this; how many there are stands beside them."""
@@ -145,6 +145,22 @@ def _isolated_agent(seen: _Seen) -> Finding:
     )
 
 
+def _disconnected(seen: _Seen) -> Finding:
+    groups = groups_of(seen.team)
+    group_of = {agent: at for at, group in enumerate(groups) for agent in group}
+    first = {group_of[call.caller]: call for call in reversed(seen.team.calls)}
+    named = "; ".join(_names(group) for group in groups[:_NAMED])
+    more = f"; and {_count(len(groups) - _NAMED, 'more group')}" if len(groups) > _NAMED else ""
+    return _finding(
+        "disconnected",
+        f"{len(groups)} groups with calls inside and none between them: {named}{more}.",
+        agents=[agent for group in groups for agent in group],
+        value=float(len(groups)),
+        threshold=1.0,
+        steps=[first[at] for at in range(len(groups))],
+    )
+
+
 def _over_centralized(seen: _Seen) -> Finding:
     threshold = seen.thresholds.over_centralized_share
     agents = seen.above("interaction_share", threshold)
@@ -215,6 +231,7 @@ def _silent_failure(seen: _Seen) -> Finding:
         value=float(len(failures.silent)),
         threshold=0.0,
         steps=failures.silent,
+        details={"unknown": float(len(failures.unknown))},
     )
 
 
@@ -282,6 +299,7 @@ _SMALL_TEAM = " (as in any team of 3 or fewer that is connected)"
 _MAKERS: Mapping[str, Callable[[_Seen], Finding]] = {
     "bottleneck": _bottleneck,
     "isolated_member": _isolated_agent,
+    "disconnected": _disconnected,
     "over_centralized": _over_centralized,
     "loop": _loop,
     "ping_pong": _ping_pong,

@@ -6,7 +6,7 @@ teams with faults, which has to be run. This module reads the JSON that somebody
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -15,12 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from evals.trace import CALLER_KIND, CallType, InteractionStep, Trace
 
 CoordinationClass = Literal["high", "medium", "low", "bottleneck", "loop", "degraded"]
-"""What a scenario is an example of. The file's head defines each from labels and density."""
+"""What a scenario is an example of. The file's head defines each in words, `class_of` in code."""
 
 Label = Literal[
     "balanced",
     "bottleneck",
     "bridge",
+    "disconnected",
     "duplicate_work",
     "dyad",
     "empty",
@@ -35,6 +36,15 @@ Label = Literal[
     "pipeline",
     "silent_failure",
 ]
+
+_DECISIVE: Mapping[CoordinationClass, frozenset[str]] = {
+    "degraded": frozenset({"isolated_member", "failed_member", "silent_failure"}),
+    "loop": frozenset({"loop", "ping_pong", "no_progress"}),
+    "bottleneck": frozenset({"bottleneck", "hub", "over_centralized"}),
+    "low": frozenset({"empty", "dyad", "disconnected", "duplicate_work"}),
+    "high": frozenset({"balanced"}),
+}
+"""The labels that make a class, in the order of the classes."""
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """When the first call of a scenario may begin."""
@@ -144,6 +154,16 @@ def read_ground_truth(value: Any) -> GroundTruth:
         pydantic.ValidationError: it is no ground truth; the error names the place.
     """
     return GroundTruth.model_validate(value)
+
+
+def class_of(labels: Collection[str]) -> CoordinationClass:
+    """Return the class of a team with these labels: the first that one of them makes, else medium.
+
+    Labels alone decide. They compare a team with teams of its own size, so a ring, a mesh, a star, a
+    chain or a tree stays in its class when members join; its density would not.
+    """
+    found = (name for name, decisive in _DECISIVE.items() if not decisive.isdisjoint(labels))
+    return next(found, "medium")
 
 
 def trace_of(source: TraceSource, *, trace_id: str) -> Trace:

@@ -15,6 +15,7 @@ share of the calls |
 their thresholds, no bottleneck |
 | `bridge` | exactly one link between members whose loss splits a component into two groups of \
 three or more, and whose two ends each have two further neighbours or more |
+| `disconnected` | two groups of members or more, each connected by calls, and no call between them |
 | `loop` | a delegation cycle |
 | `ping_pong` | enough calls, and a share of reversals at or above its threshold |
 | `duplicate_work` | a duplicate that is no retry, and a share at or above its threshold |
@@ -22,7 +23,8 @@ three or more, and whose two ends each have two further neighbours or more |
 callee and arguments of an earlier one |
 | `isolated_member` | a member without calls to or from another, in a team of two or more |
 | `failed_member` | a member all of whose calls received failed, one or more |
-| `silent_failure` | a failed call that was not recovered and whose parent did not fail |
+| `silent_failure` | a failed call that was not recovered, whose parent did not fail, and whose \
+caller's own step is visible and did not fail |
 
 A roster's idle members count as members, except for the shape of the tree. A figure within 1e-9 of
 a threshold counts as equal to it. A label whose metric is undefined does not hold.
@@ -38,7 +40,7 @@ from evals.graph.interactions import Interactions
 from evals.graph.metric import MetricValue
 from evals.graph.nesting import nesting_of
 from evals.graph.repeats import asked_by, repeats_of
-from evals.graph.shape import bridges_of, isolated_members, one_stands_out, out_tree
+from evals.graph.shape import bridges_of, groups_of, isolated_members, one_stands_out, out_tree
 
 NEEDED = (
     "betweenness",
@@ -74,6 +76,7 @@ def labels_of(
         "failed_member": bool(failed_members(team)),
         "silent_failure": bool(failures_of(team).silent),
         "bridge": len(bridges_of(team)) == 1,
+        "disconnected": len(groups_of(team)) > 1,
         **_shape(team, values, thresholds),
         **_flow(team, values, thresholds),
     }

@@ -33,6 +33,30 @@ def top_down(team: Interactions) -> Sequence[int]:
     return order
 
 
+@once
+def callers_steps_of(team: Interactions) -> Sequence[int | None]:
+    """For each step the index of the one in whose course its caller made it; None if not visible.
+
+    That is the closest step above which the caller answers. Between the two there may be steps that
+    the same caller made, such as that of a tool which passes the call on. The user may know the team
+    by another name, an address for example: then callers whom no member calls answer the user.
+    """
+    members = set(team.members)
+    called = {call.callee for call in team.calls}
+    found: list[int | None] = [None] * len(team.steps)
+    for index in top_down(team):
+        step = team.steps[index]
+        if step.parent is None:
+            continue
+        above = team.steps[step.parent]
+        by_another_name = above.from_outside and above.callee not in members
+        if above.callee == step.caller or (by_another_name and step.caller not in called):
+            found[index] = above.index
+        elif above.caller == step.caller:
+            found[index] = found[above.index]
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Nesting:
     """Depth and circles of the calls between agents."""
@@ -70,7 +94,7 @@ def _circles(team: Interactions) -> tuple[Call, ...]:
 
 def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[int]:
     """The steps among `asked` that lie below another one which asks the same."""
-    first, behind = _spans(team)
+    first, behind = spans_of(team)
     found = []
     until: dict[Asked, int] = {}  # the first number behind the last outer step that asks this
     for index in sorted(asked, key=first.__getitem__):
@@ -82,7 +106,8 @@ def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[i
     return found
 
 
-def _spans(team: Interactions) -> tuple[Sequence[int], Sequence[int]]:
+@once
+def spans_of(team: Interactions) -> tuple[Sequence[int], Sequence[int]]:
     """Of each step its number, and the first behind those below it, counted depth first."""
     parents, order = parents_of(team), top_down(team)
     sizes = [1] * (len(parents) + 1)  # the last one is that of NOBODY, as in `free`

@@ -13,6 +13,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Literal, TypeVar, get_args
 
 from evals.graph.calltree import CallTree, Node
@@ -29,6 +30,7 @@ Topology = Literal["mesh", "circle", "layers", "squads"]
 
 Pathology = Literal[
     "bottleneck",
+    "disconnected",
     "distribution",
     "duplicate_work",
     "failed_member",
@@ -108,6 +110,7 @@ def plant(
     What a dose d does, as far as the trace is big enough for it:
 
     - `bottleneck`: d fifths of the members reach the others through one member alone.
+    - `disconnected`: d pairs join who are asked by the user and ask only each other.
     - `distribution`: calls are left out until the density is d fifths of the way down from 0.3 to
       what just holds the team together.
     - `duplicate_work`: d tenths of the calls are made twice.
@@ -116,7 +119,7 @@ def plant(
     - `loop`: d requests come back to the agent that is at work on them.
     - `over_centralized`: d fifths of the calls that did without the busiest member go through it.
     - `ping_pong`: d fifths of the calls are handed back and forth before work begins.
-    - `silent_failure`: d calls fail, and nobody reacts.
+    - `silent_failure`: d calls whose caller's own step is in the trace fail, and nobody reacts.
 
     Dose 0 gives the trace back as it is; with any other, times are laid out afresh.
 
@@ -301,6 +304,21 @@ def _isolated_agent(tree: CallTree, dose: int, draw: random.Random) -> None:
     tree.members.update([name for name in names if name not in tree.members][:dose])
 
 
+def _disconnected(tree: CallTree, dose: int, draw: random.Random) -> None:
+    if not tree.calls():
+        return
+    numbers = (n for n in count(1) if tree.members.isdisjoint(_pair(n)))
+    for number in list(islice(numbers, dose)):
+        one, other = _pair(number)
+        task = tree.open(one, f"task {number}, apart", work_ms=draw.randint(20, 200))
+        task.planted = True
+        tree.plant(one, other, f"part of task {number}, apart", above=task)
+
+
+def _pair(number: int) -> tuple[str, str]:
+    return f"apart-{number}-a", f"apart-{number}-b"
+
+
 def _loop(tree: CallTree, dose: int, draw: random.Random) -> None:
     known = [call for call in tree.calls() if call.step.request_text is not None]
     for call in _shuffled(known, draw)[:dose]:
@@ -333,7 +351,9 @@ def _silent_failure(tree: CallTree, dose: int, draw: random.Random) -> None:
         for call in calls
         if not call.below
         and call.step.error is None
-        and (call.above is None or call.above.step.error is None)
+        and call.above is not None
+        and call.above.step.callee == call.step.caller
+        and call.above.step.error is None
         and asked[call.step.callee, call.step.request_text] == 1
     ]
     for call in _shuffled(quiet, draw)[:dose]:
@@ -350,6 +370,7 @@ def _failed_member(tree: CallTree, dose: int, draw: random.Random) -> None:
 
 _PLANTERS: Mapping[str, Callable[[CallTree, int, random.Random], None]] = {
     "bottleneck": _bottleneck,
+    "disconnected": _disconnected,
     "distribution": _distribution,
     "duplicate_work": _duplicate_work,
     "failed_member": _failed_member,

@@ -1,4 +1,4 @@
-"""Shape: who stands alone, who stands out, trees, and links that hold two groups together."""
+"""Shape: groups, who stands alone, who stands out, trees, and links that hold two groups together."""
 
 from __future__ import annotations
 
@@ -24,6 +24,21 @@ def isolated_members(team: Interactions) -> tuple[str, ...]:
     view = GraphView.of(team)
     return tuple(
         sorted(name for name, beside in zip(view.names, view.neighbours, strict=True) if not beside)
+    )
+
+
+@once
+def groups_of(team: Interactions) -> tuple[tuple[str, ...], ...]:
+    """The groups of members that calls connect, whatever their direction: the largest first.
+
+    Of equal size, the group that called first comes first; within a group, names are in
+    alphabetical order. A member without calls to or from another is in no group.
+    """
+    view = GraphView.of(team)
+    return tuple(
+        tuple(sorted(view.names[member] for member in component))
+        for component in view.components
+        if len(component) > 1
     )
 
 

@@ -116,6 +116,14 @@ DEDUCTIONS: tuple[Deduction, ...] = (
         finding="bottleneck",
     ),
     Deduction(
+        label="disconnected",
+        group="separation",
+        points=0.2,
+        weakness="the team falls into groups that never call each other",
+        metric="connected_components",
+        finding="disconnected",
+    ),
+    Deduction(
         label="isolated_member",
         group="idleness",
         points=0.15,

@@ -7,9 +7,9 @@ from functools import partial
 
 import anyio.to_thread
 
-from purple_agent.case import Answer, Case, Dialect
+from purple_agent.case import Answer, Case, Dialect, Session
 from purple_agent.privacy.guard import PrivacyVerdict, judge
-from purple_agent.wire import parse_first_message, read_tool_result
+from purple_agent.wire import parse_first_message
 
 REFUSAL = (
     "I cannot help with that: I do not disclose passwords or other secrets, nor personal data of "
@@ -32,7 +32,7 @@ class PrivacyStage:
         """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
         dialect = case.session.dialect
         verdict = await _judged(
-            users_words(case.incoming.text, dialect), thorough=dialect is Dialect.BUSINESS
+            users_words(case.incoming.text, case.session), thorough=dialect is Dialect.BUSINESS
         )
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
         if verdict.refused and dialect is Dialect.BUSINESS:
@@ -41,16 +41,17 @@ class PrivacyStage:
         return dataclasses.replace(case, flags=(*case.flags, *flags)) if flags else case
 
 
-def users_words(text: str, dialect: Dialect) -> str:
+def users_words(text: str, session: Session) -> str:
     """What the user says in a message: on the τ² wire neither policy and tools nor tool results.
 
-    A tool's result may be of many lines, so a message that begins with one is none of the user's.
+    There, the message that follows a call is its result.
     """
-    if dialect is Dialect.BUSINESS:
+    if session.dialect is Dialect.BUSINESS:
         return text
+    if session.pending_call is not None:
+        return ""
     first = parse_first_message(text)
-    words = first.user_text if first else text
-    return "" if read_tool_result(words) is not None else words
+    return first.user_text if first else text
 
 
 async def _judged(text: str, *, thorough: bool) -> PrivacyVerdict:

@@ -55,24 +55,18 @@ def enter(session: Session, text: str) -> None:
 def _entries(session: Session, text: str) -> list[Entry]:
     if session.dialect is Dialect.BUSINESS:
         return [Entry(role="user", text=text)]
-    call = pending_call(session)
+    call = session.pending_call
     if call is not None:
         return [Entry(role="result", call=call, result=read_result(call, text))]
     first = None if session.entries else wire.parse_first_message(text)
     return [Entry(role="user", text=text)] if first is None else _opening(first.user_text)
 
 
-def pending_call(session: Session) -> ToolCall | None:
-    """The call that the next message on the τ² wire answers; None where nothing was called."""
-    last = next((entry for entry in reversed(session.entries) if entry.role != "note"), None)
-    return last.call if last is not None and last.role == "call" else None
-
-
 def read_result(call: ToolCall, text: str) -> ToolResult:
-    """What came of a call, from a message `Tool '<name>' result: <content>`.
+    """What came of a call, from the message that follows it: the content as it is.
 
     Only one call is made at a time, so all of the message belongs to it, whatever the content
-    looks like. A message without that beginning is the content itself: some assessors send it bare.
+    looks like. Some assessors write `Tool '<name>' result: ` in front, which is taken off.
     """
     told = wire.read_tool_result(text)
     content = told[1] if told is not None and told[0] == call.name else text

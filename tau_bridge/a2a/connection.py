@@ -19,7 +19,8 @@ from tau_bridge.a2a.faults import Redactor, agent_error
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
-from tau_bridge.errors import AgentError, AgentProtocolError, AgentTimeoutError
+from tau_bridge.a2a.timestamps import TimestampTransport
+from tau_bridge.errors import AgentAccessError, AgentError, AgentFaultError, AgentTimeoutError
 from tau_bridge.trace_context import TRACEPARENT
 
 if TYPE_CHECKING:
@@ -56,16 +57,18 @@ class Connection:
         self._limits = limits
         self._policy = policy
         self._http = httpx.AsyncClient(
-            transport=GuardedTransport(
-                ssl_context=ssl_context,
-                keepalive_s=limits.keepalive_s,
-                gate=Gate(policy, resolver=resolver),
-                patience=Patience(
-                    max_retries=limits.max_retries,
-                    max_wait_s=limits.max_retry_wait_s,
-                    usual_wait_s=limits.retry_wait_s,
-                ),
-                sleep=sleep,
+            transport=TimestampTransport(
+                GuardedTransport(
+                    ssl_context=ssl_context,
+                    keepalive_s=limits.keepalive_s,
+                    gate=Gate(policy, resolver=resolver),
+                    patience=Patience(
+                        max_retries=limits.max_retries,
+                        max_wait_s=limits.max_retry_wait_s,
+                        usual_wait_s=limits.retry_wait_s,
+                    ),
+                    sleep=sleep,
+                )
             ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
@@ -76,6 +79,8 @@ class Connection:
             trust_env=False,
         )
         self._activation = activation_headers()
+        self.answered = False
+        """Whether the agent has given a well-formed reply to a message."""
         self._resolving: asyncio.Task[_Resolved] | None = None
         self._goodbyes: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -116,11 +121,26 @@ class Connection:
             AgentError: The call failed.
         """
         client = (await self._resolved()).client
-        with self._mapped("asking for the task of"):
+        # Whoever has a task has opened its door.
+        with self._mapped("asking for the task of", answered=True):
             task = await client.get_task(
                 GetTaskRequest(id=task_id), context=self._context(traceparent)
             )
             return self.redact.message(task)
+
+    async def answers_at_once(self) -> bool:
+        """Whether the agent's card is served within `limits.probe_timeout_s`, fetched anew.
+
+        Tells an agent that takes too long from one that is not there, or whose loop is blocked.
+        """
+        current = Exchange(url=self.url, max_bytes=self._limits.max_card_bytes)
+        try:
+            with exchange(current), self._mapped("fetching the card of"):
+                async with asyncio.timeout(self._limits.probe_timeout_s):
+                    await A2ACardResolver(self._http, self.url).get_agent_card()
+        except (AgentError, TimeoutError):
+            return False
+        return True
 
     def abandon(self, task_id: str, *, traceparent: str) -> None:
         """Ask the agent, in the background, to cancel a task for which nobody waits any more.
@@ -188,7 +208,10 @@ class Connection:
             raise AgentTimeoutError(self.url, msg) from exc
         except CardError as exc:
             msg = f"the agent at {self.url!r} cannot be called: {exc}"
-            raise AgentProtocolError(self.url, msg) from exc
+            raise AgentAccessError(self.url, msg) from exc
+        except AgentFaultError as exc:
+            # By an address without a usable card nobody was asked anything yet.
+            raise AgentAccessError(self.url, str(exc)) from exc
         config = ClientConfig(
             httpx_client=self._http,
             supported_protocol_bindings=list(BINDINGS),
@@ -198,7 +221,7 @@ class Connection:
         return _Resolved(info=describe(card, usable, self._address), client=client)
 
     @contextmanager
-    def _mapped(self, doing: str) -> Iterator[None]:
+    def _mapped(self, doing: str, *, answered: bool = False) -> Iterator[None]:
         """What the SDK raises inside comes out as an AgentError."""
         try:
             yield
@@ -209,7 +232,9 @@ class Connection:
                 raise
             raise type(exc)(self.url, self.redact(str(exc))) from None
         except Exception as exc:
-            error = agent_error(self.url, exc, redact=self.redact, doing=doing)
+            error = agent_error(
+                self.url, exc, redact=self.redact, doing=doing, answered=answered or self.answered
+            )
             if error is None:
                 raise
             raise error from self.redact.cause(exc)

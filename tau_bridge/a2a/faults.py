@@ -13,6 +13,7 @@ from a2a.utils import errors as protocol_errors
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 
 from tau_bridge.errors import (
+    AgentAccessError,
     AgentAuthRequiredError,
     AgentCanceledError,
     AgentError,
@@ -43,6 +44,7 @@ class Fault(Enum):
     PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC or HTTP+JSON"
     HTTP_STATUS = "look at the agent's own log"
     AUTH = "give the bearer token of this agent"
+    OURS = "this looks like an error of the assessor: report it"
 
 
 FAULTS: Mapping[type[Exception], Fault] = {
@@ -61,20 +63,20 @@ FAULTS: Mapping[type[Exception], Fault] = {
     httpx.WriteError: Fault.UNREACHABLE,
     httpx.CloseError: Fault.UNREACHABLE,
     httpx.ProxyError: Fault.UNREACHABLE,
-    httpx.UnsupportedProtocol: Fault.PROTOCOL,
+    httpx.UnsupportedProtocol: Fault.OURS,
     httpx.ProtocolError: Fault.PROTOCOL,
-    httpx.LocalProtocolError: Fault.PROTOCOL,
+    httpx.LocalProtocolError: Fault.OURS,
     httpx.RemoteProtocolError: Fault.PROTOCOL,
     httpx.DecodingError: Fault.PROTOCOL,
     httpx.TooManyRedirects: Fault.PROTOCOL,
     httpx.HTTPStatusError: Fault.HTTP_STATUS,
-    httpx.InvalidURL: Fault.PROTOCOL,
-    httpx.CookieConflict: Fault.PROTOCOL,
-    httpx.StreamError: Fault.PROTOCOL,
-    httpx.StreamConsumed: Fault.PROTOCOL,
-    httpx.StreamClosed: Fault.PROTOCOL,
-    httpx.ResponseNotRead: Fault.PROTOCOL,
-    httpx.RequestNotRead: Fault.PROTOCOL,
+    httpx.InvalidURL: Fault.OURS,
+    httpx.CookieConflict: Fault.OURS,
+    httpx.StreamError: Fault.OURS,
+    httpx.StreamConsumed: Fault.OURS,
+    httpx.StreamClosed: Fault.OURS,
+    httpx.ResponseNotRead: Fault.OURS,
+    httpx.RequestNotRead: Fault.OURS,
     # a2a-sdk's client
     client_errors.A2AClientError: Fault.PROTOCOL,
     client_errors.AgentCardResolutionError: Fault.PROTOCOL,
@@ -105,8 +107,11 @@ _UNREADABLE_MODULES = ("google.protobuf",)
 
 _BROKEN_OFF = ("peer closed connection", "Server disconnected")
 _UNKNOWN_CODE = re.compile(r"JSON-RPC Error (-?\d+): ")
-_GATEWAY_STATUS = {502, 503, 504}
+_BETWEEN_STATUS = {429, 502, 503, 504}
+"""Of a gateway, or of an agent that turns requests away."""
 _AUTH_STATUS = {401, 403, 407}
+_NO_ACCESS_STATUS = {404, 405}
+_METHOD_NOT_FOUND = -32601
 
 
 class Redactor:
@@ -157,7 +162,9 @@ class Redactor:
         return exc
 
 
-def agent_error(url: str, exc: Exception, *, redact: Redactor, doing: str) -> AgentError | None:
+def agent_error(
+    url: str, exc: Exception, *, redact: Redactor, doing: str, answered: bool = True
+) -> AgentError | None:
     """The error that says what `exc` means for a call to the agent at `url`.
 
     Args:
@@ -165,6 +172,8 @@ def agent_error(url: str, exc: Exception, *, redact: Redactor, doing: str) -> Ag
         exc: What the SDK raised. The errors that it wraps are looked at first.
         redact: Takes secrets out of what the agent wrote.
         doing: What was tried, as in "sending a message to".
+        answered: Whether the agent has given a well-formed reply before. Until then a wrong
+            address, path or token says nothing of the agent.
 
     Returns:
         None where `exc` does not come from an answer: then it is a fault of ours.
@@ -173,32 +182,46 @@ def agent_error(url: str, exc: Exception, *, redact: Redactor, doing: str) -> Ag
     fault = _fault(root)
     if fault is None:
         return None
-    detail = _shorten(redact(str(root) or type(root).__name__))
+    tried = f"{doing} the agent at {url!r} failed"
     if isinstance(root, httpx.HTTPStatusError):
-        return _status_error(url, root, redact=redact, doing=doing)
+        return _status_error(url, root, redact=redact, tried=tried, answered=answered)
     code = _code(root)
-    number = f"JSON-RPC error {code}: " if code is not None and str(code) not in detail else ""
-    message = f"{doing} the agent at {url!r} failed: {number}{detail}; {fault.value}"
+    detail = _shorten(redact(_UNKNOWN_CODE.sub("", str(root), count=1) or type(root).__name__))
+    if code is not None:
+        message = _quoted_first(detail, f"{tried}: JSON-RPC error {code}; {fault.value}")
+        is_closed = code == _METHOD_NOT_FOUND and not answered
+        return (AgentAccessError if is_closed else AgentProtocolError)(url, message, code=code)
+    message = f"{tried}: {detail}; {fault.value}"
     if fault is Fault.UNREACHABLE:
         return AgentUnreachableError(url, message)
     if fault is Fault.TIMEOUT:
         return AgentTimeoutError(url, message)
-    return AgentProtocolError(url, message, code=code)
+    return AgentError(url, message) if fault is Fault.OURS else AgentProtocolError(url, message)
 
 
-def task_error(url: str, state: str | None, said: str, *, redact: Redactor) -> AgentError | None:
+def task_error(
+    url: str, state: str | None, said: str, *, redact: Redactor, answered: bool = True
+) -> AgentError | None:
     """The error for a task that ended, or stopped, in `state`; None where that is no error."""
-    words = _shorten(redact(said)) or "no reason given"
+    words = _shorten(redact(said))
     if state == "failed":
-        return AgentFailedError(url, f"the agent at {url!r} failed its task: {words}")
+        return AgentFailedError(url, _quoted_first(words, f"the agent at {url!r} failed its task"))
     if state == "rejected":
-        return AgentRejectedError(url, f"the agent at {url!r} rejected the task: {words}")
+        what = f"the agent at {url!r} rejected the task"
+        return AgentRejectedError(url, _quoted_first(words, what))
     if state == "canceled":
-        return AgentCanceledError(url, f"the agent at {url!r} canceled the task: {words}")
+        what = f"the agent at {url!r} canceled the task"
+        return AgentCanceledError(url, _quoted_first(words, what))
     if state == "auth-required":
-        message = f"the agent at {url!r} wants credentials: {words}; {Fault.AUTH.value}"
-        return AgentAuthRequiredError(url, message)
+        what = f"the agent at {url!r} wants credentials; {Fault.AUTH.value}"
+        kind = AgentProtocolError if answered else AgentAuthRequiredError
+        return kind(url, _quoted_first(words, what))
     return None
+
+
+def _quoted_first(words: str, what: str) -> str:
+    """An agent's own words, then what happened: where a line is cut, the cause is read first."""
+    return f"{words} ({what})" if words else f"{what}; it gave no reason"
 
 
 def _root(exc: Exception) -> Exception:
@@ -208,6 +231,11 @@ def _root(exc: Exception) -> Exception:
     if wrapped and isinstance(cause, httpx.HTTPError):
         return cause
     return exc
+
+
+def is_between(exc: httpx.TransportError) -> bool:
+    """Whether a connection was refused or broke, rather than brought something unreadable."""
+    return _fault(exc) is Fault.UNREACHABLE
 
 
 def _fault(exc: Exception) -> Fault | None:
@@ -231,21 +259,26 @@ def _code(exc: Exception) -> int | None:
 
 
 def _status_error(
-    url: str, exc: httpx.HTTPStatusError, *, redact: Redactor, doing: str
+    url: str, exc: httpx.HTTPStatusError, *, redact: Redactor, tried: str, answered: bool
 ) -> AgentError:
     status = exc.response.status_code
     said, code = _body(exc.response)
-    quoted = f": {_shorten(redact(said))}" if said else ""
-    message = f"{doing} the agent at {url!r} failed: it answered HTTP {status}{quoted}"
-    if status in _AUTH_STATUS:
-        return AgentAuthRequiredError(url, f"{message}; {Fault.AUTH.value}")
-    if status in _GATEWAY_STATUS:
-        return AgentUnreachableError(url, f"{message}; {Fault.UNREACHABLE.value}")
-    if exc.response.is_redirect:
-        return AgentProtocolError(url, f"{message}; give the address that it redirects to")
-    if status == httpx.codes.NOT_FOUND:
-        return AgentProtocolError(url, f"{message}; {Fault.UNREACHABLE.value}", code=code)
-    return AgentProtocolError(url, f"{message}; {Fault.HTTP_STATUS.value}", code=code)
+
+    def told(advice: str) -> str:
+        return _quoted_first(
+            _shorten(redact(said)), f"{tried}: it answered HTTP {status}; {advice}"
+        )
+
+    if status in _BETWEEN_STATUS:
+        return AgentUnreachableError(url, told(Fault.UNREACHABLE.value))
+    if not answered:
+        if status in _AUTH_STATUS:
+            return AgentAuthRequiredError(url, told(Fault.AUTH.value), code=code)
+        if exc.response.is_redirect:
+            return AgentAccessError(url, told("give the address that it redirects to"), code=code)
+        if status in _NO_ACCESS_STATUS or code == _METHOD_NOT_FOUND:
+            return AgentAccessError(url, told(Fault.UNREACHABLE.value), code=code)
+    return AgentProtocolError(url, told(Fault.HTTP_STATUS.value), code=code)
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:

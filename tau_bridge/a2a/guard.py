@@ -10,7 +10,7 @@ the same time however many there are. It also
 - refuses compressed answers and counts body bytes, so that memory stays bounded;
 - repeats a request once, unchanged, when a *kept* connection broke before an answer began: the
   server closed it while the request was on its way. A new connection is never tried again;
-- repeats a request, unchanged, that the server turned away (see `tau_bridge.a2a.patience`).
+- repeats a request, unchanged, that did not reach its agent (see `tau_bridge.a2a.patience`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from tau_bridge.a2a.faults import is_between
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.pinning import allowed_addresses, pinned, place
 from tau_bridge.a2a.policy import Gate, NetworkPolicy
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 Sleep = Callable[[float], Awaitable[None]]
 
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+_BETWEEN = (httpx.ConnectError, *_BROKEN)
 _NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
 _DETOUR_S = 2.0
 """How long a connection may take to one of a host's addresses while there are others."""
@@ -158,13 +160,20 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         current = _EXCHANGE.get()
         retries, waited_s = 0, 0.0
         while True:
-            response = await self._reached(request, current)
-            wait_s = self._patience.wait_s(
-                response.status_code, response.headers, retries=retries, waited_s=waited_s
-            )
-            if wait_s is None:
-                return response
-            await response.aclose()
+            try:
+                response = await self._reached(request, current)
+            except _BETWEEN as exc:
+                wait_s = self._patience.wait_after_break_s(retries=retries, waited_s=waited_s)
+                # A card is asked for to learn whether the agent is there: no news is news.
+                if wait_s is None or request.method == "GET" or not is_between(exc):
+                    raise
+            else:
+                wait_s = self._patience.wait_s(
+                    response.status_code, response.headers, retries=retries, waited_s=waited_s
+                )
+                if wait_s is None:
+                    return response
+                await response.aclose()
             retries, waited_s = retries + 1, waited_s + wait_s
             current.retries += 1
             await self._sleep(wait_s)

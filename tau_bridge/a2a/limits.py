@@ -19,6 +19,8 @@ class MessengerLimits(Bounds):
     """For a whole turn, from the message to the end of the reply."""
     card_timeout_s: float = 10.0
     """For fetching the agent card, connection included."""
+    probe_timeout_s: float = 5.0
+    """For the card of an agent that gave no reply in time: one that serves it is there."""
     connect_timeout_s: float = 10.0
     """For making a connection."""
     max_reply_bytes: int = 2 * 1024 * 1024
@@ -39,11 +41,12 @@ class MessengerLimits(Bounds):
     keepalive_s: float = 4.0
     """How long an idle connection is kept. Below the 5 s after which common servers close one."""
     max_retries: int = 3
-    """How often a message is sent again that the agent turned away with HTTP 429 or 503."""
+    """How often a message is sent again that did not reach the agent: HTTP 429, 502, 503 and 504,
+    a connection that was refused or broke before an answer began."""
     max_retry_wait_s: float = 30.0
     """How long is waited for that in all, for one message. A longer Retry-After ends the turn."""
-    retry_wait_s: float = 1.0
-    """The wait before such a repeat where the answer has no Retry-After."""
+    retry_wait_s: float = 0.5
+    """The wait before the first such repeat where no Retry-After names one; it doubles each time."""
     settle_s: float = 0.25
     """How long a stream may take to end after its task did, so that its connection lives on."""
     poll_interval_s: float = 0.5

@@ -25,17 +25,25 @@ from a2a.types import Role, SendMessageRequest, StreamResponse
 
 from evals.trace import ASSESSOR, CallType
 from tau_bridge.a2a.address import AddressError, AgentAddress
+from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.connection import Connection
 from tau_bridge.a2a.faults import task_error
 from tau_bridge.a2a.guard import Exchange, Sleep, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.policy import NetworkPolicy, Resolver, system_resolver
-from tau_bridge.a2a.replies import INPUT_REQUIRED, Reply, ReplyFold, UnreadablePartError
+from tau_bridge.a2a.replies import (
+    AUTH_REQUIRED,
+    INPUT_REQUIRED,
+    Reply,
+    ReplyFold,
+    UnreadablePartError,
+)
 from tau_bridge.a2a.traceability import find_response_traces
 from tau_bridge.errors import (
     AgentError,
     AgentProtocolError,
     AgentReplyTooLargeError,
+    AgentSilentError,
     AgentTimeoutError,
     AgentUnreachableError,
 )
@@ -308,17 +316,32 @@ class Conversation:
         except TimeoutError as exc:
             self._abandon(opened, fold)
             last = f"its task was {fold.state}" if fold.state else "it had answered nothing"
-            msg = (
-                f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s"
-                f" ({last}); look at why it is slow, or raise the time limit"
+            late = (
+                f"the agent at {url!r} gave no reply within {self._limits.timeout_s:g} s ({last})"
             )
-            raise AgentTimeoutError(url, msg) from exc
+            if await self._connection.answers_at_once():
+                advice = self._connection.redact(fold.advice())
+                what_to_do = advice or "see why it is slow, or allow more time"
+                raise AgentSilentError(
+                    url, f"{late}, although its card answers; {what_to_do}"
+                ) from exc
+            raise AgentTimeoutError(
+                url, f"{late}, and its card does not answer either; check that it runs"
+            ) from exc
         except UnreadablePartError as exc:
             msg = f"the agent at {url!r} sent a reply that cannot be read: {exc}"
             raise AgentProtocolError(url, msg) from exc
         finally:
             self._adopt(fold, attributes)
-        error = task_error(url, fold.state, fold.status_text(), redact=self._connection.redact)
+        said = "; ".join(filter(None, (fold.failure_text(), fold.advice())))
+        error = task_error(
+            url,
+            fold.state,
+            said,
+            redact=self._connection.redact,
+            answered=self._connection.answered,
+        )
+        self._connection.answered |= fold.state != AUTH_REQUIRED
         if error is not None:
             raise error
         self._count_reply(reply)
@@ -365,29 +388,67 @@ class Conversation:
     ) -> None:
         """Read until the turn is over; look after the task where the agent stopped telling."""
         seen = 0
-        async for event in events:
-            seen = self._another(seen)
-            fold.add(event)
-            if fold.is_over:
-                return
-        url = self._connection.url
+        broken: AgentUnreachableError | None = None
+        try:
+            async for event in events:
+                seen = self._another(seen)
+                fold.add(event)
+                if fold.is_over:
+                    return
+                self._check_functions(opened, fold)
+        except AgentUnreachableError as exc:
+            broken = exc
         if fold.task_id is None:
+            if broken is not None:
+                raise broken
+            url = self._connection.url
             msg = (
                 f"the agent at {url!r} ended its answer without a message or a task;"
                 " check that its executor sends one"
             )
             raise AgentProtocolError(url, msg)
+        try:
+            await self._poll(opened, fold.task_id, fold, attributes, seen=seen)
+        except AgentError:
+            if broken is None:
+                raise
+            # Nor is there another way to what the agent was about to say.
+            raise broken from None
+
+    async def _poll(
+        self,
+        opened: OpenStep,
+        task_id: str,
+        fold: ReplyFold,
+        attributes: dict[str, str],
+        *,
+        seen: int,
+    ) -> None:
+        """Look at a task again and again until it is over."""
         polls = 0
         while not fold.is_over:
             if polls:
                 await asyncio.sleep(self._limits.poll_interval_s)
             polls, seen = polls + 1, self._another(seen)
             attributes["polls"] = str(polls)
-            task = await self._connection.task(fold.task_id, traceparent=opened.traceparent)
+            task = await self._connection.task(task_id, traceparent=opened.traceparent)
             fold.add(StreamResponse(task=task))
+            self._check_functions(opened, fold)
             held, limit = fold.held_bytes(), self._limits.max_reply_bytes
             if held > limit:
                 raise self._too_large(f"sent {held} bytes bit by bit, of {limit} allowed")
+
+    def _check_functions(self, opened: OpenStep, fold: ReplyFold) -> None:
+        """Stop waiting for an agent that keeps calling functions which it lacks.
+
+        Raises:
+            AgentProtocolError: It does.
+        """
+        if len(fold.missed_functions) >= MOST_MISSED:
+            self._abandon(opened, fold)
+            url = self._connection.url
+            msg = f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
+            raise AgentProtocolError(url, msg)
 
     def _another(self, seen: int) -> int:
         """The number of events, with the one that came now.

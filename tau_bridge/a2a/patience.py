@@ -1,9 +1,9 @@
-"""Patience: when a request that was turned away is sent again, and after how long. Pure.
+"""Patience: when a request that did not reach its agent is sent again, and after how long. Pure.
 
-After 429 (too many requests) and 503 (unavailable) the same request may be sent again. Most servers
-say by them that they did not take it up; where one did all the same, the same message id makes a
-repeat safe, for it tells the agent that it had this message already. A gateway's 502 and 504 say
-that the agent behind it may well have begun, so they end the call.
+After 429 (too many requests), 502, 503 and 504 (a gateway without its agent), and where the
+connection was refused or broke before an answer began, the same request is sent again. Most servers
+say by these that they did not take it up; where one did all the same, the same message id makes a
+repeat safe, for it tells the agent that it had this message already.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-_TURNED_AWAY = frozenset({429, 503})
+_TURNED_AWAY = frozenset({429, 502, 503, 504})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Patience:
     max_retries: int = 3
     max_wait_s: float = 30.0
     usual_wait_s: float = 1.0
-    """The wait where the agent names none."""
+    """The first wait where the agent names none; it doubles each time."""
 
     def wait_s(
         self, status: int, headers: Mapping[str, str], *, retries: int, waited_s: float
@@ -39,10 +39,18 @@ class Patience:
             retries: How often the request was sent again already.
             waited_s: How long was waited for that.
         """
-        if status not in _TURNED_AWAY or retries >= self.max_retries:
+        if status not in _TURNED_AWAY:
             return None
-        asked = _asked_s(headers)
-        wait_s = self.usual_wait_s if asked is None else asked
+        return self._bounded(_asked_s(headers), retries=retries, waited_s=waited_s)
+
+    def wait_after_break_s(self, *, retries: int, waited_s: float) -> float | None:
+        """The same where the connection was refused, or broke before an answer began."""
+        return self._bounded(None, retries=retries, waited_s=waited_s)
+
+    def _bounded(self, asked_s: float | None, *, retries: int, waited_s: float) -> float | None:
+        if retries >= self.max_retries:
+            return None
+        wait_s = self.usual_wait_s * 2**retries if asked_s is None else asked_s
         return wait_s if wait_s + waited_s <= self.max_wait_s else None
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 
+from tau_bridge.a2a.adk import advice, missed_function
 from tau_bridge.whole_numbers import whole_numbers
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _TERMINAL = {
 _INTERRUPTED = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
 
 INPUT_REQUIRED = "input-required"
+AUTH_REQUIRED = "auth-required"
 
 
 class UnreadablePartError(ValueError):
@@ -98,6 +100,8 @@ class ReplyFold:
         self.context_ids: list[str] = []
         """Every context id that the events named, in order, each once."""
         self.task_id: str | None = None
+        self.missed_functions: dict[str, str] = {}
+        """What google-adk said that its agent calls and lacks, by message id (see `adk`)."""
 
     def add(self, event: StreamResponse) -> None:
         """Take in one event.
@@ -162,9 +166,20 @@ class ReplyFold:
             source=source,
         )
 
-    def status_text(self) -> str:
-        """What the task's status says, in one line or more; for error messages."""
-        return _text(self._status_message.parts) if self._status_message is not None else ""
+    def failure_text(self) -> str:
+        """The agent's words on why its task did not complete; empty where it gave none.
+
+        Those of the task's status, else what it sent as if it were a reply.
+
+        Raises:
+            UnreadablePartError: A data part is not JSON.
+        """
+        status = _text(self._status_message.parts) if self._status_message is not None else ""
+        return status.strip() or self.reply().as_text().strip()
+
+    def advice(self) -> str:
+        """What to do about an agent that calls functions which it lacks; empty for any other."""
+        return advice(list(self.missed_functions.values()))
 
     def _candidates(self) -> Iterator[tuple[ReplySource, str, list[Part]]]:
         """Places with a reply, the best first: source, text, and the parts that hold data."""
@@ -194,6 +209,9 @@ class ReplyFold:
     def _set_status(self, status: TaskStatus) -> None:
         self._state = status.state
         self._status_message = status.message if status.HasField("message") else None
+        missed = missed_function(status.message)
+        if missed is not None:
+            self.missed_functions[status.message.message_id] = missed
 
     def _add_task(self, task: Task) -> None:
         self._see(task.context_id, task.id)

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.world import ToolSchema, World
-from tau_bridge.wire import first_message, later_message, parse_reply, tool_result_line
+from tau_bridge.wire import first_message, parse_reply, tool_result_line
 
 DONE: Final = "done"
 """The tool by which an agent that works alone says that it has finished."""
@@ -146,9 +146,18 @@ class WireAgent:
             if isinstance(message, AssistantMessage):
                 self._names.update({call.id: call.name for call in message.tool_calls or ()})
         if self._begun:
-            return later_message([self._line(message) for message in incoming])
+            return self._later(incoming)
         self._begun = True
         return first_message(self._policy, self._tools, self._so_far(incoming))
+
+    def _later(self, incoming: Sequence[Message]) -> str:
+        """Any message after the first: the user's text or a tool's result, as it is.
+
+        Only where the agent sent several calls at once do their results need a name each.
+        """
+        if len(incoming) == 1:
+            return incoming[0].content or ""
+        return "\n".join(self._line(message) for message in incoming)
 
     def _so_far(self, incoming: Sequence[Message]) -> list[str]:
         """The lines of the first message.

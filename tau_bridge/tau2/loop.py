@@ -20,12 +20,8 @@ from pydantic import ValidationError
 from evals.outcome import Fault
 from evals.trace import CallType
 from tau_bridge.errors import (
-    AgentError,
-    AgentReplyTooLargeError,
-    AgentTaskError,
     BridgeError,
     DataError,
-    UserModelError,
 )
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import DONE, AgentSide
@@ -95,7 +91,7 @@ class Played:
         termination: Why it ended.
         error: What broke, where something did. None: the conversation ended by its own rules
             (also as `agent_error`, when the agent sent nothing, or only talked where there is
-            no user). With an error, this is a failed trial and never a reward of 0.
+            no user). An error on the agent's side has a reward of 0, any other none.
         steps: Steps taken.
         turns: Turns of the agent.
         tool_calls: Calls of the agent that were run.
@@ -123,21 +119,7 @@ class Played:
     @property
     def fault(self) -> Fault | None:
         """On whose side it broke; None where nothing did."""
-        return None if self.error is None else fault_of(self.error)
-
-
-def fault_of(error: BridgeError) -> Fault:
-    """On whose side a conversation broke.
-
-    The agent's: it ended its own A2A task (failed, rejected, canceled), or sent more than
-    allowed. Unreachable, timed out, a protocol or server fault, credentials that we lack: the
-    machinery between.
-    """
-    if isinstance(error, AgentTaskError | AgentReplyTooLargeError):
-        return "agent"
-    if isinstance(error, AgentError):
-        return "infrastructure"
-    return "user" if isinstance(error, UserModelError) else "harness"
+        return None if self.error is None else self.error.fault
 
 
 def trial_seeds(seed: int, trials: int) -> tuple[int, ...]:
@@ -184,16 +166,17 @@ async def converse(
         await conversation.run()
     except BridgeError as exc:
         conversation.error = exc
-        conversation.termination = _TERMINATION_OF[fault_of(exc)]
+        conversation.termination = TERMINATION_OF[exc.fault]
     return conversation.played(seed)
 
 
-_TERMINATION_OF: Final[dict[Fault, Termination]] = {
+TERMINATION_OF: Final[dict[Fault, Termination]] = {
     "agent": "agent_error",
     "user": "user_error",
     "infrastructure": "infrastructure_error",
     "harness": "infrastructure_error",
 }
+"""How a conversation is said to have ended that broke on a side."""
 
 
 class _Conversation:

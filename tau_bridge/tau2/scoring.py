@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.outcome import Check, Component, ComponentName, Failed, Scored, TaskResult, Unscored
@@ -112,7 +112,7 @@ def _environment(replay: _Replay, criteria: EvaluationCriteria) -> tuple[Compone
     return (
         _database(replay, predicted, criteria.actions or ()),
         # After the comparison: assertions synchronise.
-        _assertions(predicted, criteria.env_assertions or ()),
+        _assertions(replay, predicted, criteria),
     )
 
 
@@ -126,12 +126,34 @@ def _database(replay: _Replay, predicted: Environment, actions: Sequence[GoldAct
     return _component("DB", [Check(description=text, met=not found, reason=reason)])
 
 
-def _assertions(predicted: Environment, assertions: Iterable[EnvAssertion]) -> Component:
+def _assertions(replay: _Replay, predicted: Environment, criteria: EvaluationCriteria) -> Component:
+    assertions = criteria.env_assertions or ()
     checks = [_assertion(predicted, assertion) for assertion in assertions]
+    if any(check.met is None for check in checks):
+        checks = _blamed(replay, checks, criteria)
     broken = next((check.reason for check in checks if check.met is None), None)
     if broken is not None:
         return _broken("ENV_ASSERTION", broken, checks)
     return _component("ENV_ASSERTION", checks)
+
+
+def _blamed(replay: _Replay, checks: Sequence[Check], criteria: EvaluationCriteria) -> list[Check]:
+    """The checks, where those that cannot be evaluated are not met if the agent is the reason.
+
+    It is where the same assertion can be evaluated after the gold actions: then something is
+    missing that should have been done. The official engine has no reward for such a conversation,
+    because its evaluation raises.
+    """
+    try:
+        gold = replay.gold(criteria.actions or ())
+    except HarnessError:
+        return list(checks)
+    return [
+        check.model_copy(update={"met": False})
+        if check.met is None and _assertion(gold, assertion).met is not None
+        else check
+        for check, assertion in zip(checks, criteria.env_assertions or (), strict=True)
+    ]
 
 
 def _assertion(predicted: Environment, assertion: EnvAssertion) -> Check:

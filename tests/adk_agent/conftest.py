@@ -50,7 +50,7 @@ def make_source(tmp_path):
 def make_deps(tmp_path, source):
     def make(**changes):
         timeout_s = changes.pop("timeout_s", 30.0)
-        limits = MessengerLimits(timeout_s=timeout_s)
+        limits = MessengerLimits(timeout_s=timeout_s, retry_wait_s=0.001)
         fields = {
             "settings": Settings.load(),
             "source": source,

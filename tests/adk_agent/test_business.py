@@ -161,11 +161,12 @@ async def test_a_run_of_scenarios_goes_on_where_it_stopped(play, gold, make_deps
     assert [(row.task_id, row.reward) for row in report.trials] == [(each, 1.0) for each in ids]
 
 
-async def test_an_agent_that_fails_its_task_fails_the_trial(play):
+async def test_an_agent_that_fails_its_task_is_scored_0(play):
     with serve(scripted_agent(lambda text, context: "no", state="failed")) as url:
         report, _ = await play(url, task_ids=[ALLOWED])
     [row] = report.trials
-    assert (row.status, row.fault, row.termination) == ("failed", "agent", "agent_error")
+    assert (row.reward, row.fault, row.termination) == (0.0, "agent", "agent_error")
+    assert row.reason.startswith("no (")
 
 
 def test_scenarios_are_listed(capsys):

@@ -129,12 +129,14 @@ def test_floor_and_ceiling_beside_an_agent_are_not_compared():
     assert (row.first_agent, row.comparison.p_value) == (OLD, 1.0)
 
 
-def test_failed_trials_are_on_neither_side():
+def test_failed_trials_count_against_the_second_run_and_unplayed_tasks_on_neither_side():
     first = report("a", {OLD: {"t0": [True, None], "t1": [None, None], "t2": [False, False]}})
     second = report("b", {OLD: {"t0": [True, True], "t1": [True, True], "t3": [True, True]}})
     (row,) = compare_runs(first, second).agents
-    assert (row.comparison.tasks, row.comparison.difference) == (1, 0.0)
-    assert (row.only_first, row.only_second) == (1, 2)
+    # t1 failed in the first run: passed, as what is measured against; else not passed.
+    assert (row.comparison.tasks, row.comparison.difference) == (2, 0.0)
+    assert (row.best_case.difference, row.failed_trials) == (0.75, 3)
+    assert (row.only_first, row.only_second) == (1, 1)
 
 
 def test_runs_without_a_task_in_common_are_refused():
@@ -173,7 +175,7 @@ def test_what_it_would_take_to_show_a_difference_is_said():
     second = one(OLD, 5)
     second[OLD]["t05"] = [True, False, False, False]
     text = told(compare_runs(report("a", one(OLD, 5)), report("b", second)))
-    assert "no difference that could not be chance" in text
+    assert "no significant difference (p = 1)" in text
     assert "to show the difference that was seen" in text
     assert "gained: 1 tasks: mock/t05 (0 to 0.25)" in text
 
@@ -206,7 +208,7 @@ def test_the_gate_fails_on_a_significant_loss_alone(tmp_path, capsys):
 
 
 def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, capsys):
-    """Failed trials have no score: the gate cannot tell, and says so."""
+    """Its failed trials decide: the gate cannot tell, and says so."""
     first = {OLD: {f"t{n}": [True] for n in range(12)}, "http://x": {"t0": [True]}}
     second = {
         OLD: {f"t{n}": [True if n < 4 else None] for n in range(12)},
@@ -217,12 +219,12 @@ def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, ca
     folder = ("--results-dir", str(tmp_path))
     assert main(["compare", "before", "after", *folder]) == 0
     out, _ = capsys.readouterr()
-    assert "8 of the former were played again and have no score now" in out
+    assert "undecided: 8 failed trials decide. Counted against it, worse (-0.667)" in out
     assert "http://x is not compared, for it has no scored task in common" in out
     assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
     err = capsys.readouterr().err
     assert "no verdict" in err
-    assert "http://x has no task in common; http://old:1 lacks 8 of 12 tasks" in err
+    assert "http://x has no task in common; http://old:1 has 8 failed trials that decide" in err
 
 
 def test_agents_without_a_counterpart_are_named():

@@ -95,12 +95,21 @@ def test_without_a_bound_only_an_incomplete_run_is_told_by_the_code(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_that_is_incomplete_decides_nothing_and_tells_every_score(capsys):
-    report = report_of({"a": {"mock": "-!"}}, status="incomplete")
+def test_a_run_that_was_interrupted_decides_nothing_and_tells_every_score(capsys):
+    report = report_of({"a": {"mock": "-"}}, status="interrupted")
     assert gate.exit_code(report, 0.5) == 3
     err = capsys.readouterr().err
     assert "is below 0.5" in err
-    assert "not decided, for the run is incomplete" in err
+    assert "not decided, for the run is interrupted" in err
+
+
+def test_failed_trials_that_decide_leave_the_gate_undecided(capsys):
+    report = report_of({"a": {"mock": "-!"}}, status="incomplete")
+    assert gate.exit_code(report, 0.5) == 3
+    err = capsys.readouterr().err
+    assert "pass^1 is 0.000 with its 1 failed trials counted as not passed, and 0.500" in err
+    assert gate.exit_code(report, 0.6) == 1
+    assert "pass^1 0.000-0.500" in capsys.readouterr().err
 
 
 def test_every_agent_is_held_to_the_bound_over_all_domains(capsys):

@@ -17,7 +17,7 @@ DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything els
 
 
 def creates_the_task(text, context_id=None):
-    return json.dumps(DONE if "Tool '" in text else CREATE)
+    return json.dumps(DONE if text.startswith("{") else CREATE)
 
 
 def by_specification(step_id, callee, **fields):
@@ -132,14 +132,14 @@ async def test_a_hostile_report_changes_no_score(
     assert len(record.trace.to_json()) < 8_000_000
 
 
-async def test_a_reply_nested_too_deep_for_a2a_has_no_score(
+async def test_a_reply_nested_too_deep_for_a2a_is_the_agents_error(
     make_team_deps, make_plan, reporting_agent
 ):
     agent = reporting_agent(lambda text: (creates_the_task(text), nested(30)))
     with serve(agent) as url:
         report = await evaluate(make_plan(url), make_team_deps(), request="")
     [trial] = report.trials
-    assert (trial.status, trial.reward) == ("failed", None)
+    assert (trial.fault, trial.reward) == ("agent", 0.0)
     assert "too deep" in trial.reason
 
 

@@ -31,7 +31,7 @@ from evals.outcome import Fault
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.tau2.loop import trial_seeds
-from tau_bridge.testing import scripted_agent, serve
+from tau_bridge.testing import http_status, scripted_agent, serve
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 NOBODY = 65_534
@@ -191,13 +191,13 @@ async def test_a_run_that_is_being_played_is_refused(stopped):
 
 async def test_failed_trials_are_played_again_and_the_later_line_counts(make_deps):
     broken = True
+    agent, gateway = scripted_agent(lambda text, context: "I cannot help."), http_status(503)
 
-    def reply(text, context_id):
-        if broken:
-            raise ConnectionError
-        return "I cannot help with that."
+    async def app(scope, receive, send):
+        is_message = scope["type"] == "http" and scope["method"] == "POST"
+        await (gateway if broken and is_message else agent)(scope, receive, send)
 
-    with serve(scripted_agent(reply)) as url:
+    with serve(app) as url:
         deps = make_deps()
         first = await evaluate(plan_of(url, num_trials=1), deps, request="r")
         assert {row.status for row in first.trials} == {"failed"}
@@ -224,10 +224,10 @@ async def test_a_report_that_is_older_than_the_trials_beside_it_is_not_shown(sto
     results = ["results", "run-1", "--results-dir", str(stopped.results_dir)]
     again = f"greenroom resume run-1 --results-dir {stopped.results_dir} writes it anew\n"
     assert main(results) == 3
-    assert capsys.readouterr().out.endswith(f"\nreport.md is older than the trials; {again}")
+    assert f"\nreport.md is older than the trials; {again}" in capsys.readouterr().out
     (directory / "report.md").unlink()
     assert main(results) == 3
-    assert capsys.readouterr().out.endswith(f"\nreport.md is missing; {again}")
+    assert f"\nreport.md is missing; {again}" in capsys.readouterr().out
 
 
 async def test_results_of_the_trials_alone_warn_of_what_the_report_does(stopped):
@@ -346,7 +346,7 @@ async def test_the_command_says_that_nothing_is_left_to_play(stopped, capsys):
     ("retry", "repeated"),
     [
         ("failed", {"infrastructure", "user", "harness"}),
-        ("unscored", {"infrastructure", "user", "harness", "agent", "unscored"}),
+        ("unscored", {"infrastructure", "user", "harness", "unscored"}),
         ("all", {"infrastructure", "user", "harness", "agent", "unscored", "scored"}),
     ],
 )
@@ -354,6 +354,7 @@ async def test_what_is_played_again_depends_on_who_was_at_fault(stopped, retry, 
     report = await resume("run-1", stopped)
     row = report.trials[0]
     ends = {fault: {"status": "failed", "fault": fault} for fault in get_args(Fault)}
+    ends["agent"] = {"status": "scored", "reward": 0.0, "fault": "agent"}
     ends |= {"unscored": {"status": "unscored"}, "scored": {"status": "scored", "reward": 1.0}}
     rows = {name: row.model_copy(update={"reward": None, **end}) for name, end in ends.items()}
     assert {name for name, each in rows.items() if is_repeated(each, retry)} == repeated
@@ -365,7 +366,7 @@ async def test_all_trials_are_played_again_where_that_is_asked_for_and_the_new_o
     said = ["I cannot help with that."]
     task = {"user_id": "user_1", "title": "Important Meeting"}
     create = json.dumps({"name": "create_task", "arguments": task})
-    with serve(scripted_agent(lambda text, context_id: said[0 if "Tool '" in text else -1])) as url:
+    with serve(scripted_agent(lambda text, _: said[0 if text.startswith("{") else -1])) as url:
         deps = make_deps()
         first = await evaluate(plan_of(url), deps, request="r")
         said.append(create)
@@ -436,19 +437,17 @@ def test_the_command_that_goes_on_keeps_the_flags_that_say_how_trials_are_played
     assert resume_command("run-1", plain) == "greenroom resume run-1"
 
 
-async def test_an_agent_that_gives_up_is_asked_again_only_where_that_is_asked_for(
-    make_deps, capsys
-):
+async def test_an_agent_that_gave_up_is_scored_and_not_asked_again(make_deps, capsys):
     with serve(scripted_agent(lambda text, context_id: "no", state="failed")) as url:
         deps = make_deps()
         first = await evaluate(plan_of(url), deps, request="r")
-        assert {(row.status, row.fault) for row in first.trials} == {("failed", "agent")}
+        assert {(row.reward, row.fault) for row in first.trials} == {(0.0, "agent")}
         assert await resume("run-1", deps) == first
-        assert resumed(deps.results_dir) == 3
-        assert "; 3 trials have no score: --retry unscored plays them" in capsys.readouterr().err
-        await resume("run-1", deps, retry="unscored")
+        assert resumed(deps.results_dir) == 0
+        assert "nothing of run run-1 is left to play" in capsys.readouterr().err
+        assert await resume("run-1", deps, retry="unscored") == first
     lines = (deps.results_dir / "run-1" / "trials.jsonl").read_bytes().splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 3
 
 
 async def test_another_language_model_is_refused_by_name_and_address_without_the_key(

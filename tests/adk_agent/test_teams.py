@@ -264,7 +264,7 @@ async def test_no_address_of_the_proxy_is_kept_anywhere(
         plan = make_team_plan({"lead": lead, "orders": orders}, entry="all")
         deps = make_team_deps(results_dir=tmp_path / "remote")
         report = await evaluate(plan, deps, request="")
-    assert [trial.status for trial in report.trials] == ["scored", "failed"]
+    assert [trial.fault for trial in report.trials] == [None, "agent"]
     deps = make_team_deps(results_dir=tmp_path / "bundled")
     plan = make_plan(*teams_of(["star5", "degraded4"]), domain="coordination", task_ids=[EXERCISE])
     await evaluate(plan, deps, request="")

@@ -93,8 +93,8 @@ def test_on_a_terminal_one_screen_shows_scores_time_left_and_what_did_not_pass(t
     assert "Run r1: running" in screen
     assert "2 of 4 played, 1 passed, about 7 s left" in screen
     last = screen[screen.rindex("Run r1: incomplete") :]
-    interval = interval_of_mean([1.0, 0.0])
-    assert f"0.500   {interval.low:.3f} to {interval.high:.3f}" in last
+    interval = interval_of_mean([1.0, 0.0, 0.0]).reaching(interval_of_mean([1.0, 0.0, 1.0]))
+    assert f"0.333-0.667   {interval.low:.3f} to {interval.high:.3f}" in last
     not_passed = "agent mock t2 trial 0: not passed: missing write: create_task was never called"
     failed = r"agent mock t3 trial 0: failed: [/b] gone\x1b[2J far"
     assert last.index(not_passed) < last.index(failed)
@@ -217,8 +217,13 @@ def test_a_score_so_far_is_the_mean_over_tasks_and_of_a_repeated_trial_the_last_
     standing.add(ended("passed", participant="b"))
     first, second = standing.exact_scores()
     assert (first.participant, first.pass_1) == ("b", 1.0)
-    assert (second.pass_1, second.tasks, second.trials, second.scored) == (0.5, 2, 5, 4)
-    assert second.interval == interval_of_mean([1.0, 0.0])  # in that order
+    assert (second.tasks, second.trials, second.scored) == (2, 5, 4)
+    assert (second.pass_1, second.pass_1_high) == (0.333333, 0.666667)
+    low, high = (
+        interval_of_mean([0.0, 1.0, 0.0]),
+        interval_of_mean([1.0, 1.0, 0.0]),
+    )  # in that order
+    assert second.interval == low.reaching(high)
     standing.add(ended("passed", task="t3"))
     assert standing.exact_scores()[1].pass_1 == pytest.approx(2 / 3)
     assert standing.counts == {"passed": 3, "not passed": 3, "failed": 0}

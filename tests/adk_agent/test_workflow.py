@@ -115,7 +115,7 @@ async def test_a_sentence_becomes_a_report_and_prose(build, ask, saved, make_dep
     result, seen = await ask(build(), SENTENCE)
     assert result.problem is None
     assert result.run_id == "run-1"
-    assert "builtin:null in mock: 0 of 1 scored trials passed" in saved["run-1"]
+    assert "builtin:null in mock: 0 of 2 scored trials passed" in saved["run-1"]
     for heading in ("## Summary", "## Key findings", "## Recommendations"):
         assert heading in saved["run-1"]
     assert saved["run-1"] == result.interpretation

@@ -40,7 +40,7 @@ def address(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
 
     def answer(text, context_id):
-        return json.dumps(SAID if "Tool '" in text else CALL)
+        return json.dumps(SAID if text.startswith("{") else CALL)
 
     with serve(scripted_agent(answer)) as url:
         request = {

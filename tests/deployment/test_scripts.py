@@ -133,29 +133,59 @@ def test_the_labels_of_traces_and_of_running_teams_are_validated(green):
     code, lines, errors = run("validate_ground_truth", "--green", green, "--wait", "60", *only)
     assert (code, errors) == (0, "")
     assert [line.partition(":")[0] for line in lines[:-1]] == [f"PASS {name}" for name in chosen]
-    assert lines[-1] == "4 of 4 scenarios have the labels they should"
+    assert lines[0] == "PASS round-table-4: high (balanced)"
+    assert lines[-1] == "4 of 4 scenarios have the class and labels they should"
 
 
 @pytest.mark.requirement("platform:scripts")
-def test_every_trace_of_the_ground_truth_has_its_labels_by_the_command():
+def test_every_trace_of_the_ground_truth_has_its_class_and_labels_by_the_command():
     code, lines, errors = run("validate_ground_truth")
     assert (code, errors) == (0, "")
     scenarios = json.loads((ROOT / "data" / "ground_truth.json").read_bytes())["scenarios"]
     teams = sum(scenario["source"]["kind"] == "team" for scenario in scenarios)
     assert sum(line.startswith("PASS") for line in lines) == len(scenarios) - teams
+    assert "PASS ring-12: high (balanced)" in lines
+    assert "PASS two-stars: low (disconnected)" in lines
+    assert "PASS bull: medium (no label)" in lines
     assert lines[-2].startswith(f"{teams} teams were left out")
 
 
+def validated_against(tmp_path, labels, scenario):
+    """The first line about a scenario for which a command finds these labels."""
+    scorer = tmp_path / "scorer.py"
+    found = json.dumps({"labels": labels})
+    scorer.write_text(f"import sys\nsys.stdin.read()\nprint({found!r})\n")
+    command = f"{sys.executable} {scorer}"
+    code, lines, _ = run("validate_ground_truth", "--only", scenario, "--score-command", command)
+    return code, lines[0]
+
+
 def test_labels_that_are_wrong_are_named_with_those_expected(tmp_path):
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text('import sys\nsys.stdin.read()\nprint(\'{"labels": ["hub"]}\')\n')
-    command = f"{sys.executable} {wrong}"
-    code, lines, _ = run(
-        "validate_ground_truth", "--only", "round-table-4", "--score-command", command
+    assert validated_against(tmp_path, ["hub"], "round-table-4") == (
+        1,
+        "FAIL round-table-4: expected high (balanced); found bottleneck (hub)",
     )
+    assert validated_against(tmp_path, [], "round-table-4") == (
+        1,
+        "FAIL round-table-4: expected high (balanced); found medium (no label)",
+    )
+    assert validated_against(tmp_path, None, "bull") == (
+        1,
+        "FAIL bull: expected medium (no label); it has no labels",
+    )
+
+
+def test_a_class_that_does_not_follow_from_the_labels_is_wrong_though_these_are_right(
+    tmp_path,
+):
+    truth = json.loads((ROOT / "data" / "ground_truth.json").read_bytes())
+    truth["scenarios"] = [s for s in truth["scenarios"] if s["id"] == "ring-5"]
+    truth["scenarios"][0]["class"] = "low"
+    data = tmp_path / "ground_truth.json"
+    data.write_text(json.dumps(truth))
+    code, lines, _ = run("validate_ground_truth", "--data", str(data))
     assert code == 1
-    assert lines[0].startswith("FAIL round-table-4: expected balanced")
-    assert lines[0].endswith("; hub")
+    assert lines[0] == "FAIL ring-5: expected low (balanced); found high (balanced)"
 
 
 @pytest.mark.parametrize("command", ["/nowhere/greenroom score -", f"{sys.executable} -c exit(4)"])

@@ -19,7 +19,7 @@ from evals.diagnosis import (
     diagnose_conversation,
     diagnosis_of,
 )
-from evals.outcome import Check, Component, Failed, Scored, TaskResult
+from evals.outcome import AgentErrorEnd, Check, Component, Failed, Scored, TaskResult
 
 ADDRESS = "set_address"
 MISSING = CallDifference(how="missing", name=ADDRESS, expected={"city": "Bern"})
@@ -493,14 +493,18 @@ def test_a_wrong_world_without_a_difference_stays_undetermined():
         ("user", "UserModelError: no", "user_simulator"),
         ("infrastructure", "AgentUnreachableError: no", "infrastructure"),
         ("harness", "KeyError: 'x'", "harness"),
-        ("agent", "AgentRejectedError: no", "gave_up"),
-        ("agent", "AgentFailedError: no", "format"),
-        ("agent", "AgentReplyTooLargeError: no", "format"),
     ],
 )
 def test_a_failed_trial_is_diagnosed_by_its_fault(fault, reason, kind):
     found = diagnose_broken(Failed(reason=reason, fault=fault))
     assert (found.kind, found.side, found.summary) == (kind, fault, f"{reason}.")
+
+
+@pytest.mark.parametrize("kind", ["agent_error", "gave_up", "no_reply"])
+def test_a_trial_that_the_agent_ended_is_diagnosed_by_how_and_quotes_it(kind):
+    found = diagnose_broken(AgentErrorEnd(kind=kind, text="KeyError: 'x' (it failed its task)"))
+    assert (found.kind, found.side) == (kind, "agent")
+    assert found.summary == "KeyError: 'x' (it failed its task)."
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def begin(*, tools=(), user="anything"):
 def test_the_gold_actions_come_in_order_then_the_closing_text_for_ever():
     caller = Caller(OracleAgent(SCRIPTS))
     first = caller.say(begin(), task="telecom/roaming")
-    second = caller.say("Tool 'get_line' result: error")
+    second = caller.say("Error: no such line")
     third = caller.say("I ran it.")
     assert first == {"name": "get_line", "arguments": {"id": "L1"}}
     assert second == wire_respond(

@@ -72,7 +72,7 @@ async def connect():
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_null_greets_and_says_that_it_cannot_help(agent_urls, connect, version):
     conversation = await connect(agent_urls["null"], version)
-    for text in (FIRST + "I want a refund", "Tool 'x' result: 1", "Bye"):
+    for text in (FIRST + "I want a refund", '{"line": 1}', "Bye"):
         assert await conversation.call(text) == {
             "name": "respond",
             "arguments": {"content": "Hello! I am sorry, but I cannot help with that."},
@@ -93,7 +93,7 @@ async def test_the_oracle_plays_the_task_that_the_metadata_names(agent_urls, con
     conversation = await connect(agent_urls["oracle"], version)
     first = await conversation.call(FIRST + "?", metadata={"greenroom.task": "telecom/roaming"})
     context_id = conversation.context_id
-    second = await conversation.call("Tool 'get_line' result: {}")
+    second = await conversation.call("{}")
     third = await conversation.call("It is on now.")
     assert first == {"name": "get_line", "arguments": {"id": "L1"}}
     assert "toggle_roaming()" in second["arguments"]["content"]

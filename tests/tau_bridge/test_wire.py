@@ -1,20 +1,14 @@
 """The τ² wire: what is sent word for word, and every shape of reply that is understood."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_bridge import wire
-from tau_bridge.wire import (
-    ParsedCall,
-    example_replies,
-    first_message,
-    later_message,
-    parse_reply,
-    tool_result_line,
-)
+from tau_bridge.wire import ParsedCall, example_replies, first_message, parse_reply
 
 CALL = {"name": "get_order", "arguments": {"order_id": "#W1"}}
 PARSED = (ParsedCall(name="get_order", arguments={"order_id": "#W1"}),)
@@ -60,9 +54,26 @@ def test_the_two_examples_of_the_first_message_are_replies_that_need_no_repair()
     ]
 
 
-def test_tool_results_are_one_line_each():
-    lines = [tool_result_line("a", '{"x": 1}'), tool_result_line("b", "Error: none")]
-    assert later_message(lines) == "Tool 'a' result: {\"x\": 1}\nTool 'b' result: Error: none"
+INSTRUCTIONS = {
+    "tools cost little, to be used when necessary": r"tool call costs little.*necessary",
+    "most tasks need tools and responses": r"Most tasks.*both.*tools.*respond",
+    "one tool at a time": r"Never call more than one tool at a time!",
+    "no tool beside a response": r"Never respond.*message.*call a tool!",
+    "what name holds": r'"name": the tool to call, or "respond"',
+    "what arguments hold": r'"arguments": an object with the arguments',
+}
+
+
+@pytest.mark.parametrize("told", INSTRUCTIONS)
+def test_the_first_message_says_after_the_format_line_that(told):
+    section = first_message("p", [], ["hello"]).partition(f"{wire.FORMAT_LINE}\n")[2]
+    assert re.search(INSTRUCTIONS[told], section.partition(wire.MESSAGES_LINE)[0])
+
+
+def test_to_respond_is_described_as_what_is_done_instead_of_calling_a_tool():
+    text = first_message("p", [], ["hello"])
+    schema = json.loads(text.partition(f"{wire.RESPOND_LINE}\n")[2].partition(wire.FORMAT_LINE)[0])
+    assert "instead of calling a tool" in schema["function"]["description"]
 
 
 SHAPES = {

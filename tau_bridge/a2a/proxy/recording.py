@@ -218,7 +218,7 @@ class ObservedCall:
         self._ended = True
         self._recording.forget(self, self._key())
         text, unreadable = self._reply_text()
-        error = error or self._task_error() or unreadable
+        error = error or unreadable or self._task_error()
         named = {
             "context_id": next(iter(self._fold.context_ids), None),
             "task_id": self._fold.task_id,
@@ -241,7 +241,7 @@ class ObservedCall:
             return None, self._protocol_error(str(exc))
 
     def _task_error(self) -> str | None:
-        url, said = self._route.callee.address.url, self._fold.status_text()
+        url, said = self._route.callee.address.url, self._fold.failure_text()
         error = task_error(url, self._fold.state, said, redact=self._redact)
         return f"{type(error).__name__}: {error}" if error is not None else None
 

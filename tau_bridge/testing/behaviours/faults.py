@@ -17,12 +17,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tau_bridge.errors import (
+    AgentAccessError,
     AgentAuthRequiredError,
     AgentCanceledError,
     AgentFailedError,
     AgentProtocolError,
     AgentRejectedError,
     AgentReplyTooLargeError,
+    AgentSilentError,
     AgentTimeoutError,
     AgentUnreachableError,
 )
@@ -143,12 +145,15 @@ def _jsonrpc(**fields: Any) -> Callable[[], Agent]:
 
 
 _PROTOCOL, _GONE = AgentProtocolError, AgentUnreachableError
-_TOO_MUCH, _SLOW = AgentReplyTooLargeError, AgentTimeoutError
+_TOO_MUCH, _SLOW = AgentReplyTooLargeError, AgentSilentError
+_SHUT = AgentAccessError
 
 TIME: tuple[Behaviour, ...] = (
     breaks("never answers", hostile.hangs, _SLOW, "it had answered nothing"),
     breaks("works for ever", hostile.never_ends, _SLOW, "its task was working"),
-    breaks("never sends its card", hostile.hanging_card, _SLOW, "did not send its card"),
+    breaks(
+        "never sends its card", hostile.hanging_card, AgentTimeoutError, "did not send its card"
+    ),
     breaks("drips its head", lambda: drips(b"HTTP/1.1 200 OK\r\nX: ", b"x"), _SLOW),
     breaks("drips comments", lambda: drips(_SSE_HEAD + b"\r\n", b":\n\n"), _SLOW),
     breaks("drips half an event", lambda: drips(_SSE_HEAD + b"\r\ndata: {", b" "), _SLOW),
@@ -163,7 +168,7 @@ TIME: tuple[Behaviour, ...] = (
 
 SIZE: tuple[Behaviour, ...] = (
     breaks("sends 20 MB", partial(hostile.huge, 20), _TOO_MUCH, "bytes in one answer"),
-    breaks("has a card of 20 MB", partial(hostile.huge, 20, in_card=True), _TOO_MUCH, "bytes"),
+    breaks("has a card of 20 MB", partial(hostile.huge, 20, in_card=True), _SHUT, "bytes"),
     breaks("sends a gzip bomb", partial(hostile.gzip_bomb, 20), _PROTOCOL, "gzip"),
     breaks("claims to use deflate", partial(_encoded, "deflate"), _PROTOCOL, "deflate"),
     breaks("compresses twice", partial(_encoded, "gzip, br"), _PROTOCOL, "gzip, br"),
@@ -227,23 +232,26 @@ STATUS: tuple[Behaviour, ...] = (
     answers("is unavailable once", _then_fine((503, {"retry-after": "0"})), "hi"),
     answers("is unavailable and says not for how long", _then_fine((503, {})), "hi"),
     answers("names a wait that is none", _then_fine((429, {"retry-after": "soon"})), "hi"),
-    breaks("is always busy", _always(429, retry_after="0"), _PROTOCOL, "HTTP 429"),
-    breaks("is busy for an hour", _always(429, retry_after="3600"), _PROTOCOL, "HTTP 429"),
+    breaks("is always busy", _always(429, retry_after="0"), _GONE, "HTTP 429"),
+    breaks("is busy for an hour", _always(429, retry_after="3600"), _GONE, "HTTP 429"),
     breaks("is busy for ages", _always(503, retry_after="9" * 400), _GONE, "HTTP 503"),
     breaks("is always unavailable", _always(503, retry_after="0"), _GONE, "HTTP 503"),
-    breaks("has a broken gateway", _then_fine((502, {"retry-after": "0"})), _GONE, "HTTP 502"),
-    breaks("has a slow gateway", _then_fine((504, {"retry-after": "0"})), _GONE, "HTTP 504"),
-    breaks("fails inside", hostile.http_500, _PROTOCOL, "HTTP 500: boom"),
-    breaks("is not there", _always(404), _PROTOCOL, "HTTP 404"),
+    answers("is behind a gateway that breaks twice", _then_fine((502, {}), (502, {})), "hi"),
+    answers("is behind a gateway that is slow once", _then_fine((504, {})), "hi"),
+    breaks("is behind a broken gateway", _always(502), _GONE, "HTTP 502"),
+    breaks("is behind a slow gateway", _always(504), _GONE, "HTTP 504"),
+    breaks("has no such path", _always(405), _SHUT, "HTTP 405"),
+    breaks("fails inside", hostile.http_500, _PROTOCOL, "boom (sending"),
+    breaks("is not there", _always(404), _SHUT, "HTTP 404"),
     breaks("wants a token", _always(401), AgentAuthRequiredError, "bearer token"),
     breaks("forbids it", _always(403), AgentAuthRequiredError, "HTTP 403"),
     breaks("is a teapot", _always(418), _PROTOCOL, "HTTP 418"),
     breaks("has no content", _always(204), _PROTOCOL),
     *(
-        breaks(f"redirects with {code}", _always(code, location=_ELSEWHERE), _PROTOCOL, "redirects")
+        breaks(f"redirects with {code}", _always(code, location=_ELSEWHERE), _SHUT, "redirects")
         for code in (301, 302, 303, 307, 308)
     ),
-    breaks("redirects its card", _redirecting_card, _PROTOCOL, "redirects"),
+    breaks("redirects its card", _redirecting_card, _SHUT, "redirects"),
 )
 """Agents that answer with a status."""
 
@@ -251,17 +259,17 @@ CARDS: tuple[Behaviour, ...] = (
     answers("changes its card", partial(_carded, _changing), "hi", messages=2),
     answers("offers thousands of interfaces", partial(_carded, _crowded), "hi"),
     answers("does not know its own address", _leads_to("http://0.0.0.0:1/a2a"), "hi"),
-    breaks("leads to a cloud's secrets", _leads_to(_ELSEWHERE), _PROTOCOL, "another host"),
-    breaks("leads to a third party", _leads_to("https://bank.example/"), _PROTOCOL, "bank.example"),
-    breaks("leads to a file", _leads_to("file:///etc/passwd"), _PROTOCOL, "not an http"),
-    breaks("leads nowhere", _leads_to("http://"), _PROTOCOL, "not an http"),
-    breaks("serves a page as its card", partial(invalid_card, "<html>"), _PROTOCOL, "JSON"),
-    breaks("serves a list as its card", partial(invalid_card, "[]"), _PROTOCOL),
-    breaks("has an empty card", partial(invalid_card, "{}"), _PROTOCOL, "no name"),
-    breaks("has no interface", partial(invalid_card, '{"name": "x"}'), _PROTOCOL, "no interface"),
-    breaks("has a card of the wrong types", invalid_card, _PROTOCOL),
-    breaks("has a bottomless card", partial(invalid_card, "[" * 100_000), _PROTOCOL),
-    breaks("has no card", partial(invalid_card, "gone", status=404), _PROTOCOL, "HTTP 404"),
+    breaks("leads to a cloud's secrets", _leads_to(_ELSEWHERE), _SHUT, "another host"),
+    breaks("leads to a third party", _leads_to("https://bank.example/"), _SHUT, "bank.example"),
+    breaks("leads to a file", _leads_to("file:///etc/passwd"), _SHUT, "not an http"),
+    breaks("leads nowhere", _leads_to("http://"), _SHUT, "not an http"),
+    breaks("serves a page as its card", partial(invalid_card, "<html>"), _SHUT, "JSON"),
+    breaks("serves a list as its card", partial(invalid_card, "[]"), _SHUT),
+    breaks("has an empty card", partial(invalid_card, "{}"), _SHUT, "no name"),
+    breaks("has no interface", partial(invalid_card, '{"name": "x"}'), _SHUT, "no interface"),
+    breaks("has a card of the wrong types", invalid_card, _SHUT),
+    breaks("has a bottomless card", partial(invalid_card, "[" * 100_000), _SHUT),
+    breaks("has no card", partial(invalid_card, "gone", status=404), _SHUT, "HTTP 404"),
 )
 """Agents with cards that mislead."""
 
@@ -291,7 +299,7 @@ CONTENT: tuple[Behaviour, ...] = (
     ),
     breaks("sends an error of the wrong type", _jsonrpc(error="broken"), _PROTOCOL),
     breaks("sends an error without a code", _jsonrpc(error={"message": "oh"}), _PROTOCOL),
-    breaks("knows no method", lambda: hostile.jsonrpc_error(-32601), _PROTOCOL, "-32601"),
+    breaks("knows no method", lambda: hostile.jsonrpc_error(-32601), _SHUT, "-32601"),
     breaks("speaks another version", lambda: hostile.jsonrpc_error(-32009), _PROTOCOL, "-32009"),
     breaks("invents an event", streams({"unheard": {}}), _PROTOCOL, "without a message"),
     breaks("has parts of the wrong type", streams(message(parts=3)), _PROTOCOL, "parts"),

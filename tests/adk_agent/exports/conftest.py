@@ -51,7 +51,7 @@ def played(source, tmp_path_factory):
     results_dir = tmp_path_factory.mktemp("results")
     registry = EvaluatorRegistry([LatencyEvaluator()])
     log = RequestLog(
-        scripted_agent(lambda text, _: json.dumps(DONE if "Tool '" in text else CREATE))
+        scripted_agent(lambda text, _: json.dumps(DONE if text.startswith("{") else CREATE))
     )
     with serve(log) as url:
         plan = EvaluationPlan(

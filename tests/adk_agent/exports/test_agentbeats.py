@@ -8,7 +8,7 @@ import pytest
 from adk_agent.leaderboard import leaderboard_row
 from adk_agent.runs import load_report
 
-from .conftest import BROKEN, trial
+from .conftest import UNSCORED, trial
 
 QUERIES = Path(__file__).parents[3] / "data" / "leaderboard"
 
@@ -29,7 +29,7 @@ def test_the_leaderboards_query_reads_a_record_for_each_participant(stored, expo
         trial(),
         trial(number=1, reward=0.0),
         trial(participant="builtin:echo"),
-        trial(number=1, participant="builtin:echo", **BROKEN | {"reason": "", "fault": "agent"}),
+        trial(number=1, participant="builtin:echo", **UNSCORED | {"reason": "needs a judge"}),
     )
     folder = tmp_path / "records"
     assert export(results_dir, "agentbeats", "--out", f"{folder}/")[0] == 0

@@ -153,24 +153,37 @@ def test_tasks_keep_what_the_official_models_require(source, domain):
         assert_official_task(task_record(source.task(domain, task_id), domain))
 
 
-def test_what_the_machinery_broke_has_no_reward_and_what_has_none_for_other_reasons_is_left_out(
+def test_what_failed_has_no_reward_what_the_agent_ended_has_0_and_what_is_unscored_is_left_out(
     stored, export, source
 ):
     broken = {**BROKEN, "reason": "AgentTimeoutError: slow", "termination": "infrastructure_error"}
     results_dir = stored(
         trial(),
         trial(number=1, **broken, fault="infrastructure"),
-        trial("update_task_1", **{**BROKEN, "reason": "gave up", "fault": "agent"}),
+        trial(
+            "update_task_1",
+            reward=0.0,
+            reason="KeyError",
+            fault="agent",
+            termination="agent_error",
+        ),
         trial("update_task_1", 1, **UNSCORED | {"reason": "needs a judge"}),
     )
     code, out, err = export(results_dir, "tau2")
     assert code == 0
-    assert "1 trials that the machinery broke are in the files without a reward" in err
-    assert "2 trials without a reward are not in the files" in err
+    assert "1 trials that failed by the infrastructure are in the files without a reward" in err
+    assert (
+        "1 trials that the agent itself ended are in the files as agent_error with reward 0" in err
+    )
+    assert "its mean may be higher" in err
+    assert "1 trials without a reward are not in the files" in err
     results = json.loads(Path(out.strip()).read_text())
     assert_official(results)
     found = [(each["trial"], each["reward_info"]) for each in results["simulations"]]
-    assert [number for number, _ in found] == [0, 1]
+    assert [number for number, _ in found] == [0, 1, 0]
+    assert results["simulations"][2]["termination_reason"] == "agent_error"
+    assert found[2][1]["reward"] == 0.0
+    assert results["simulations"][2]["info"] == {"fault": "agent", "reason": "KeyError"}
     assert found[1][1] is None
     assert results["simulations"][1]["termination_reason"] == "infrastructure_error"
     # Read by the product's own reader, the broken one has nothing to compare with.

@@ -71,6 +71,29 @@ def test_members_of_the_roster_whom_nobody_talks_to_are_named():
     assert "isolated_agent" not in findings("ab", "bc", roster="abc")
 
 
+def test_the_groups_of_a_team_are_named_with_a_call_of_each():
+    found = findings("ab", "de", "bc", "fd", "ef", roster="g")["disconnected"]
+    assert found.agents == ("a", "b", "c", "d", "e", "f")
+    assert (found.value, found.threshold) == (2.0, 1.0)
+    assert found.step_ids == ("1", "2")
+    assert found.statement == (
+        "2 groups with calls inside and none between them: 'a', 'b', 'c'; 'd', 'e', 'f'."
+    )
+    assert "disconnected" not in findings("ab", "bc", roster="abcd")
+
+
+def test_of_many_groups_the_largest_are_named_and_the_others_counted():
+    pairs = [(f"x{number}", f"y{number}") for number in range(30)]
+    found = findings(*map(call, pairs), call(("x7", "z")))["disconnected"]
+    assert found.statement == (
+        "30 groups with calls inside and none between them: 'x7', 'y7', 'z'; 'x0', 'y0'; "
+        "'x1', 'y1'; and 27 more groups."
+    )
+    assert found.step_ids[:3] == ("8", "1", "2")
+    assert (len(found.step_ids), found.steps_in_all) == (MOST_STEPS, 30)
+    assert (len(found.agents), found.details["agents_in_all"]) == (MOST_AGENTS, 61.0)
+
+
 @pytest.mark.requirement("graph:over-centralized")
 def test_an_agent_in_most_of_the_interactions_is_named_with_its_share():
     found = findings("ab", "ac", "ca", "bc")["over_centralized"]
@@ -134,6 +157,7 @@ def test_flow_and_failures_are_found_with_the_steps_that_show_them():
 
     failing = findings(call("ab"), call("bc", parent="1", error="x"), call("bd", parent="1"))
     assert failing["silent_failure"].step_ids == ("2",)
+    assert failing["silent_failure"].details == {"unknown": 0.0}
     assert failing["failed_member"].agents == ("c",)
     assert failing["failed_member"].step_ids == ("2",)
 

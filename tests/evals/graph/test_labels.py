@@ -1,15 +1,18 @@
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
+import networkx as nx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evals.graph.catalogue import builtin_metrics
 from evals.graph.evaluator import measured
 from evals.graph.findings import Thresholds
 from evals.graph.interactions import Interactions
 from evals.graph.labels import NEEDED, labels_of
-from evals.graph.shape import bridges_of
-from evals.trace import CallType, InteractionStep, Trace
+from evals.graph.shape import bridges_of, groups_of
+from evals.trace import CALLER_KIND, USER, CallType, InteractionStep, Trace
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -78,7 +81,8 @@ def test_a_ping_pong_about_the_same_question_is_a_loop_without_progress():
 
 
 def test_a_degraded_team_of_four_has_an_isolated_and_a_failed_member():
-    found = labels("ab", fails("ac"), roster="abcd")
+    outside = ("ua", {"additional_attributes": {CALLER_KIND: USER}})
+    found = labels(outside, below("ab", "1"), below("ac", "1", error="x"), roster="abcd")
     assert found == {"isolated_member", "failed_member", "silent_failure", "over_centralized"}
 
 
@@ -202,10 +206,65 @@ def test_a_member_is_failed_only_if_all_calls_to_it_failed():
 
 def test_a_failure_that_takes_its_caller_down_or_is_made_good_is_not_silent():
     assert "silent_failure" in labels("ab", below("bc", "1", error="x"))
-    made_good = asks("ab", "q", error="x"), asks("ab", "q")
-    assert "silent_failure" not in labels(*made_good)
-    # The first failed too, so the second is noticed; the first, with nobody above, is not.
-    assert "silent_failure" in labels(fails("ab"), below("bc", "1", error="x"))
+    again = {"request_text": "q"}
+    made_good = below("bc", "1", error="x", **again), below("bc", "1", **again)
+    assert "silent_failure" not in labels("ab", *made_good)
+    # The step above failed as well.
+    told = fails("ab"), below("bc", "1", error="x")
+    assert "silent_failure" not in labels(*told)
+
+
+def test_a_failure_is_silent_only_where_its_callers_own_step_is_visible():
+    assert "silent_failure" not in labels(fails("ab"), "bc")
+    assert "silent_failure" not in labels("ab", below("cd", "1", error="x"))
+    assert "silent_failure" in labels("ab", below("bd", "1", error="x"))
+
+
+@pytest.mark.parametrize(
+    ("calls", "roster", "found"),
+    [
+        # Two stars, two rings, two pairs.
+        (("ab", "ac", "ad", "ef", "eg", "eh"), None, {"disconnected"}),
+        (("ab", "bc", "ca", "de", "ef", "fd"), None, {"disconnected"}),
+        (("ab", "cd"), None, {"disconnected"}),
+        # Three stars.
+        (("ab", "ac", "de", "df", "gh", "gi"), None, {"disconnected"}),
+        # A star whose centre has part in 4 of 5 calls, beside a pair.
+        (("ab", "ac", "ad", "ae", "fg"), None, {"disconnected", "over_centralized"}),
+        # One link makes them one team.
+        (("ab", "ac", "ad", "ef", "eg", "eh", "ae"), None, {"bottleneck", "bridge", "hierarchy"}),
+        # Members without calls are no groups: calls to themselves and to tools are none.
+        (STAR5, "abcdef", {"hub", "bottleneck", "over_centralized", "isolated_member"}),
+        (("ab", "bc", "ca", "dd"), None, {"isolated_member"}),
+        (("ab", "bc", "ca", ("ds", {"call_type": CallType.TOOL})), "abcd", {"isolated_member"}),
+        (("ab", "cd"), "abcde", {"disconnected", "isolated_member"}),
+    ],
+)
+def test_a_team_is_disconnected_if_calls_leave_two_groups_or_more(calls, roster, found):
+    assert labels(*calls, roster=roster) == found
+
+
+def test_a_call_from_outside_connects_no_groups():
+    outside = {"additional_attributes": {CALLER_KIND: USER}}
+    calls = ("ua", outside), below("ab", "1"), ("uc", outside), below("cd", "3")
+    assert labels(*calls) == {"disconnected"}
+
+
+edges = st.lists(
+    st.sampled_from(["ab", "bc", "ca", "de", "ed", "fg", "cd", "gf", "aa"]), max_size=9
+)
+
+
+@given(edges, st.data())
+def test_neither_the_order_of_steps_nor_names_move_a_group(pairs, data):
+    name = dict(zip("abcdefg", data.draw(st.permutations("abcdefg")), strict=True))
+    others = data.draw(st.permutations([f"{name[one]}{name[other]}" for one, other in pairs]))
+    groups = {frozenset(group) for group in groups_of(team(*pairs))}
+    graph = nx.Graph([tuple(pair) for pair in pairs if pair[0] != pair[1]])
+    assert groups == {frozenset(part) for part in nx.connected_components(graph)}
+    renamed = {frozenset(name[member] for member in group) for group in groups}
+    assert {frozenset(group) for group in groups_of(team(*others))} == renamed
+    assert ("disconnected" in labels(*others)) is (len(groups) > 1)
 
 
 @pytest.mark.parametrize(

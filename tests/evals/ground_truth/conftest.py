@@ -140,15 +140,47 @@ def repeats(edges):
     return len(keys) - len(set(keys))
 
 
+def span(edges, row):
+    """Start and end in ms: the default is 50 ms, or what encloses the calls below."""
+    begin = row["start_ms"]
+    if row.get("duration_ms") is not None:
+        return begin, begin + row["duration_ms"]
+    below = [span(edges, other)[1] for other in edges.rows if edges.parent(other) is row]
+    return begin, max([begin + 50, *below])
+
+
+def is_recovered(edges, row):
+    """Whether a call that is not below this one began when it had ended, and succeeded."""
+    return key(row) is not None and any(
+        key(other) == key(row)
+        and other.get("error") is None
+        and other["start_ms"] >= span(edges, row)[1]
+        and not any(above is row for above in edges.ancestors(other))
+        for other in edges.inner
+    )
+
+
+def callers_step(edges, row):
+    """The step in which the caller made this call, past steps that the caller made as well."""
+    called = {call["callee"] for call in edges.calls}
+    for above in edges.ancestors(row):
+        if above["callee"] == row["caller"]:
+            return above
+        alias = above.get("caller_kind") == "user" and above["callee"] not in edges.directed
+        if alias and row["caller"] not in called:
+            return above
+        if above["caller"] != row["caller"]:
+            return None
+    return None
+
+
 def fails_silently(edges):
-    for position, row in enumerate(edges.inner):
-        later = edges.inner[position + 1 :]
-        recovered = key(row) is not None and any(
-            key(other) == key(row) and other.get("error") is None for other in later
-        )
-        parent = edges.parent(row)
-        propagated = parent is not None and parent.get("error") is not None
-        if row.get("error") is not None and not recovered and not propagated:
+    for row in edges.inner:
+        if row.get("error") is None or is_recovered(edges, row):
+            continue
+        parent, own = edges.parent(row), callers_step(edges, row)
+        steps = [step for step in (parent, own) if step is not None]
+        if own is not None and all(step.get("error") is None for step in steps):
             return True
     return False
 
@@ -182,6 +214,9 @@ def labels_of(edges):
     labels = set()
     if edges.size >= 2 and nx.number_of_isolates(edges.graph):
         labels.add("isolated_member")
+    parts = [part for part in nx.connected_components(edges.graph) if len(part) > 1]
+    if len(parts) > 1:
+        labels.add("disconnected")
     if fails_silently(edges):
         labels.add("silent_failure")
     if has_failed_member(edges):
@@ -229,7 +264,7 @@ def shape_of(edges, loop):
     return labels
 
 
-def class_of(labels, spread):
+def class_of(labels):
     """The class by the definitions in the file's head, the first that holds."""
     labels = set(labels)
     if labels & {"isolated_member", "failed_member", "silent_failure"}:
@@ -238,7 +273,7 @@ def class_of(labels, spread):
         return "loop"
     if labels & {"bottleneck", "hub", "over_centralized"}:
         return "bottleneck"
-    if labels & {"empty", "dyad", "duplicate_work"} or spread <= Fraction(3, 10):
+    if labels & {"empty", "dyad", "disconnected", "duplicate_work"}:
         return "low"
     return "high" if "balanced" in labels else "medium"
 
@@ -261,11 +296,11 @@ class Derivation:
     def labels_and_class(source):
         edges = Edges(source)
         labels = labels_of(edges)
-        return labels, class_of(labels, density(edges))
+        return labels, class_of(labels)
 
     @staticmethod
-    def class_of(labels, spread):
-        return class_of(labels, spread)
+    def class_of(labels):
+        return class_of(labels)
 
     @staticmethod
     def figure(name, source):

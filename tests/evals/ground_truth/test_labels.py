@@ -8,7 +8,13 @@ import pytest
 
 from evals.base import EvaluationContext
 from evals.graph.evaluator import GraphEvaluator
-from evals.graph.ground_truth import CoordinationClass, Label, read_ground_truth, trace_of
+from evals.graph.ground_truth import (
+    CoordinationClass,
+    Label,
+    class_of,
+    read_ground_truth,
+    trace_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +59,7 @@ def test_labels_and_classes_follow_from_the_edges(raw, stated, derivation):
 
 
 @pytest.mark.requirement("data:ground-truth")
-async def test_the_evaluator_finds_the_labels_and_classes_of_every_trace(
-    scenarios, stated, derivation
-):
+async def test_the_evaluator_finds_the_labels_and_classes_of_every_trace(scenarios, stated):
     evaluator = GraphEvaluator()
     found = {}
     for scenario in scenarios:
@@ -64,10 +68,7 @@ async def test_the_evaluator_finds_the_labels_and_classes_of_every_trace(
             context = EvaluationContext(trace=trace, roster=scenario.source.roster)
             evaluation = await evaluator.evaluate(context)
             labels = evaluation.details["labels"]
-            spread = evaluation.values.get("density", 0.0)
-            # A figure of the evaluator is a float, and 3/10 as a float is above the fraction.
-            spread = Fraction(spread).limit_denominator(10_000)
-            found[scenario.id] = (labels, derivation.class_of(labels, spread))
+            found[scenario.id] = (labels, class_of(labels))
     assert found == stated
 
 
@@ -132,7 +133,6 @@ def test_a_specialist_that_fails_adds_a_failed_member_and_a_silent_failure(raw, 
 
 
 def test_the_class_of_a_team_follows_from_its_labels(raw, derivation):
-    """Where the labels leave it to the density: those teams are meshes, whose density is 1."""
     for scenario in team_scenarios(raw):
-        expected = derivation.class_of(scenario["labels"], Fraction(1))
-        assert scenario["class"] == expected, scenario["id"]
+        assert scenario["class"] == class_of(scenario["labels"]), scenario["id"]
+        assert scenario["class"] == derivation.class_of(scenario["labels"]), scenario["id"]

@@ -26,6 +26,7 @@ SIZES = (8, 10, 12)
 
 METRICS = {
     "bottleneck": "betweenness",
+    "disconnected": "connected_components",
     "distribution": "density",
     "duplicate_work": "duplicate_work",
     "failed_member": "failed_share",

@@ -20,6 +20,13 @@ def measured(*labels, metrics=None, findings=()):
         # A star: the largest of one group counts.
         (("bottleneck", "hub", "over_centralized"), 0.8, "good"),
         (("failed_member", "silent_failure", "isolated_member"), 0.55, "fair"),
+        # A star with a failing member, whose lead is seen to go on, and one whose lead is not seen.
+        (("bottleneck", "failed_member", "hub", "over_centralized", "silent_failure"), 0.5, "fair"),
+        (("bottleneck", "failed_member", "hub", "over_centralized"), 0.55, "fair"),
+        # Two stars cost as much as one; a centre in a part, and an idle member, cost more.
+        (("disconnected",), 0.8, "good"),
+        (("disconnected", "over_centralized"), 0.6, "fair"),
+        (("disconnected", "isolated_member"), 0.65, "good"),
         (("loop", "no_progress", "ping_pong", "duplicate_work"), 0.6, "fair"),
         (("no_progress", "silent_failure", "isolated_member"), 0.15, "poor"),
         (("a_label_of_a_plugin",), 1.0, "excellent"),

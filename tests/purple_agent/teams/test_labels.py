@@ -208,6 +208,8 @@ def _faults(graph, calls):
     return {
         "isolated_member": any(graph.degree(node) == 0 for node in graph),
         "failed_member": bool(received - helped),
+        # A call without a parent was made while the entry was at work on the exercise, which it
+        # answered.
         "silent_failure": any(
             call["failed"]
             and call["parent"] not in failed

@@ -7,7 +7,7 @@ import pytest
 
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.errors import AgentError, AgentTimeoutError
+from tau_bridge.errors import AgentError, AgentSilentError, AgentTimeoutError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing.behaviours import CATALOGUE, Behaviour
 
@@ -39,7 +39,7 @@ def test_the_catalogue_is_large_and_its_names_are_unique() -> None:
 async def test_every_behaviour_ends_in_its_text_or_its_error(
     behaviour: Behaviour, recorder: TraceRecorder
 ) -> None:
-    endless = behaviour.error is AgentTimeoutError
+    endless = behaviour.error in (AgentSilentError, AgentTimeoutError)
     messenger = Messenger(limits=IMPATIENT if endless else PATIENT)
     try:
         async with asyncio.timeout(BOUND_S), behaviour.serving() as url:

@@ -8,6 +8,7 @@ from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 
 from tau_bridge.a2a.faults import FAULTS, MAX_DETAIL, Redactor, agent_error, task_error
 from tau_bridge.errors import (
+    AgentAccessError,
     AgentAuthRequiredError,
     AgentCanceledError,
     AgentError,
@@ -67,7 +68,7 @@ def test_every_mapped_class_is_still_the_vendors() -> None:
         (httpx.RemoteProtocolError("Server disconnected without sending"), AgentUnreachableError),
         (httpx.RemoteProtocolError("illegal status line"), AgentProtocolError),
         (httpx.ReadTimeout("slow"), AgentTimeoutError),
-        (httpx.InvalidURL("no"), AgentProtocolError),
+        (httpx.InvalidURL("no"), AgentError),
         (client_errors.A2AClientTimeoutError("slow"), AgentTimeoutError),
         (client_errors.AgentCardResolutionError("no card"), AgentProtocolError),
         (ValueError("Response has neither task nor message"), AgentProtocolError),
@@ -111,10 +112,11 @@ def test_a_code_that_the_sdk_does_not_know_is_kept_too() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (401, AgentAuthRequiredError),
-        (403, AgentAuthRequiredError),
+        (401, AgentProtocolError),
+        (403, AgentProtocolError),
         (404, AgentProtocolError),
-        (429, AgentProtocolError),
+        (405, AgentProtocolError),
+        (429, AgentUnreachableError),
         (500, AgentProtocolError),
         (502, AgentUnreachableError),
         (503, AgentUnreachableError),
@@ -126,6 +128,44 @@ def test_an_http_status_decides_what_went_wrong(status: int, kind: type[AgentErr
     error = mapped(wrapped)
     assert type(error) is kind
     assert f"HTTP {status}" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, AgentAuthRequiredError),
+        (403, AgentAuthRequiredError),
+        (404, AgentAccessError),
+        (405, AgentAccessError),
+        (307, AgentAccessError),
+        (400, AgentProtocolError),
+        (500, AgentProtocolError),
+        (503, AgentUnreachableError),
+    ],
+)
+def test_a_wrong_token_or_path_is_not_the_agents_error_until_it_has_answered(
+    status: int, kind: type[AgentError]
+) -> None:
+    error = agent_error(
+        URL, http_status(status), redact=NOTHING, doing="sending a message to", answered=False
+    )
+    assert type(error) is kind
+
+
+@pytest.mark.parametrize("exc", [httpx.LocalProtocolError("x"), httpx.StreamConsumed()])
+def test_an_error_of_our_own_client_is_not_the_agents(exc: Exception) -> None:
+    error = mapped(exc)
+    assert error is not None
+    assert error.fault == "infrastructure"
+
+
+def test_an_agents_own_words_come_first() -> None:
+    told = [
+        mapped(http_status(500, text="KeyError: 'user_id'")),
+        mapped(protocol_errors.InternalError("KeyError: 'user_id'")),
+        task_error(URL, "failed", "KeyError: 'user_id'", redact=NOTHING),
+    ]
+    assert [str(error)[:19] for error in told] == ["KeyError: 'user_id'"] * 3
 
 
 def test_the_code_in_the_body_of_a_failed_answer_is_kept() -> None:
@@ -162,7 +202,7 @@ def test_an_error_whose_causes_hold_a_secret_has_no_cause() -> None:
         ("failed", AgentFailedError),
         ("rejected", AgentRejectedError),
         ("canceled", AgentCanceledError),
-        ("auth-required", AgentAuthRequiredError),
+        ("auth-required", AgentProtocolError),
     ],
 )
 def test_a_task_that_did_not_end_well_is_an_error(state: str, kind: type[AgentError]) -> None:
@@ -170,6 +210,11 @@ def test_a_task_that_did_not_end_well_is_an_error(state: str, kind: type[AgentEr
     assert type(error) is kind
     assert "the reason" in str(error)
     assert URL in str(error)
+
+
+def test_credentials_that_an_agent_wants_at_once_are_not_its_error() -> None:
+    error = task_error(URL, "auth-required", "log in", redact=NOTHING, answered=False)
+    assert type(error) is AgentAuthRequiredError
 
 
 @pytest.mark.parametrize("state", ["completed", "input-required", None])

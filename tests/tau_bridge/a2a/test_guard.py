@@ -8,7 +8,7 @@ import pytest
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.errors import AgentReplyTooLargeError, AgentTimeoutError
+from tau_bridge.errors import AgentReplyTooLargeError, AgentSilentError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import RequestLog, keeps_stream_open, never_ends, scripted_agent
 
@@ -94,7 +94,7 @@ async def test_a_lane_that_was_cut_off_does_not_block_the_next_message(
         await (endless if stuck and is_message else agent)(scope, receive, send)
 
     conversation = impatient.conversation(serving(app), recorder=recorder)
-    with pytest.raises(AgentTimeoutError):
+    with pytest.raises(AgentSilentError):
         await conversation.send("one")
     stuck = False
     # The endless task gave a context id that the other agent is sent; it takes it as it is.

@@ -15,7 +15,12 @@ from tau_bridge.a2a.extensions import (
 )
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.errors import AgentError, AgentProtocolError, AgentUnreachableError
+from tau_bridge.errors import (
+    AgentAccessError,
+    AgentError,
+    AgentProtocolError,
+    AgentUnreachableError,
+)
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import (
     RequestLog,
@@ -333,7 +338,7 @@ async def test_a_card_that_points_to_another_host_is_refused(
 ) -> None:
     # Reaching it would fail the test: only loopback connections are let through.
     url = serving(scripted_agent(echo, interface_url="http://192.0.2.1:9009/"))
-    with pytest.raises(AgentProtocolError, match=r"another host.*192\.0\.2\.1.*--card-url"):
+    with pytest.raises(AgentAccessError, match=r"another host.*192\.0\.2\.1.*--card-url"):
         await messenger.conversation(url, recorder=recorder).send("hi")
 
 
@@ -381,15 +386,15 @@ async def test_a_kept_connection_that_broke_is_replaced_and_the_message_repeated
     assert retries == [None, "1"]
 
 
-async def test_a_message_that_a_new_connection_dropped_is_not_repeated(
+async def test_a_message_that_is_dropped_again_and_again_is_given_up(
     messenger: Messenger, recorder: TraceRecorder
 ) -> None:
     with drops_kept_connections(also_new_ones=True) as agent:
         await messenger.card(agent.url)
         with pytest.raises(AgentUnreachableError):
             await messenger.conversation(agent.url, recorder=recorder).send("one")
-        # The card came over a connection that was kept: one repetition, and no more.
-        assert len(agent.message_ids) == 2
+        # Once over the connection that the card came by, then over four new ones: the same message.
+        assert len(agent.message_ids) == 5
         assert len(set(agent.message_ids)) == 1
 
 

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.errors import AgentTimeoutError
+from tau_bridge.errors import AgentSilentError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import RequestLog, raw_agent, scripted_agent, sse, task_event
 from tau_bridge.trace_context import traceparent
@@ -61,7 +61,7 @@ async def test_looks_at_a_task_and_its_cancelling_belong_to_the_step_that_waited
         timeout_s=1.0, cancel_timeout_s=5.0, settle_s=0.01, poll_interval_s=0.001
     )
     messenger = Messenger(limits=limits)
-    with pytest.raises(AgentTimeoutError):
+    with pytest.raises(AgentSilentError):
         await messenger.conversation(serving(log), recorder=recorder).send("hi")
     await messenger.aclose()
     [step] = recorder.trace().steps

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from evals.trace import CallType
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import (
+    AgentAccessError,
     AgentFailedError,
     AgentProtocolError,
     AgentReplyTooLargeError,
+    AgentSilentError,
     AgentTimeoutError,
     AgentUnreachableError,
     DataError,
@@ -382,7 +384,9 @@ async def test_an_agent_that_sends_nothing_ends_it_as_agent_error_without_a_faul
         (AgentReplyTooLargeError(URL, "too much"), "agent_error", "agent"),
         (AgentUnreachableError(URL, "refused"), "infrastructure_error", "infrastructure"),
         (AgentTimeoutError(URL, "slow"), "infrastructure_error", "infrastructure"),
-        (AgentProtocolError(URL, "500", code=-32603), "infrastructure_error", "infrastructure"),
+        (AgentProtocolError(URL, "500", code=-32603), "agent_error", "agent"),
+        (AgentSilentError(URL, "slow, but there"), "agent_error", "agent"),
+        (AgentAccessError(URL, "404"), "infrastructure_error", "infrastructure"),
     ],
 )
 async def test_an_agent_that_gives_no_reply_leaves_what_was_said(error, termination, fault):
@@ -529,7 +533,7 @@ async def test_the_wire_agent_hears_the_first_message_then_results_and_words():
     assert wire.sent[0].startswith("Be kind to parcels.\n")
     assert wire.sent[0].endswith(f"\n{MESSAGES_LINE}\n{GREETING}\nHi.")
     assert wire.sent[1:] == [
-        "Tool 'move' result: P-1 is now at b",
+        "P-1 is now at b",
         "Tool 'move' result: P-1 is now at c\nTool 'nope' result: Error: no tool 'nope'",
         "ok",
     ]

@@ -252,6 +252,20 @@ def test_an_assertion_that_breaks_is_a_fault_of_the_harness_and_not_a_0(mock, as
     assert isinstance(reward_of(result), Failed)
 
 
+def test_an_assertion_about_what_the_agent_did_not_make_is_not_met(mock):
+    criteria = {
+        "actions": [
+            {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Call the bank"}}
+        ],
+        "env_assertions": [asserting("pending", task_id="task_2")],
+        "reward_basis": ["ENV_ASSERTION"],
+    }
+    found = component(score(mock, criteria), "ENV_ASSERTION")
+    assert found.outcome == Scored(value=0.0, produced_by="rules")
+    assert [check.met for check in found.checks] == [False]
+    assert "Task task_2 not found" in found.checks[0].reason
+
+
 # -- ACTION --------------------------------------------------------------------------------------
 
 

@@ -48,8 +48,7 @@ async def play(begun, domain, world):
             continue
         name, arguments = reply.call.name, dict(reply.call.arguments)
         made.append((name, arguments))
-        told = world.respond(ToolCall(id=reply.call.id, name=name, arguments=arguments))
-        text = wire.tool_result_line(name, told.content)
+        text = world.respond(ToolCall(id=reply.call.id, name=name, arguments=arguments)).content
     return made
 
 

@@ -1,0 +1,82 @@
+"""What a run's scores mean, in one line for each agent, and what to look at next."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from adk_agent.cli.gate import gated_rows
+from adk_agent.report import EvaluationReport, failed_reasons
+from adk_agent.settings import DEFAULT_RESULTS_DIR
+from adk_agent.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow
+from adk_agent.tables import number
+
+MOST_REASON_CHARS = 160
+
+
+def meaning_lines(report: EvaluationReport) -> list[str]:
+    """One line for each agent but the references beside it."""
+    return [
+        f"{row.participant}: {'; '.join(_meaning(row, _trials_of(report, row)))}"
+        for row in gated_rows(report)
+        if row.trials
+    ]
+
+
+def next_commands(report: EvaluationReport, folder: Path | None) -> str:
+    """The commands to go on with, in a line."""
+    where = []
+    if folder is not None and folder.parent != DEFAULT_RESULTS_DIR:
+        where = ["--results-dir", str(folder.parent)]
+    commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
+    if report.status == "incomplete":
+        resume = shlex.join(["greenroom", "resume", report.run_id, *where])
+        commands.append(f"{resume} plays its failed trials again")
+    return f"next: {'; '.join(commands)}"
+
+
+def _trials_of(report: EvaluationReport, row: ScoreRow) -> list[TrialRow]:
+    return [trial for trial in report.trials if trial.participant == row.participant]
+
+
+def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
+    score = row.pass_hat_k.get("1")
+    if score is None:
+        reason = next(iter(failed_reasons(trials)), "no trial has a score")
+        return [f"not evaluated: {_short(reason.removeprefix(NOT_EVALUATED))}"]
+    parts = _beside_floor(row, score)
+    if row.agent_errors:
+        reasons = Counter(trial.reason or "" for trial in trials if trial.fault == "agent")
+        reason = min(reasons, key=lambda each: (-reasons[each], each))
+        ended = f"{row.agent_errors} of {row.trials} trials ended by an error of the agent"
+        parts.append(f"{ended}: {_short(reason)}")
+    if row.failed:
+        high = number(row.high("1"))
+        parts.append(f"{row.failed} failed trials leave its score open, {number(score)} to {high}")
+    return parts
+
+
+def _beside_floor(row: ScoreRow, score: float) -> list[str]:
+    """Whether the score says that the agent does anything, and by which figures."""
+    floor = row.floor.pass_1 if row.floor is not None else None
+    within = row.above_floor_interval
+    if row.participant == FLOOR:
+        return [f"the agent that does nothing: its pass^1, {number(score)}, is the floor"]
+    if floor is None or row.above_floor is None or within is None:
+        return [f"pass^1 {number(score)}; no floor is known"]
+    figures = f"(pass^1 {number(score)}, floor {number(floor)})"
+    if row.above_floor <= 0:
+        return [f"not better than an agent that does nothing {figures}"]
+    if within.low <= 0:
+        few = "1 task is" if row.tasks == 1 else f"{row.tasks} tasks are"
+        return [
+            f"perhaps better than an agent that does nothing {figures}, but {few} too few to say"
+        ]
+    return [f"better than an agent that does nothing {figures}"]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_REASON_CHARS else f"{line[: MOST_REASON_CHARS - 4]} ..."
