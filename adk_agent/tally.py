@@ -227,8 +227,9 @@ def _gaps(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> list[str]:
     warnings = []
     if any(row.user == "scripted" and row.domain not in BUNDLED_DOMAINS for row in rows):
         warnings.append(
-            "the user was scripted: these scores do not compare with published ones, "
-            "which are made with a language-model user"
+            "the user was scripted: it can answer, confirm and follow simple conditions of its "
+            "task, and cannot bargain, insist or judge; these scores do not compare with published "
+            "ones, which are made with a language-model user"
         )
     total = plan.total_trials
     if len(rows) < total:

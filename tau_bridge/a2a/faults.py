@@ -42,7 +42,7 @@ class Fault(Enum):
     UNREACHABLE = "check that the agent runs and that the address is right"
     TIMEOUT = "look at why the agent is slow, or raise the time limit"
     PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC or HTTP+JSON"
-    HTTP_STATUS = "look at the agent's own log"
+    BROKE = "look at the agent's own log"
     AUTH = "give the bearer token of this agent"
     OURS = "this looks like an error of the assessor: report it"
 
@@ -69,7 +69,7 @@ FAULTS: Mapping[type[Exception], Fault] = {
     httpx.RemoteProtocolError: Fault.PROTOCOL,
     httpx.DecodingError: Fault.PROTOCOL,
     httpx.TooManyRedirects: Fault.PROTOCOL,
-    httpx.HTTPStatusError: Fault.HTTP_STATUS,
+    httpx.HTTPStatusError: Fault.BROKE,
     httpx.InvalidURL: Fault.OURS,
     httpx.CookieConflict: Fault.OURS,
     httpx.StreamError: Fault.OURS,
@@ -111,7 +111,9 @@ _BETWEEN_STATUS = {429, 502, 503, 504}
 """Of a gateway, or of an agent that turns requests away."""
 _AUTH_STATUS = {401, 403, 407}
 _NO_ACCESS_STATUS = {404, 405}
-_METHOD_NOT_FOUND = -32601
+_METHOD_NOT_FOUND, _INTERNAL_ERROR = -32601, -32603
+_PROTOCOL_CODES = frozenset(JSON_RPC_ERROR_CODE_MAP.values()) - {_INTERNAL_ERROR}
+"""What an agent's A2A server says by itself; other errors come from the agent behind it."""
 
 
 class Redactor:
@@ -188,7 +190,8 @@ def agent_error(
     code = _code(root)
     detail = _shorten(redact(_UNKNOWN_CODE.sub("", str(root), count=1) or type(root).__name__))
     if code is not None:
-        message = _quoted_first(detail, f"{tried}: JSON-RPC error {code}; {fault.value}")
+        advice = fault if code in _PROTOCOL_CODES else Fault.BROKE
+        message = _quoted_first(detail, f"{tried}: JSON-RPC error {code}; {advice.value}")
         is_closed = code == _METHOD_NOT_FOUND and not answered
         return (AgentAccessError if is_closed else AgentProtocolError)(url, message, code=code)
     message = f"{tried}: {detail}; {fault.value}"
@@ -278,7 +281,7 @@ def _status_error(
             return AgentAccessError(url, told("give the address that it redirects to"), code=code)
         if status in _NO_ACCESS_STATUS or code == _METHOD_NOT_FOUND:
             return AgentAccessError(url, told(Fault.UNREACHABLE.value), code=code)
-    return AgentProtocolError(url, told(Fault.HTTP_STATUS.value), code=code)
+    return AgentProtocolError(url, told(Fault.BROKE.value), code=code)
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:

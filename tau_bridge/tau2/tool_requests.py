@@ -1,4 +1,4 @@
-"""Finds in an agent's words the user's tools that it names, with the arguments it gives."""
+"""Finds in an agent's words the user's tools that it names, and has them run and reported."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import ast
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tau_bridge.tau2.agents import call_ids
+from tau_bridge.tau2.messages import ToolCall, ToolMessage
 from tau_bridge.tau2.world import ToolSchema
 
 MAX_REQUESTS: Final = 5
 """Tools taken from one text."""
 _MAX_ARGUMENT_CHARS: Final = 2000
+_FAILURES_OF_A_CALL: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +87,63 @@ class ToolRequestReader:
             wanted = " and ".join(missing)
             return ToolRequest(name=name, problem=f"Which {wanted} should I use for {name}?")
         return ToolRequest(name=name, arguments=arguments)
+
+
+class RequestedTools:
+    """The tools that an agent asked one user to run: waiting, running, and to be reported."""
+
+    def __init__(self, tools: Sequence[ToolSchema]) -> None:
+        self._reader = ToolRequestReader(tools)
+        self._new_call_id = call_ids("user_call").__next__
+        self._waiting: list[ToolRequest] = []
+        self._notes: list[str] = []
+        self._running: dict[str, ToolRequest] = {}
+        self._failures: Counter[str] = Counter()
+
+    def accept(self, text: str) -> bool:
+        """Whether the agent's text asks for tools; they wait then, or a note says why not."""
+        requests = self._reader.read(text)
+        for request in requests:
+            if request.problem is not None:
+                self._notes.append(request.problem)
+            elif self._failures[request.key] >= _FAILURES_OF_A_CALL:
+                self._notes.append(f"{request.name} does not work for me.")
+            else:
+                self._waiting.append(request)
+        return bool(requests)
+
+    def next_call(self) -> ToolCall | None:
+        """The call of the next tool that waits; None where none does."""
+        if not self._waiting:
+            return None
+        request = self._waiting.pop(0)
+        call = ToolCall(
+            id=self._new_call_id(),
+            name=request.name,
+            arguments=dict(request.arguments),
+            requestor="user",
+        )
+        self._running[call.id] = request
+        return call
+
+    def note(self, results: Sequence[ToolMessage]) -> None:
+        """Keep what tools said for the report; results of other calls are ignored."""
+        for result in results:
+            request = self._running.pop(result.id, None)
+            if request is None:
+                continue
+            content = (result.content or "").strip() or "nothing"
+            if result.error:
+                self._failures[request.key] += 1
+                self._notes.append(f"{request.name} did not work: {content}")
+            else:
+                self._notes.append(f"I ran {request.name}. It says: {content}")
+
+    def report(self) -> str:
+        """What was noted since the last report."""
+        text = "\n".join(self._notes)
+        self._notes.clear()
+        return text
 
 
 def _between_parentheses(text: str, start: int) -> str | None:

@@ -77,13 +77,14 @@ async def answer(text, *, tools=()):
 async def test_the_scripted_user_opens_with_the_reason_for_the_call():
     user = ScriptedUser(TASK)
     message = await user.reply([AssistantMessage(content=GREETING)])
-    assert (message.text, user.label) == (OPENING, "scripted")
+    assert message.text == "I want to cancel the parcel P-1001 that I sent yesterday."
+    assert user.label == "scripted"
 
 
 async def test_a_scenario_that_is_one_text_is_the_opening():
     task = parse_task({"id": "m", "user_scenario": {"instructions": "Create a task."}})
     message = await ScriptedUser(task).reply([AssistantMessage(content=GREETING)])
-    assert message.text == "Create a task."
+    assert message.text == "I want to create a task."
 
 
 async def test_a_stop_token_in_a_scenario_does_not_end_the_conversation():
@@ -100,13 +101,13 @@ async def test_known_info_is_given_when_asked_and_not_before():
         "Which customer are you?",
     )
     assert "Ada" not in statement.text
-    assert question.text == "You are Ada Byron, customer ada_7."
-    assert again.text == "You are Ada Byron, customer ada_7."
+    assert question.text == "My name is Ada Byron, customer ada_7."
+    assert again.text == "My name is Ada Byron, customer ada_7."
 
 
 async def test_what_is_unknown_is_said_to_be_unknown():
     _, email = await talk(ScriptedUser(TASK), "Who are you?", "Please provide your email.")
-    assert "You do not remember your email address." in email.text
+    assert email.text == "I do not remember my email address."
 
 
 async def test_a_question_beyond_the_scenario_is_answered_with_not_knowing_more():
@@ -145,7 +146,7 @@ async def test_the_user_hangs_up_when_told(text):
 
 async def test_a_refusal_with_a_question_is_not_the_end():
     message = await answer("I cannot help you without your id. Who are you?")
-    assert message.text == "You are Ada Byron, customer ada_7."
+    assert message.text == "My name is Ada Byron, customer ada_7."
 
 
 @pytest.mark.parametrize(
