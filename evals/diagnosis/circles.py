@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from evals.diagnosis.conduct import Call, Conduct, Turn, asks, declines, sentences, short
 
@@ -35,11 +36,12 @@ _CONFIRMATION = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated:
-    """What the agent said most often while nothing new was done, as it said it first."""
+    """What the agent said most often while nothing new was done, as it said it last."""
 
     text: str
     times: int
     is_question: bool
+    is_refusal: bool
 
     def __str__(self) -> str:
         if self.is_question:
@@ -67,24 +69,39 @@ def repeated_words(conduct: Conduct) -> Repeated | None:
 
     Two questions are the same where they differ in polite words, digits and order alone; of what
     asks nothing the whole text is compared. A call that was not made before, on either side, begins
-    the count again: the same confirmation may be asked for each of several changes.
+    the count again: the same confirmation may be asked for each of several changes. What declines
+    is left out: to decline again and again is not to forget.
     """
-    found: dict[frozenset[str], Repeated] = {}
-    most: Repeated | None = None
+    said = chain.from_iterable(_counted(conduct))
+    counted = [each for each in said if not each.is_refusal]
+    most = max(counted, key=lambda each: each.times, default=None)
+    return most if most is not None and most.times >= REPEATS else None
+
+
+def asked_again(conduct: Conduct) -> Repeated | None:
+    """What the agent's last turn asks and it asked before, with nothing new done since."""
+    last = deque(_counted(conduct), maxlen=1)
+    asked = [each for turn in last for each in turn if each.is_question and each.times > 1]
+    return max(asked, key=lambda each: each.times, default=None)
+
+
+def _counted(conduct: Conduct) -> Iterator[list[Repeated]]:
+    """For each turn of the agent, what it asks or says, as often as it did since the last new call."""
+    times: Counter[frozenset[str]] = Counter()
     for turn, is_new in _agent_turns(conduct):
         if is_new:
-            found.clear()
-        for key, text in _said(turn).items():
-            before = found.get(key)
-            now = Repeated(
-                text=short(text) if before is None else before.text,
-                times=1 if before is None else before.times + 1,
+            times.clear()
+        said = {key: text for key, text in _said(turn) if key}
+        times.update(said.keys())
+        yield [
+            Repeated(
+                text=short(text),
+                times=times[key],
                 is_question=asks(text),
+                is_refusal=declines(text),
             )
-            found[key] = now
-            if most is None or now.times > most.times:
-                most = now
-    return most if most is not None and most.times >= REPEATS else None
+            for key, text in said.items()
+        ]
 
 
 def fruitless_turns(conduct: Conduct) -> int:
@@ -93,19 +110,6 @@ def fruitless_turns(conduct: Conduct) -> int:
     for _, is_new in _agent_turns(conduct):
         count = 1 if is_new else count + 1
     return count
-
-
-def asks_again(conduct: Conduct) -> bool:
-    """Whether the agent's last turn asks what it asked before, with nothing new done since."""
-    asked: set[frozenset[str]] = set()
-    again = False
-    for turn, is_new in _agent_turns(conduct):
-        if is_new:
-            asked.clear()
-        said = {key for key, _ in _questions(turn)}
-        again = bool(said & asked)
-        asked |= said
-    return again
 
 
 def _agent_turns(conduct: Conduct) -> Iterator[tuple[Turn, bool]]:
@@ -129,19 +133,12 @@ def _agent_turns(conduct: Conduct) -> Iterator[tuple[Turn, bool]]:
         yield turn, len(known) > before
 
 
-def _said(turn: Turn) -> dict[frozenset[str], str]:
-    """What a turn asks, or the whole text where it asks nothing, by its words.
-
-    What declines is left out: to decline again and again is not to forget.
-    """
-    texts = _questions(turn) or [(_telling_words(turn.read), turn.read)]
-    return {key: text for key, text in texts if key and not declines(text)}
-
-
-def _questions(turn: Turn) -> list[tuple[frozenset[str], str]]:
-    asked = [(_telling_words(text), text) for text in sentences(turn.read) if asks(text)]
+def _said(turn: Turn) -> list[tuple[frozenset[str], str]]:
+    """The questions of a turn, or its whole text where it asks nothing, each by its words."""
     whole = _telling_words(turn.read)
-    return [(whole if key <= _CONFIRMATION else key, text) for key, text in asked]
+    asked = [(_telling_words(text), text) for text in sentences(turn.read) if asks(text)]
+    questions = [(whole if key <= _CONFIRMATION else key, text) for key, text in asked]
+    return questions or [(whole, turn.read)]
 
 
 def _telling_words(text: str) -> frozenset[str]:

@@ -10,7 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis.circles import PATIENCE, fruitless_turns, repeated_call, repeated_words
+from evals.diagnosis.circles import (
+    PATIENCE,
+    asked_again,
+    fruitless_turns,
+    repeated_call,
+    repeated_words,
+)
 from evals.diagnosis.conduct import Conduct, Path, refusal
 from evals.diagnosis.form import reply_format, unread_call, without_any_call, written_call
 from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind, ReplyFormat
@@ -227,9 +233,13 @@ class _Case:
 
     def _without_progress(self) -> Iterator[Suspicion]:
         """The circles of an agent that was not cut off, and did not hand the user over after them."""
-        words = repeated_words(self._conduct) if self._termination == "user_stop" else None
-        if words is not None and self._handed_over() is None:
-            yield Suspicion(kind="loop", text=str(words))
+        if self._termination == "user_stop" and self._handed_over() is None:
+            repeated = repeated_words(self._conduct)
+            again = asked_again(self._conduct)
+            if repeated is not None:
+                yield Suspicion(kind="loop", text=str(repeated))
+            elif again is not None and self._declined() is None:
+                yield Suspicion(kind="loop", text=f"{again}, and the user left")
         circling = repeated_call(self._conduct, in_a_row=True)
         if circling is not None:
             call, count = circling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evals.diagnosis.circles import PATIENCE, asks_again, fruitless_turns, repeated_words
+from evals.diagnosis.circles import PATIENCE, asked_again, fruitless_turns, repeated_words
 from evals.diagnosis.conduct import Conduct, asks, sentences, short
 from evals.diagnosis.model import CallDifference
 
@@ -51,8 +51,8 @@ def user_stopped_early(conduct: Conduct) -> str | None:
 
 def _may_leave(conduct: Conduct) -> bool:
     """Whether the agent used up the user's patience."""
-    repeats = asks_again(conduct) or repeated_words(conduct) is not None
-    return repeats or fruitless_turns(conduct) >= PATIENCE
+    repeated = asked_again(conduct) or repeated_words(conduct)
+    return repeated is not None or fruitless_turns(conduct) >= PATIENCE
 
 
 def user_did_not_follow(conduct: Conduct, missing: CallDifference) -> str | None:

@@ -293,6 +293,17 @@ async def test_an_agent_that_forgets_everything_is_at_fault_and_not_its_user(sou
     assert "20 equal calls of get_users in a row had the same result." in found.findings
 
 
+@pytest.mark.parametrize("asks", ["Which task is it?", "Welcome! What is your user id, please?"])
+async def test_the_scripted_user_that_leaves_an_agent_that_asks_again_is_not_at_fault(
+    record_of, scripted, asks
+):
+    url = scripted.script(lambda text, context_id: responding(asks))
+    row = (await record_of(url)).row
+    assert row.termination == "user_stop"
+    assert (row.diagnosis.kind, row.diagnosis.side) == ("loop", "agent")
+    assert row.diagnosis.summary.startswith(f"The agent asked the same question {row.turns} times")
+
+
 async def test_an_agent_that_repeats_itself_to_the_limit_is_at_fault_whatever_the_user_says(source):
     user = PatientUser(1000, ["My user id is user_1."])
     played, found = await played_diagnosis(
