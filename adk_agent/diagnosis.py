@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evals.diagnosis import (
@@ -15,6 +15,7 @@ from evals.diagnosis import (
     Departure,
     Diagnosis,
     Path,
+    Reply,
     Turn,
     diagnose_broken,
     diagnose_business,
@@ -27,11 +28,13 @@ from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.business.scenarios import Scenario
 from tau_bridge.business.tools import Insert, SetFields
 from tau_bridge.business.world import BusinessWorld
+from tau_bridge.tau2.agents import DONE
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.gold_path import CallGap, GoldComparison, compare_to_gold
 from tau_bridge.tau2.matching import MadeCall
 from tau_bridge.tau2.messages import AssistantMessage, Message, UserMessage
 from tau_bridge.tau2.tasks import Instructions, Task
+from tau_bridge.wire import example_replies
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +98,7 @@ def diagnose_played(
     *,
     termination: str,
     solo: bool = False,
-    repairs: int = 0,
+    replies: Mapping[int, tuple[str, ...]] | None = None,
     trace: Trace | None = None,
 ) -> Diagnosis:
     """Why a τ²-bench conversation did not pass; its calls are repeated for it.
@@ -107,7 +110,8 @@ def diagnose_played(
         messages: The conversation from its start.
         termination: Why it ended.
         solo: It was played without a user.
-        repairs: How often a reply of the agent had to be repaired.
+        replies: The repairs of each of the agent's replies, by the place of its message; None
+            where nothing is known of them, as in a recorded conversation.
         trace: Where the step of the departure is looked for.
 
     Raises:
@@ -120,10 +124,19 @@ def diagnose_played(
         turns=_turns(messages),
         calls=[_call(made, domain) for made in compared.made],
         instructions=_instructions(task),
-        repairs=repairs,
+        replies=[
+            Reply(text=messages[place].content or "", repairs=kinds)
+            for place, kinds in (replies or {}).items()
+        ],
+        expected_replies=_expected_replies(domain, solo=solo) if replies else (),
     )
     path = _path(compared, task, trace)
     return diagnose_conversation(result, conduct, path, termination=termination)
+
+
+def _expected_replies(domain: Domain, *, solo: bool) -> tuple[str, ...]:
+    call, respond = example_replies(domain.agent_schemas)
+    return call, json.dumps({"name": DONE, "arguments": {}}) if solo else respond
 
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:

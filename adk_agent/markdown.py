@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport, failed_reasons
 from adk_agent.summary import OverallRow, SummaryRow, TrialRow
-from adk_agent.tables import number, score_table, team_table
+from adk_agent.tables import counted, number, score_table, team_table
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
+from evals.diagnosis import ReplyFormat
 from evals.statistics import INTERVAL_METHOD
 
 MOST_TRIALS_LISTED = 50
@@ -31,6 +32,7 @@ def render_markdown(
     if interpretation:
         parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
+    parts += _repairs(report.summary)
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
     if report.teams:
@@ -66,6 +68,17 @@ def _with_zeros(summary: Sequence[SummaryRow]) -> str:
         f"{_plain(row.participant)} in {row.domain} {number(row.mean_reward_all)}" for row in rows
     )
     return f" With every trial without a score as 0: {told}." if told else ""
+
+
+def _repairs(summary: Sequence[SummaryRow]) -> list[str]:
+    """What reading the replies took, where any had to be repaired."""
+    lines = [
+        f"{_plain(row.participant)} in {row.domain}: {row.format_repairs} "
+        f"({counted(row.repair_kinds)})"
+        for row in summary
+        if row.repair_kinds
+    ]
+    return ["Repairs that reading the agents' replies took:", _bullets(lines)] if lines else []
 
 
 def _coordination(teams: Sequence[TeamRow]) -> list[str]:
@@ -127,6 +140,12 @@ def _latency(result: Evaluation) -> str:
     return ", ".join(f"{name[:-3]} {result.values[name]:.1f} ms" for name in shown)
 
 
+_TRIAL_HEADER = (
+    *("agent", "domain", "task", "trial", "status", "components", "end", "repairs"),
+    "reason",
+)
+
+
 def _not_passed(trials: Sequence[TrialRow]) -> str:
     rows = [trial for trial in trials if not trial.passed]
     if not rows:
@@ -134,17 +153,32 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
     reasons = failed_reasons(rows)
     text = "\n".join(
         [
-            _row(("agent", "domain", "task", "trial", "status", "components", "end", "reason")),
-            _row("---" for _ in range(8)),
+            _row(_TRIAL_HEADER),
+            _row("---" for _ in _TRIAL_HEADER),
             *(_row(_trial_cells(trial)) for trial in rows[:MOST_TRIALS_LISTED]),
         ]
     )
     if len(rows) > MOST_TRIALS_LISTED:
         text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
+    text += "".join(f"\n\n{told}" for told in _formats(rows))
     if reasons:
         listed = (f"{count} x {_plain(reason)}" for reason, count in list(reasons.items())[:10])
         text += "\n\nReasons for missing scores:\n\n" + _bullets(listed)
     return text
+
+
+def _formats(trials: Sequence[TrialRow]) -> list[str]:
+    """For each agent of which replies held no call: one of them, and what it should have sent."""
+    found: dict[str, ReplyFormat] = {}
+    for trial in trials:
+        wrote = trial.diagnosis.reply_format if trial.diagnosis is not None else None
+        if wrote is not None:
+            found.setdefault(trial.participant, wrote)
+    return [
+        f"{_plain(participant)} sent, for example: {_quoted(wrote.example)} A reply is one JSON "
+        f"object, such as one of these:\n\n{_bullets(map(_quoted, wrote.expected))}"
+        for participant, wrote in found.items()
+    ]
 
 
 def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
@@ -161,7 +195,8 @@ def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
         trial.status,
         components or "-",
         trial.termination,
-        trial.reason or "",
+        counted(trial.repair_kinds) or "-",
+        trial.reason or (trial.diagnosis.summary if trial.diagnosis is not None else ""),
     )
 
 

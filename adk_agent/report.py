@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import AwareDatetime, TypeAdapter
 
 from adk_agent.plan import EvaluationPlan
-from adk_agent.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow
+from adk_agent.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow, total_kinds
+from adk_agent.tables import counted
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation, Scope
 from evals.diagnosis import FailureKind
@@ -84,10 +85,11 @@ def sickly(trials: Sequence[TrialRow]) -> list[str]:
         scored = [t for t in trials if t.participant == participant and t.status == "scored"]
         # One that ended a trial by an error of its own has a warning of its own.
         mute = sum(t.termination == "agent_error" and t.fault is None for t in scored)
-        garbled = sum(trial.format_repairs >= trial.turns > 0 for trial in scored)
+        garbled = [trial for trial in scored if trial.format_repairs >= trial.turns > 0]
+        kinds = counted(total_kinds(garbled))
         for count, what in (
             (mute, "ended because the agent sent nothing that can be played"),
-            (garbled, "needed repairs in every reply"),
+            (len(garbled), f"needed repairs in every reply{f' ({kinds})' if kinds else ''}"),
         ):
             if scored and count >= SICKLY_SHARE * len(scored):
                 warnings.append(f"{participant}: {count} of {len(scored)} scored trials {what}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -47,7 +47,8 @@ class TrialRow(Row):
 
     `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
     which a trial broke: one that the agent itself ended is scored 0, and `reason` quotes it; all
-    others are failed. `turns` counts the agent's replies. `diagnosis` says why a trial did not
+    others are failed. `turns` counts the agent's replies, `repair_kinds` the repairs that reading
+    them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did not
     pass; None for one that did.
     """
 
@@ -69,6 +70,7 @@ class TrialRow(Row):
     turns: int
     tool_calls: int
     format_repairs: int
+    repair_kinds: dict[str, int] = {}
     duration_ms: float
     total_tokens: int | None = None
     cost: float | None = None
@@ -151,6 +153,8 @@ class ScoreRow(Row):
     user_faults: int = 0
     """Trials in which the simulated user is known to have been at fault."""
     format_repairs: int
+    repair_kinds: dict[str, int] = {}
+    """The same by kind."""
     pass_hat_k: dict[str, float | None]
     pass_hat_k_high: dict[str, float | None] = {}
     pass_at_k: dict[str, float | None] = {}
@@ -360,6 +364,7 @@ def _scores(
         "agent_errors": sum(trial.fault == "agent" for trial in trials if trial.reward is not None),
         "user_faults": sum(_is_users(trial) for trial in trials),
         "format_repairs": sum(trial.format_repairs for trial in trials),
+        "repair_kinds": total_kinds(trials),
         **_pass_rates(low, high, num_trials),
         "mean_reward": mean([reward for each in low.values() for reward in each]),
         "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
@@ -435,6 +440,14 @@ def _against_references(
             *(interval_of_mean(each, lowest=-1.0) for each in gained)
         ),
     }
+
+
+def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
+    """The repairs of all these trials' replies, by kind."""
+    kinds: Counter[str] = Counter()
+    for trial in trials:
+        kinds.update(trial.repair_kinds)
+    return dict(kinds)
 
 
 def _is_users(trial: TrialRow) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from adk_agent.summary import OverallRow, ReferenceScore, SummaryRow
 from adk_agent.team_summary import TeamRow
@@ -56,6 +56,12 @@ def without_the_usual(table: Table) -> Table:
     }
     kept = [place for place, name in enumerate(header) if name not in usual]
     return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
+
+
+def counted(kinds: Mapping[str, int]) -> str:
+    """Counts by kind in one line, the most frequent first; empty where there are none."""
+    ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{kind} {count}" for kind, count in ordered)
 
 
 def number(value: float | None) -> str:

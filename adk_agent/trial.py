@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -178,7 +179,7 @@ async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
         user=user.label if user is not None else NO_USER,
         turns=played.turns if played is not None else 0,
         tool_calls=played.tool_calls if played is not None else 0,
-        format_repairs=played.format_repairs if played is not None else 0,
+        repairs=played.repairs if played is not None else (),
         duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
         diagnosis=diagnosis,
     )
@@ -213,7 +214,7 @@ def _diagnosis(
             played.messages,
             termination=played.termination,
             solo=deps.plan.solo,
-            repairs=played.format_repairs,
+            replies=played.repairs_by_reply,
             trace=trace,
         )
 
@@ -232,7 +233,7 @@ def row_of(
     result: TaskResult | None = None,
     turns: int = 0,
     tool_calls: int = 0,
-    format_repairs: int = 0,
+    repairs: Sequence[str] = (),
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
 ) -> TrialRow:
@@ -255,7 +256,8 @@ def row_of(
         user=user,
         turns=turns,
         tool_calls=tool_calls,
-        format_repairs=format_repairs,
+        format_repairs=len(repairs),
+        repair_kinds=dict(Counter(repairs)),
         duration_ms=duration_ms,
         total_tokens=total(step.total_tokens for step in _own_models(trace)),
         cost=total(step.cost for step in _own_models(trace)),

@@ -102,6 +102,26 @@ def tool_result_line(name: str, content: str) -> str:
     return f"Tool '{name}' result: {content}"
 
 
+def example_replies(tools: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Replies that are read as they are: a call of one of these tools, and words to the user.
+
+    The tool is the first that takes nothing but texts, else the first; each value is `...`.
+    """
+    shapes = [_shape(tool) for tool in tools]
+    plain = [(name, types) for name, types in shapes if types and set(types.values()) == {"string"}]
+    calls = [(name, dict.fromkeys(types, "...")) for name, types in [*plain, *shapes][:1]]
+    calls.append((RESPOND, {"content": "..."}))
+    return tuple(json.dumps({"name": name, "arguments": given}) for name, given in calls)
+
+
+def _shape(tool: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A tool's name, and the types of the arguments that it needs."""
+    function = tool["function"]
+    parameters = function["parameters"]
+    required = parameters.get("required", ())
+    return function["name"], {name: parameters["properties"][name].get("type") for name in required}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ParsedCall:
     """A tool call as the agent wrote it; whether the tool exists is the world's business."""

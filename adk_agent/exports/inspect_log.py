@@ -140,6 +140,7 @@ def _sample(record: TrialRecord) -> dict[str, Any]:
             "turns": row.turns,
             "tool_calls": row.tool_calls,
             "format_repairs": row.format_repairs,
+            "repair_kinds": row.repair_kinds,
             "reward_breakdown": row.reward_breakdown,
             "diagnosis": row.diagnosis.model_dump(mode="json") if row.diagnosis else None,
         },

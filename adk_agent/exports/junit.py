@@ -115,6 +115,9 @@ def _evidence(why: Diagnosis) -> list[str]:
         differing = f" in {', '.join(call.differing)}" if call.differing else ""
         lines.append(f"{call.how}: {call.name}{differing}")
     lines += [f"not communicated: {text}" for text in why.not_communicated]
+    if why.reply_format is not None:
+        lines.append(f"sent, for example: {why.reply_format.example}")
+        lines += [f"should send: {text}" for text in why.reply_format.expected]
     return [*lines, *why.findings]
 
 

@@ -11,6 +11,7 @@ from adk_agent.exports.output import Export, Output
 from adk_agent.exports.played import PlayedRun
 from adk_agent.printable import printable
 from adk_agent.summary import TrialRow
+from adk_agent.tables import counted
 from evals.outcome import ComponentName
 
 FILE = "trials.csv"
@@ -42,6 +43,7 @@ COLUMNS = (
     "turns",
     "tool_calls",
     "format_repairs",
+    "repair_kinds",
     "duration_ms",
     "total_tokens",
     "cost",
@@ -94,6 +96,7 @@ def _values(row: TrialRow) -> dict[str, Any]:
     )
     return {
         **given,
+        "repair_kinds": counted(row.repair_kinds),
         "passed": row.passed if row.status == "scored" else None,
         "reward_basis": " ".join(row.basis),
         **{column: row.reward_breakdown.get(name) for name, column in _BREAKDOWN.items()},

@@ -18,7 +18,7 @@ from adk_agent.page.timeline import timeline
 from adk_agent.page.writes import writes_of
 from adk_agent.runs import TrialRecord
 from evals.base import Evaluation
-from evals.diagnosis import CallDifference, Diagnosis
+from evals.diagnosis import CallDifference, Diagnosis, ReplyFormat
 from evals.outcome import Component, Scored
 
 MOST_MESSAGES = 1_000
@@ -76,6 +76,16 @@ def _why(diagnosis: Diagnosis) -> _Json:
         "by": diagnosis.produced_by,
         "findings": diagnosis.findings[:MOST_LISTED],
         "untold": diagnosis.not_communicated[:MOST_LISTED],
+        "form": _form(diagnosis.reply_format) if diagnosis.reply_format is not None else None,
+    }
+
+
+def _form(wrote: ReplyFormat) -> _Json:
+    return {
+        "without": sum(wrote.repairs.values()),
+        "replies": wrote.replies,
+        "example": wrote.example,
+        "expected": wrote.expected[:MOST_LISTED],
     }
 
 

@@ -9,6 +9,7 @@ from adk_agent.page import texts
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest
 from adk_agent.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow, tables
+from adk_agent.tables import counted
 from evals.statistics import Interval
 
 
@@ -50,6 +51,8 @@ class Score:
     above_floor: str
     above_floor_interval: str
     user: str
+    repairs: str
+    """Those of replies, by kind."""
 
 
 def with_all_tables(report: EvaluationReport, manifest: RunManifest | None) -> EvaluationReport:
@@ -98,6 +101,7 @@ def _score(row: OverallRow | SummaryRow) -> Score:
         if over is None
         else texts.interval(over.low, over.high, signed=True),
         user=row.user if isinstance(row, SummaryRow) else "",
+        repairs=counted(row.repair_kinds),
     )
 
 

@@ -10,6 +10,7 @@ from adk_agent.page import texts
 from adk_agent.page.words import CLASSES, MARKS, Mark, state_of
 from adk_agent.report import EvaluationReport
 from adk_agent.summary import TrialKey, TrialRow
+from adk_agent.tables import counted
 
 MOST_OPEN = 40
 """Trials up to which the lists are open from the beginning."""
@@ -25,6 +26,8 @@ class Listed:
     mark: Mark
     why: str
     time: str
+    repairs: str
+    """Those of its replies, by kind; empty where it took none."""
     kept: bool
     """Whether the page has its conversation."""
 
@@ -52,6 +55,7 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
                 mark=MARKS[state_of(row)],
                 why=texts.short(why(row), _MOST_WHY),
                 time=texts.duration(row.duration_ms),
+                repairs=counted(row.repair_kinds),
                 kept=key in kept,
             )
         )

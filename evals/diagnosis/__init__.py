@@ -5,9 +5,9 @@ from __future__ import annotations
 from evals.diagnosis.answer import diagnose_answer
 from evals.diagnosis.broken import diagnose_broken
 from evals.diagnosis.business import BusinessConduct, diagnose_business
-from evals.diagnosis.conduct import Call, Conduct, Path, Turn
+from evals.diagnosis.conduct import Call, Conduct, Path, Reply, Turn
 from evals.diagnosis.conversation import diagnose_conversation
-from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind
+from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.diagnosis.verdict import Suspicion, diagnosis_of
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "Diagnosis",
     "FailureKind",
     "Path",
+    "Reply",
+    "ReplyFormat",
     "Suspicion",
     "Turn",
     "diagnose_answer",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evals.diagnosis.conduct import Conduct, refusal, repeated_call
+from evals.diagnosis.circles import repeated_call
+from evals.diagnosis.conduct import Conduct, refusal
 from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, of_words, unsaid
 from evals.outcome import TaskResult

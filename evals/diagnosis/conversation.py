@@ -1,26 +1,26 @@
 """diagnose_conversation: why a τ²-bench conversation did not earn its reward.
 
-Rules in the order in which one thing follows from another: what ended the conversation, then the
-user, then wrong calls, then calls that were not made, then words.
+Rules in the order in which one thing follows from another: an agent that sent no call at all, what
+ended the conversation, then the user, then wrong calls, then calls that were not made, then words.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis.conduct import (
-    Conduct,
-    Path,
-    refusal,
+from evals.diagnosis.circles import (
+    PATIENCE,
+    asked_again,
+    fruitless_turns,
     repeated_call,
-    repeated_text,
-    user_did_not_follow,
-    user_misled,
-    user_stopped_early,
-    written_call,
+    repeated_words,
 )
-from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind
+from evals.diagnosis.conduct import Conduct, Path, refusal
+from evals.diagnosis.form import reply_format, unread_call, without_any_call, written_call
+from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind, ReplyFormat
+from evals.diagnosis.user import user_did_not_follow, user_misled, user_stopped_early
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, is_zero, unmet
 from evals.outcome import TaskResult
 
@@ -43,11 +43,14 @@ def diagnose_conversation(
         termination: Why it ended.
     """
     case = _Case(result=result, conduct=conduct, path=path, termination=termination)
+    suspicions = list(case.suspicions())
+    is_of_form = any(each.kind == "format" for each in suspicions)
     return diagnosis_of(
-        list(case.suspicions()),
+        suspicions,
         departure=path.departure if case.world_is_wrong else None,
         calls=path.differences if case.world_is_wrong else (),
         not_communicated=unmet(result, "COMMUNICATE"),
+        reply_format=case.reply_format() if is_of_form else None,
         findings=case.findings(),
     )
 
@@ -69,12 +72,14 @@ class _Case:
     def suspicions(self) -> Iterator[Suspicion]:
         """What may be behind it; the one that the others follow from comes first."""
         yield from self._unsolvable()
+        yield from self._form()
         yield from self._ending()
         if self.world_is_wrong:
             yield from self._users()
             yield from self._wrong_calls()
             yield from self._missing_calls()
             yield from self._order()
+            yield from self._unread()
         yield from self._words()
         yield from self._overrun()
 
@@ -85,9 +90,19 @@ class _Case:
         repeated = repeated_call(self._conduct, in_a_row=False)
         if repeated is not None:
             found.append(f"{repeated[1]} equal calls of {repeated[0].name} had the same result")
-        if self._conduct.repairs:
-            found.append(f"the agent's replies took {self._conduct.repairs} repairs to be read")
+        fruitless = fruitless_turns(self._conduct)
+        if fruitless >= PATIENCE:
+            found.append(f"the agent took {fruitless} turns in a row without a new call")
+        repairs = Counter(repair for reply in self._conduct.replies for repair in reply.repairs)
+        if repairs:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in repairs.items())
+            found.append(f"repairs that it took to read the agent's replies: {kinds}")
         return found
+
+    def reply_format(self) -> ReplyFormat | None:
+        """The replies of the agent that hold no call, and one of them."""
+        attempt = unread_call(self._conduct, self._differing())
+        return reply_format(self._conduct, attempt[1] if attempt is not None else None)
 
     def _unsolvable(self) -> Iterator[Suspicion]:
         lacking = [
@@ -103,6 +118,13 @@ class _Case:
         if all(place in self._path.unmet_by_gold for place, _ in lacking):
             text = f"the task's own gold path does not fulfil {lacking[0][1]}"
             yield Suspicion(kind="harness", side="harness", text=text)
+
+    def _form(self) -> Iterator[Suspicion]:
+        # Where nothing was to be called, plain text is not what it failed of.
+        if self._path.gold_names or self.world_is_wrong:
+            wrote = without_any_call(self._conduct)
+            if wrote is not None:
+                yield Suspicion(kind="format", text=wrote)
 
     def _ending(self) -> Iterator[Suspicion]:
         if self._termination == "agent_error":
@@ -136,20 +158,17 @@ class _Case:
 
     def _circles(self) -> Iterator[Suspicion]:
         end = _OVERRUNS[self._termination]
+        words = repeated_words(self._conduct)
         repeated = repeated_call(self._conduct, in_a_row=False)
-        if repeated is not None:
+        if words is not None:
+            yield Suspicion(kind="loop", text=f"{words}, until {end}")
+        elif repeated is not None:
             call, count = repeated
             text = f"{count} equal calls of {call.name} had the same result, until {end}"
-            side_is_user = call.requestor == "user"
-            yield _circle(text, by_user=side_is_user)
-            return
-        agents = repeated_text(self._conduct, "assistant")
-        users = repeated_text(self._conduct, "user")
-        if agents is not None:
-            yield _circle(f"the agent said {agents[0]!r} {agents[1]} times, until {end}")
-        elif users is not None:
-            text = f"the user said {users[0]!r} {users[1]} times, until {end}"
-            yield _circle(text, by_user=True)
+            if call.requestor == "user":
+                yield Suspicion(kind="user_simulator", side="user", text=text)
+            else:
+                yield Suspicion(kind="loop", text=text)
 
     def _users(self) -> Iterator[Suspicion]:
         evidence = [
@@ -199,33 +218,60 @@ class _Case:
             return
         names = _named(self._missing)
         written = written_call(self._conduct, [each.name for each in self._missing])
-        circling = repeated_call(self._conduct, in_a_row=True)
         declined = self._declined()
         if written is not None:
             yield Suspicion(
                 kind="format", text=f"the agent wrote a call of {written} as text, and made none"
             )
-        elif circling is not None and not self._wrong:
-            call, count = circling
-            text = f"{count} equal calls of {call.name} in a row had the same result"
-            yield Suspicion(kind="loop", text=text)
+        elif not self._wrong:
+            yield from self._without_progress()
         if declined is not None:
             yield Suspicion(kind="gave_up", text=f"{declined}, and no call of {names} was made")
         yield Suspicion(
             kind="missing_write", text=f"no call of {names} was made, as the gold path has it"
         )
 
+    def _without_progress(self) -> Iterator[Suspicion]:
+        """The circles of an agent that was not cut off, and did not hand the user over after them."""
+        if self._termination == "user_stop" and self._handed_over() is None:
+            repeated = repeated_words(self._conduct)
+            again = asked_again(self._conduct)
+            if repeated is not None:
+                yield Suspicion(kind="loop", text=str(repeated))
+            elif again is not None and self._declined() is None:
+                yield Suspicion(kind="loop", text=f"{again}, and the user left")
+        circling = repeated_call(self._conduct, in_a_row=True)
+        if circling is not None:
+            call, count = circling
+            text = f"{count} equal calls of {call.name} in a row had the same result"
+            yield Suspicion(kind="loop", text=text)
+
     def _declined(self) -> str | None:
         """How the agent declined what the gold path does; None where it tried, or did not say."""
-        handed_over = [
-            call.name
-            for call in self._conduct.calls
-            if call.name in self._conduct.handing_over and call.name not in self._path.gold_names
-        ]
+        handed_over = self._handed_over()
+        if handed_over is not None:
+            return f"the agent called {handed_over}"
         attempted = any(call.writes for call in self._conduct.calls)
-        if handed_over:
-            return f"the agent called {handed_over[0]}"
         return None if attempted else refusal(self._conduct)
+
+    def _handed_over(self) -> str | None:
+        """The tool by which the agent handed the user to a person where the gold path does not."""
+        over = self._conduct.handing_over - self._path.gold_names
+        return next((call.name for call in self._conduct.calls if call.name in over), None)
+
+    def _unread(self) -> Iterator[Suspicion]:
+        attempt = unread_call(self._conduct, self._differing())
+        if attempt is not None and without_any_call(self._conduct) is None:
+            text = f"a reply that writes a call of {attempt[0]} could not be read as one"
+            yield Suspicion(kind="format", text=text)
+
+    def _differing(self) -> list[str]:
+        """The agent's tools that gold calls and the conversation did not call, or otherwise."""
+        return [
+            each.name
+            for each in (*self._missing, *self._wrong)
+            if each.requestor == "assistant" and each.expected is not None
+        ]
 
     def _order(self) -> Iterator[Suspicion]:
         if self._path.other_order:
@@ -248,12 +294,6 @@ class _Case:
         if self._termination in _OVERRUNS:
             text = f"the conversation did not come to an end before {_OVERRUNS[self._termination]}"
             yield Suspicion(kind="loop", text=text)
-
-
-def _circle(text: str, *, by_user: bool = False) -> Suspicion:
-    if by_user:
-        return Suspicion(kind="user_simulator", side="user", text=text)
-    return Suspicion(kind="loop", text=text)
 
 
 def _named(differences: Sequence[CallDifference]) -> str:

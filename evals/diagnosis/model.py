@@ -58,6 +58,19 @@ class Departure(_Evidence):
     """Of the trace, where it is known."""
 
 
+class ReplyFormat(_Evidence):
+    """Replies of the agent in which no call could be read."""
+
+    repairs: dict[str, int]
+    """How many replies hold no call, by the kind of their repair."""
+    replies: int
+    """Of the agent, in all."""
+    example: str
+    """What one of them said, on one line, cut where it is long."""
+    expected: tuple[str, ...] = ()
+    """Two replies as they should look: a call of a tool, and words to the user."""
+
+
 class Diagnosis(_Evidence):
     """Why one trial did not pass."""
 
@@ -72,6 +85,8 @@ class Diagnosis(_Evidence):
     calls: tuple[CallDifference, ...] = ()
     not_communicated: tuple[str, ...] = ()
     """What the user should have been told and was not."""
+    reply_format: ReplyFormat | None = None
+    """How the agent wrote, where that is among the reasons."""
     findings: tuple[str, ...] = ()
     """Other evidence, a sentence each."""
     produced_by: str = "rules"

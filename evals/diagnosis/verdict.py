@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind
+from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.outcome import Fault, TaskResult
 
 MOST_CALLS, MOST_FINDINGS = 20, 20
@@ -32,6 +32,7 @@ def diagnosis_of(
     departure: Departure | None = None,
     calls: Sequence[CallDifference] = (),
     not_communicated: Sequence[str] = (),
+    reply_format: ReplyFormat | None = None,
     findings: Sequence[str] = (),
 ) -> Diagnosis:
     """The first suspicion, with the others beside it; `undetermined` where there is none.
@@ -42,6 +43,7 @@ def diagnosis_of(
         departure: Where the world left the gold path.
         calls: The calls in which it differs.
         not_communicated: What the user should have been told and was not.
+        reply_format: How the agent wrote, where that is among the reasons.
         findings: Further evidence.
     """
     first = suspicions[0] if suspicions else None
@@ -56,6 +58,7 @@ def diagnosis_of(
         departure=departure,
         calls=tuple(calls[:MOST_CALLS]),
         not_communicated=tuple(text[:_TEXT] for text in not_communicated[:MOST_FINDINGS]),
+        reply_format=reply_format,
         findings=tuple(
             sentence(text)
             for text in dict.fromkeys([*beside, *findings[:MOST_FINDINGS], *left_out])

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Literal
 
 from pydantic import ValidationError
@@ -95,7 +96,8 @@ class Played:
         turns: Turns of the agent.
         tool_calls: Calls of the agent that were run.
         tool_errors: Calls of the agent and of the user that failed.
-        repairs: The repairs that reading the agent's replies took, in order.
+        repairs_by_reply: The repairs that reading each of the agent's replies took, in order, by
+            the place of its message in `messages`; empty for a reply in the documented form.
         seed: The trial's seed, as it was handed in.
     """
 
@@ -106,13 +108,13 @@ class Played:
     turns: int
     tool_calls: int
     tool_errors: int
-    repairs: tuple[str, ...]
+    repairs_by_reply: Mapping[int, tuple[str, ...]]
     seed: int
 
     @property
-    def format_repairs(self) -> int:
-        """How many repairs the agent's replies needed."""
-        return len(self.repairs)
+    def repairs(self) -> tuple[str, ...]:
+        """The repairs that reading the agent's replies took, in order."""
+        return tuple(chain.from_iterable(self.repairs_by_reply.values()))
 
     @property
     def fault(self) -> Fault | None:
@@ -200,7 +202,7 @@ class _Conversation:
         self.termination: Termination | None = None
         self.error: BridgeError | None = None
         self._steps = self._turns = self._tool_calls = self._tool_errors = 0
-        self._repairs: list[str] = []
+        self._repairs: dict[int, tuple[str, ...]] = {}
         self._told_agent = self._told_user = 0
         self._turn_step_id: str | None = None
         self._opening = (_ticket(task),) if user is None else ()
@@ -233,7 +235,7 @@ class _Conversation:
             turns=self._turns,
             tool_calls=self._tool_calls,
             tool_errors=self._tool_errors,
-            repairs=tuple(self._repairs),
+            repairs_by_reply=dict(self._repairs),
             seed=seed,
         )
 
@@ -250,7 +252,7 @@ class _Conversation:
         self._opening, self._told_agent = (), len(self._messages)
         turn = await self._agent.reply(incoming)
         self._turns += 1
-        self._repairs.extend(turn.repairs)
+        self._repairs[len(self._messages)] = turn.repairs
         self._turn_step_id = turn.step_id
         message = turn.message if self._user is not None else _stopped_if_done(turn.message)
         # Its own turn is not told to it again.

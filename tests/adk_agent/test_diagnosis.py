@@ -1,11 +1,13 @@
 """Diagnoses of trials that are played over A2A, and of recorded conversations."""
 
 import importlib.util
+import itertools
 import json
 import os
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +16,18 @@ from adk_agent.diagnosis import diagnose_played, diagnose_trial
 from adk_agent.evaluation import evaluate
 from adk_agent.regrade import regrade
 from adk_agent.runs import load_trials
+from adk_agent.testing import manual_runtime
 from evals.diagnosis import Departure
 from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import scenarios
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.agents import WireAgent
+from tau_bridge.tau2.domains import load_domain
+from tau_bridge.tau2.loop import ConversationLimits, converse
+from tau_bridge.tau2.messages import UserMessage
+from tau_bridge.tau2.scoring import score_components
 from tau_bridge.testing import auth_required, http_500, rejects, scripted_agent, serve
+from tau_bridge.wire import parse_reply
 
 REPOSITORY = Path(__file__).parents[2]
 PARITY = os.environ.get("GREENROOM_PARITY_DIR")
@@ -27,6 +37,10 @@ DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything els
 
 def create(title):
     return {"name": "create_task", "arguments": {"user_id": "user_1", "title": title}}
+
+
+def responding(text):
+    return json.dumps({"name": "respond", "arguments": {"content": text}})
 
 
 def then_done(*calls):
@@ -121,13 +135,194 @@ async def test_an_agent_that_only_says_that_it_is_done_has_a_missing_write(recor
 
 
 async def test_an_agent_that_writes_its_calls_as_prose_has_a_matter_of_format(record_of, scripted):
-    prose = "I called create_task (user_1, Important Meeting). Is there anything else?"
+    prose = responding("I called create_task (user_1, Important Meeting). Is there anything else?")
     record = await record_of(scripted.script(lambda text, context_id: prose))
     assert record.row.diagnosis.kind == "format"
 
 
+BROKEN = '{"name": "create_task", "arguments": {"user_id": "user_1", "title": "Important '
+UNKNOWN = '{"action": "create_task", "input": {"user_id": "user_1", "title": "A"}}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "form"),
+    [
+        ("I have created the task.", "plain_text", "plain text"),
+        (BROKEN, "unparsable", "unparsable JSON"),
+        (UNKNOWN, "unparsable", "JSON in an unknown form"),
+    ],
+)
+async def test_an_agent_that_never_sends_a_call_is_told_so_first(
+    record_of, scripted, reply, kind, form
+):
+    record = await record_of(scripted.script(lambda text, context_id: reply))
+    row, found = record.row, record.row.diagnosis
+    assert (found.kind, found.side) == ("format", "agent")
+    assert found.also[-1] == "missing_write"
+    assert found.summary == f"Every reply was {form}, not a JSON call; no tool was called."
+    assert row.repair_kinds == {kind: row.format_repairs} == {kind: row.turns}
+    assert found.reply_format.model_dump() == {
+        "repairs": {kind: row.turns},
+        "replies": row.turns,
+        "example": reply.strip(),
+        "expected": (
+            '{"name": "create_task", "arguments": {"user_id": "...", "title": "..."}}',
+            '{"name": "respond", "arguments": {"content": "..."}}',
+        ),
+    }
+
+
+async def test_the_replies_that_it_should_have_sent_are_read_without_repairs(record_of, scripted):
+    record = await record_of(scripted.script(lambda text, context_id: "Well."))
+    call, words = map(parse_reply, record.row.diagnosis.reply_format.expected)
+    assert (call.kind, words.kind) == ("tool_calls", "respond")
+    assert call.repairs == words.repairs == ()
+
+
+async def test_an_agent_that_only_talks_in_solo_mode_is_shown_how_to_stop(record_of, scripted):
+    url = scripted.script(lambda text, context_id: "I will create it.")
+    record = await record_of(url, task_ids=("create_task_1_with_env_assertions",), solo=True)
+    found = record.row.diagnosis
+    assert found.summary == "The only reply was plain text, not a JSON call; no tool was called."
+    assert found.reply_format.expected[1] == '{"name": "done", "arguments": {}}'
+
+
+async def test_an_agent_that_sent_some_calls_is_told_which_other_could_not_be_read(
+    record_of, scripted
+):
+    replies = iter([json.dumps({"name": "get_users", "arguments": {}}), BROKEN])
+    record = await record_of(
+        scripted.script(lambda text, context_id: next(replies, json.dumps(DONE)))
+    )
+    found = record.row.diagnosis
+    assert found.kind == "format"  # as before: the call stands in the text, and was never made
+    assert found.summary == "The agent wrote a call of create_task as text, and made none."
+    assert found.reply_format.example == BROKEN.strip()
+    assert found.reply_format.repairs == {"unparsable": 1}
+    assert "Repairs that it took to read the agent's replies: unparsable 1." in found.findings
+
+
+async def test_a_wrong_call_stays_one_where_another_could_not_be_read(record_of, scripted):
+    replies = iter([BROKEN, json.dumps(create("Meeting"))])
+    record = await record_of(
+        scripted.script(lambda text, context_id: next(replies, json.dumps(DONE)))
+    )
+    found = record.row.diagnosis
+    assert (found.kind, found.also) == ("wrong_write", ("format",))
+    assert "A reply that writes a call of create_task could not be read as one." in found.findings
+    assert found.reply_format.example == BROKEN.strip()
+
+
+# -- the user and an agent that goes round in circles --------------------------------------------
+
+
+class PatientUser:
+    """Answers every question with what it knows, and leaves without a word after so many turns."""
+
+    label = "patient"
+    step_id = None
+
+    def __init__(self, turns, answers):
+        self._left = turns
+        self._answers = itertools.cycle(answers)
+
+    async def reply(self, incoming):
+        self._left -= 1
+        return UserMessage(content="###STOP###" if self._left < 0 else next(self._answers))
+
+
+class Replies:
+    """A context with an agent that answers the number of its turn."""
+
+    def __init__(self, says):
+        self._says = says
+        self._turn = 0
+
+    async def send(self, text):
+        self._turn += 1
+        return SimpleNamespace(text=self._says(self._turn), data=(), step_id=None)
+
+
+async def played_diagnosis(source, says, user, *, max_steps=200):
+    """The diagnosis of a conversation in mock, played over the loop."""
+    domain = load_domain(source, "mock")
+    task = source.task("mock", "create_task_1")
+    world = domain.new_world(task)
+    played = await converse(
+        task=task,
+        world=world,
+        agent=WireAgent(Replies(says), address="http://agent.test/", world=world),
+        user=user,
+        limits=ConversationLimits(max_steps=max_steps),
+        seed=1,
+        recorder=TraceRecorder("t", runtime=manual_runtime()),
+    )
+    result = score_components(domain, task, played.messages, termination=played.termination)
+    return played, diagnose_played(
+        domain,
+        task,
+        result,
+        played.messages,
+        termination=played.termination,
+        replies=played.repairs_by_reply,
+    )
+
+
+@pytest.mark.parametrize("says", ["Which task is it?", "{0}. Which task is it, please?"])
+async def test_an_agent_that_asks_one_question_for_ever_is_at_fault_and_not_its_user(source, says):
+    user = PatientUser(47, ["I want a new task.", "It is called Important Meeting."])
+    played, found = await played_diagnosis(source, lambda n: responding(says.format(n)), user)
+    assert (played.termination, played.turns) == ("user_stop", 47)
+    assert (found.kind, found.side, found.also) == ("loop", "agent", ("missing_write",))
+    assert found.summary.startswith("The agent asked the same question 47 times ('Which task is it")
+
+
+async def test_an_agent_that_forgets_everything_is_at_fault_and_not_its_user(source):
+    def forgets(turn):
+        """Looks the users up and asks for the id; the next thing that it hears is new to it."""
+        if turn % 2:
+            return json.dumps({"name": "get_users", "arguments": {}})
+        asks = ("What is your user id?", "Could you tell me your user ID, please?")
+        return responding(f"Welcome! {asks[turn // 2 % 2]}")
+
+    user = PatientUser(20, ["I want a task.", "My id is user_1.", "As I said: user_1."])
+    played, found = await played_diagnosis(source, forgets, user)
+    assert (played.termination, played.turns) == ("user_stop", 40)
+    assert (found.kind, found.side) == ("loop", "agent")
+    assert found.summary.startswith("The agent asked the same question 20 times")
+    assert "20 equal calls of get_users in a row had the same result." in found.findings
+
+
+@pytest.mark.parametrize("asks", ["Which task is it?", "Welcome! What is your user id, please?"])
+async def test_the_scripted_user_that_leaves_an_agent_that_asks_again_is_not_at_fault(
+    record_of, scripted, asks
+):
+    url = scripted.script(lambda text, context_id: responding(asks))
+    row = (await record_of(url)).row
+    assert row.termination == "user_stop"
+    assert (row.diagnosis.kind, row.diagnosis.side) == ("loop", "agent")
+    assert row.diagnosis.summary.startswith(f"The agent asked the same question {row.turns} times")
+
+
+async def test_an_agent_that_repeats_itself_to_the_limit_is_at_fault_whatever_the_user_says(source):
+    user = PatientUser(1000, ["My user id is user_1."])
+    played, found = await played_diagnosis(
+        source, lambda n: responding(f"Call {n}: what is your user id?"), user, max_steps=60
+    )
+    assert played.termination == "max_steps"
+    assert (found.kind, found.side) == ("loop", "agent")
+    assert found.summary.endswith(", until the limit of steps.")
+
+
+async def test_a_user_that_leaves_on_the_first_question_is_at_fault(source):
+    _, found = await played_diagnosis(
+        source, lambda n: responding("Which title?"), PatientUser(1, ["I want a task."])
+    )
+    assert (found.kind, found.side) == ("user_simulator", "user")
+
+
 async def test_an_agent_that_declines_gave_up(record_of, scripted):
-    sorry = "Hello! I am sorry, but I cannot help with that."
+    sorry = responding("Hello! I am sorry, but I cannot help with that.")
     record = await record_of(scripted.script(lambda text, context_id: sorry))
     assert record.row.diagnosis.kind == "gave_up"
 
@@ -273,7 +468,7 @@ def test_diagnoses_of_recorded_conversations_are_as_right_as_the_docs_say(source
     spec.loader.exec_module(benchmark)
     perturbed, labelled = benchmark.measure(sorted(Path(PARITY).glob("*.json*")), source)
     assert (perturbed.right, perturbed.total) == (262, 264)
-    assert (labelled.right, labelled.total) == (32, 33)
+    assert (labelled.right, labelled.total) == (33, 33)
     assert perturbed.coverage == labelled.coverage == 1.0
     assert perturbed.departures == {True: 30}
     page = (REPOSITORY / "docs/failures.md").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from adk_agent.cli.main import main
 from adk_agent.evaluation import evaluate
+from adk_agent.markdown import render_markdown
 from adk_agent.page import gathered
 from adk_agent.page.conversations import trial_json
 from adk_agent.page.latencies import latencies
@@ -29,7 +30,7 @@ from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, TrialRecord
 from adk_agent.summary import DataOrigin, DomainReferences, ReferencePlay, TrialRow, tables
 from evals.base import Evaluation
-from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind
+from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.outcome import ComponentName
 from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
 from tau_bridge.testing import scripted_agent, serve
@@ -213,6 +214,48 @@ def test_plain_text_has_nothing_that_cannot_be_seen(text):
     shown = plain(text)
     assert all(mark.isprintable() or mark in "\n\t" for mark in shown)
     assert plain(shown) == shown
+
+
+WROTE = ReplyFormat(
+    repairs={"plain_text": 2},
+    replies=3,
+    example="<b>Sure!</b>",
+    expected=('{"name": "get_users", "arguments": {}}',),
+)
+OF_FORM = Diagnosis(kind="format", side="agent", summary="It wrote text.", reply_format=WROTE)
+
+
+def test_replies_without_a_call_are_shown_beside_what_should_have_been_sent():
+    lost = row("http://a.test", "one", reward=0.0, diagnosis=OF_FORM)
+    assert trial_json(record(lost))["why"]["form"] == {
+        "without": 2,
+        "replies": 3,
+        "example": "<b>Sure!</b>",
+        "expected": ('{"name": "get_users", "arguments": {}}',),
+    }
+
+
+def test_repairs_stand_by_kind_in_page_and_markdown_beside_their_number(tmp_path):
+    kinds = {"fenced": 1, "plain_text": 2}
+    lost = row(
+        "http://a.test",
+        "one",
+        reward=0.0,
+        format_repairs=3,
+        repair_kinds=kinds,
+        diagnosis=OF_FORM,
+    )
+    results_dir = keep_run(tmp_path, [record(lost)])
+    page = page_of(results_dir)
+    assert '<td class="n">3<br><span class="muted">plain_text 2, fenced 1</span></td>' in page
+    assert "repaired: plain_text 2, fenced 1" in page
+    report = EvaluationReport.model_validate_json((results_dir / RUN / "report.json").read_text())
+    assert report.summary[0].repair_kinds == kinds
+    text = render_markdown(report)
+    assert "- http://a.test in mock: 3 (plain_text 2, fenced 1)" in text
+    assert "| user_stop | plain_text 2, fenced 1 | It wrote text. |" in text
+    assert "http://a.test sent, for example: `&lt;b>Sure!&lt;/b>`" in text
+    assert '- `{"name": "get_users", "arguments": {}}`' in text
 
 
 def test_a_conversation_tells_calls_results_writes_and_where_it_left_the_gold_path():

@@ -34,6 +34,7 @@ from adk_agent.team_summary import FindingCount, TeamRow
 from adk_agent.tracking import RunState
 from adk_agent.visible import MAX_REPORTED_STEPS
 from evals.base import Evaluation, EvaluationContext, Tier
+from evals.diagnosis import ReplyFormat
 from evals.graph.findings import Thresholds
 from evals.graph.ground_truth import Label
 from evals.graph.planting import Pathology
@@ -134,6 +135,10 @@ def report_without_trials():
 )
 def test_every_key_of_a_result_is_explained(number, model):
     assert names("report.md", "key", number) == set(model.model_fields)
+
+
+def test_every_key_of_a_reply_format_is_explained():
+    assert names("failures.md", "key of `reply_format`") == set(ReplyFormat.model_fields)
 
 
 def test_every_key_of_a_comparison_is_explained():

@@ -11,6 +11,7 @@ from evals.diagnosis import (
     Conduct,
     Departure,
     Path,
+    Reply,
     Turn,
     diagnose_answer,
     diagnose_broken,
@@ -138,6 +139,82 @@ def test_a_call_that_was_only_written_as_text_is_a_matter_of_format(text):
     assert (found.kind, found.also) == ("format", ("missing_write",))
 
 
+def replies(*told):
+    """Replies of the agent: each a text with its repair, or None for one that was a call."""
+    return [Reply(text=text, repairs=(kind,) if kind else ()) for text, kind in told]
+
+
+TEXT, CUT = ("I moved you.", "plain_text"), ('{"name": "look", ', "unparsable")
+ENVELOPE = ('```json\n{"tool": "look"}\n```', "unparsable")
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ([TEXT], "The only reply was plain text"),
+        ([TEXT, TEXT], "Every reply was plain text"),
+        ([CUT, CUT], "Every reply was unparsable JSON"),
+        ([ENVELOPE, ENVELOPE], "Every reply was JSON in an unknown form"),
+        ([TEXT, CUT, CUT], "Every reply was plain text (1) or unparsable JSON (2)"),
+        ([TEXT, ("", "empty")], "Every reply was plain text (1) or empty (1)"),
+    ],
+)
+def test_an_agent_that_never_sent_a_call_is_told_so_before_anything_else(told, words):
+    sorry = said(*BEGUN, "I cannot do that.", "Oh. ###STOP###")
+    found = diagnose(MISSING, turns=sorry, replies=replies(*told), expected_replies=["a", "b"])
+    assert (found.kind, found.also) == ("format", ("gave_up", "missing_write"))
+    assert found.summary == f"{words}, not a JSON call; no tool was called."
+    assert found.reply_format.replies == len(told)
+    assert found.reply_format.expected == ("a", "b")
+
+
+def test_the_example_is_of_the_form_that_most_replies_have_on_one_line_and_cut():
+    long = ('{"a":\n ' + "x" * 500, "unparsable")
+    found = diagnose(MISSING, replies=replies(TEXT, long, long))
+    assert found.reply_format.repairs == {"plain_text": 1, "unparsable": 2}
+    assert found.reply_format.example == '{"a": ' + "x" * 291 + "..."
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [("Hello.", None)],
+        [("Hello.", None), TEXT],
+        [("Hello.", "fenced")],
+        [("", "empty")],
+        [],
+    ],
+)
+def test_an_agent_that_spoke_in_the_documented_form_or_not_at_all_is_not_told_of_its_form(told):
+    found = diagnose(MISSING, replies=replies(*told))
+    assert (found.kind, found.also, found.reply_format) == ("missing_write", (), None)
+
+
+def test_plain_text_does_not_explain_a_task_without_anything_to_call():
+    of = result(component("DB"), component("COMMUNICATE", "327"))
+    found = diagnose(of=of, path={"gold_names": frozenset()}, replies=replies(TEXT))
+    assert found.kind == "communication"
+    assert "Repairs that it took to read the agent's replies: plain_text 1." in found.findings
+
+
+def test_a_gold_path_that_cannot_be_fulfilled_comes_before_the_form_of_replies():
+    of = result(component("ENV_ASSERTION", "assert_status"))
+    found = diagnose(of=of, path={"unmet_by_gold": (0,)}, replies=replies(TEXT))
+    assert (found.kind, found.also) == ("harness", ("format",))
+
+
+def test_a_call_that_could_not_be_read_is_evidence_beside_the_calls_that_were_made():
+    unread = (f'{{"name": "{ADDRESS}", "arguments": {{', "unparsable")
+    found = diagnose(WRONG, calls=[READ], replies=replies(("", None), unread))
+    assert (found.kind, found.also) == ("wrong_write", ("format",))
+    assert found.findings[0] == (
+        "A reply that writes a call of set_address could not be read as one."
+    )
+    assert found.reply_format.example == unread[0]
+    other = diagnose(WRONG, calls=[READ], replies=replies(("", None), CUT))
+    assert (other.also, other.reply_format) == ((), None)
+
+
 # -- endings -------------------------------------------------------------------------------------
 
 
@@ -171,13 +248,57 @@ def test_equal_calls_in_a_row_explain_a_missing_one_and_scattered_ones_do_not():
     assert "3 equal calls of look had the same result." in scattered.findings
 
 
-def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop_and_a_user_is_not_the_agents():
-    agent = diagnose(termination="max_steps", turns=said("Yes?", "a", "Yes?", "b", "yes? "))
-    assert (agent.kind, agent.side) == ("loop", "agent")
-    user = diagnose(
+def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop():
+    turns = said("Hi!", "Hi", "Yes?", "a", "Yes?", "b", "yes? ")
+    found = diagnose(termination="max_steps", turns=turns)
+    assert (found.kind, found.side) == ("loop", "agent")
+    assert found.summary == (
+        "The agent asked the same question 3 times ('yes?'), until the limit of steps."
+    )
+
+
+def test_a_question_in_other_words_and_with_a_counter_is_the_same_question():
+    turns = said(
+        *("Hi!", "Hi", "What is your user id?", "u1", "Could you give me your user ID, please?"),
+        *("u1", "(3) Please provide your user id.", "u1 ###STOP###"),
+    )
+    assert diagnose(MISSING, turns=turns).kind == "loop"
+
+
+def test_a_question_is_new_where_something_new_was_done_since_it_was_asked():
+    ask = "Shall I change it?"
+    turns = said("Hi!", "Hi", ask, "Yes", ask, "Yes", ask, "Yes", "Done.", "###STOP###")
+    same = [Call(name="look", arguments={}, message=place) for place in (5, 7, 9)]
+    other = [Call(name="look", arguments={"n": n}, message=n) for n in (5, 7, 9)]
+    assert diagnose(MISSING, turns=turns).kind == "loop"
+    assert diagnose(MISSING, turns=turns, calls=[same[0], *same[1:]]).kind == "loop"
+    assert diagnose(MISSING, turns=turns, calls=other).kind == "missing_write"
+
+
+def test_asking_to_confirm_something_else_is_another_question():
+    first, second = "I book a seat at 10. (yes/no)", "I cancel the trip. (yes/no)"
+    turns = said("Hi!", "Hi", first, "No.", second, "Yes. ###STOP###")
+    assert diagnose(MISSING, turns=turns).side == "user"
+    turns = said("Hi!", "Hi", second, "Well.", second, "Yes. ###STOP###")
+    assert diagnose(MISSING, turns=turns).side == "agent"
+
+
+def test_declining_again_and_again_is_giving_up_and_no_loop():
+    no = "I cannot do that. Would you like me to transfer you?"
+    turns = said("Hi!", "Move me.", no, "Please!", no, "Please!", no, "###STOP###")
+    assert diagnose(MISSING, turns=turns).kind == "gave_up"
+
+
+def test_a_user_that_says_the_same_up_to_the_limit_did_nothing_wrong_by_that():
+    found = diagnose(
         termination="max_steps", turns=said("a", "Go on.", "b", "Go on.", "c", "go on.")
     )
-    assert (user.kind, user.side) == ("user_simulator", "user")
+    assert (found.kind, found.side) == ("loop", "agent")
+
+
+def test_a_user_that_makes_the_same_call_up_to_the_limit_is_at_fault():
+    calls = [Call(name="switch", arguments={}, requestor="user", result="off")] * 3
+    assert diagnose(termination="max_steps", calls=calls).side == "user"
 
 
 def test_all_done_and_no_end_is_a_loop():
@@ -233,6 +354,42 @@ def test_a_user_that_hangs_up_before_the_agent_could_act_is_at_fault(asked, answ
     found = diagnose(MISSING, turns=said(*BEGUN, asked, answered))
     assert (found.kind == "user_simulator") is early
     assert (found.side == "user") is early
+
+
+ASKED = "Which task is it?"
+
+
+@pytest.mark.parametrize("left", ["###STOP###", "Yes. ###STOP###", "###OUT-OF-SCOPE###"])
+def test_a_user_may_leave_when_it_is_asked_the_same_again(left):
+    first = said("Hi!", "Move me.", ASKED, left)
+    assert diagnose(MISSING, turns=first).side == "user"
+    again = diagnose(MISSING, turns=said("Hi!", "Move me.", ASKED, "That one.", ASKED, left))
+    assert (again.kind, again.side) == ("loop", "agent")
+    assert again.summary == (
+        f"The agent asked the same question 2 times ({ASKED!r}), and the user left."
+    )
+    often = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *[ASKED, "That one."] * 46, ASKED, left)
+    )
+    assert (often.kind, often.side) == ("loop", "agent")
+    assert often.summary == f"The agent asked the same question 47 times ({ASKED!r})."
+
+
+def test_a_user_may_leave_after_many_turns_that_came_to_nothing():
+    letters = "abcdefg"
+    talk = [text for each in letters for text in (f"Do you know {each * 9}?", "No.")]
+    found = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *talk, "How old are you?", "###STOP###")
+    )
+    assert (found.kind, found.side) == ("missing_write", "agent")
+    assert "The agent took 8 turns in a row without a new call." in found.findings
+    brief = said("Hi!", "Move me.", *talk[2:], "How old are you?", "###STOP###")
+    assert diagnose(MISSING, turns=brief).side == "user"
+
+
+def test_a_user_that_has_nothing_to_answer_is_at_fault_only_where_it_was_asked():
+    told = said("Hi!", "Move me.", "That is how it is.", "###OUT-OF-SCOPE###")
+    assert diagnose(MISSING, turns=told).side == "agent"
 
 
 def test_a_user_that_stops_with_its_first_words_is_at_fault():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_bridge import wire
-from tau_bridge.wire import ParsedCall, first_message, parse_reply
+from tau_bridge.wire import ParsedCall, example_replies, first_message, parse_reply
 
 CALL = {"name": "get_order", "arguments": {"order_id": "#W1"}}
 PARSED = (ParsedCall(name="get_order", arguments={"order_id": "#W1"}),)
@@ -371,3 +371,23 @@ def test_any_reply_has_a_meaning_that_can_be_encoded(text, data):
         ensure_ascii=False,
         allow_nan=False,
     ).encode()
+
+
+def a_tool(name, required, /, **types):
+    properties = {key: {"type": kind} for key, kind in types.items()}
+    return {"function": {"name": name, "parameters": {"properties": properties, **required}}}
+
+
+def test_example_replies_call_a_tool_by_texts_that_it_needs_and_are_read_without_repairs():
+    tools = [
+        a_tool("list_all", {}),
+        a_tool("count", {"required": ["n"]}, n="integer"),
+        a_tool("find", {"required": ["name"]}, name="string", page="integer"),
+    ]
+    call, words = example_replies(tools)
+    assert json.loads(call) == {"name": "find", "arguments": {"name": "..."}}
+    assert json.loads(words) == {"name": "respond", "arguments": {"content": "..."}}
+    assert parse_reply(call).calls[0].name == "find"
+    assert (parse_reply(call).repairs, parse_reply(words).content) == ((), "...")
+    assert json.loads(example_replies(tools[:1])[0]) == {"name": "list_all", "arguments": {}}
+    assert example_replies([]) == (words,)

@@ -1,8 +1,8 @@
 "use strict";
 // Shows one trial at a time. What it shows stands packed in the page, as
 // adk_agent/page/conversations.py packs it:
-//   why {kind, also, side, summary, by, findings, untold}, components [{name, counts, value, reason,
-//   checks}], items [{who, text} or {who, name, args, writes, result, error, gold, expected,
+//   why {kind, also, side, summary, by, findings, untold, form {without, replies, example,
+//   expected}}, components [{name, counts, value, reason, checks}], items [{who, text} or {who, name, args, writes, result, error, gold, expected,
 //   differing, departs}], left_out, missing [{name, by, args}], timeline {lanes, steps, untimed,
 //   left_out}, evaluations [...], problems [...].
 // Texts become text nodes only: the page's policy refuses everything else.
@@ -71,6 +71,14 @@
     const untold = found.untold.filter((text) => !found.findings.some((line) => line.includes(text)));
     if (untold.length) list(parent, untold.map((text) => "not told to the user: " + text));
     if (found.findings.length) list(parent, found.findings);
+    if (found.form) form(parent, found.form);
+  }
+
+  function form(parent, found) {
+    put(parent, "p", `${found.without} of ${found.replies} replies held no call, for example:`);
+    put(parent, "pre", found.example);
+    put(parent, "p", "A reply is one JSON object, such as one of these:");
+    put(parent, "pre", found.expected.join("\n"));
   }
 
   function table(parent, label, heads, rows) {

@@ -57,6 +57,12 @@ def test_a_diagnosis_has_its_columns(stored, rows):
     assert found == ["policy", "agent", "it did what it may not"]
 
 
+def test_repairs_are_told_by_kind_the_most_frequent_first(stored, rows):
+    kinds = {"fenced": 1, "plain_text": 3}
+    [row] = rows(stored(trial(format_repairs=4, repair_kinds=kinds)))
+    assert (row["format_repairs"], row["repair_kinds"]) == ("4", "plain_text 3, fenced 1")
+
+
 def test_a_text_that_a_spreadsheet_would_run_is_quoted_and_a_number_is_not(stored, rows):
     formula = '=HYPERLINK("http://example.test")'
     [row] = rows(stored(trial(**BROKEN | {"reason": formula, "fault": "agent", "cost": -0.5})))

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from adk_agent.results import results_so_far
-from evals.diagnosis import CallDifference, Departure, Diagnosis
+from evals.diagnosis import CallDifference, Departure, Diagnosis, ReplyFormat
 
 from .conftest import BROKEN, UNSCORED, trial
 
@@ -49,6 +49,9 @@ def test_every_end_of_a_trial_has_its_element(stored, suites):
         departure=Departure(message=3, call="create_task"),
         calls=(CallDifference(how="differs", name="create_task", differing=("title",)),),
         not_communicated=("42",),
+        reply_format=ReplyFormat(
+            repairs={"unparsable": 1}, replies=2, example='{"name":', expected=('{"name": "x"}',)
+        ),
     )
     results_dir = stored(
         trial(reward=0.0, reward_breakdown={"DB": 0.0}, diagnosis=why),
@@ -62,6 +65,8 @@ def test_every_end_of_a_trial_has_its_element(stored, suites):
         "left the gold path at message 3: create_task",
         "differs: create_task in title",
         "not communicated: 42",
+        'sent, for example: {"name":',
+        'should send: {"name": "x"}',
         "reward 0 of DB 0",
     ):
         assert line in failure.text.splitlines()

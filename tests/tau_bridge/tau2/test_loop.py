@@ -540,7 +540,12 @@ async def test_the_wire_agent_hears_the_first_message_then_results_and_words():
     ids = [call.id for m in played.messages if m.role == "assistant" for call in m.tool_calls or ()]
     assert ids == ["call_1", "call_2", "call_3"]
     assert played.repairs == ("list", "plain_text", "plain_text")
-    assert played.format_repairs == 3
+    assert played.repairs_by_reply == {
+        2: (),
+        4: ("list",),
+        7: ("plain_text",),
+        9: ("plain_text",),
+    }
 
 
 async def test_the_wire_agent_is_told_a_history_with_its_speakers_and_new_ids_differ():
@@ -606,7 +611,7 @@ async def test_an_oracle_reaches_its_goal_with_the_scripted_user():
     )
     played = await play(agent, ScriptedUser(task(), tools=world.user_tools), world=world)
     assert outline(played.messages) == "a u a! t a u! t u a u"
-    assert (played.termination, played.format_repairs) == ("user_stop", 0)
+    assert (played.termination, played.repairs) == ("user_stop", ())
     assert (world.parcels, world.lamp) == ({"P-1": "door"}, "on")
 
 

@@ -1,0 +1,160 @@
+"""Circles: what one side does or says again and again, without getting any further."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from evals.diagnosis.conduct import Call, Conduct, Turn, asks, declines, sentences, short
+
+REPEATS = 3
+"""So many equal calls with equal results, or equal texts, are going round in circles."""
+PATIENCE = 8
+"""So many turns of the agent in a row without a new call are fruitless. In the recorded conversations
+of language models there are at most five."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+"""Digits are left out: a counter or a time does not make another question of it."""
+_POLITE = frozenset(
+    """
+    a an and any are at be before but by can could d did do does for from get give go have help
+    how i if in is it its just kindly know let like ll may me my need now of ok on or our please
+    provide s say share so sorry t tell that the then there this to us want was we what when which
+    who will with would you your yours
+    """.split()  # noqa: SIM905  (a list of one word a line is longer and no easier to read)
+)
+"""Words in which two questions may differ and ask for the same."""
+_CONFIRMATION = frozenset(
+    ["ahead", "agree", "answer", "confirm", "correct", "no", "proceed", "reply", "right", "yes"]
+)
+"""A question of these words alone is about what else the turn says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeated:
+    """What the agent said most often while nothing new was done, as it said it last."""
+
+    text: str
+    times: int
+    is_question: bool
+    is_refusal: bool
+
+    def __str__(self) -> str:
+        if self.is_question:
+            return f"the agent asked the same question {self.times} times ({self.text!r})"
+        return f"the agent said {self.text!r} {self.times} times"
+
+
+def repeated_call(conduct: Conduct, *, in_a_row: bool) -> tuple[Call, int] | None:
+    """The call that was made most often with the same result, where that is `REPEATS` or more.
+
+    Args:
+        conduct: The conversation.
+        in_a_row: Other calls in between end the count.
+    """
+    keys = [_key(call) for call in conduct.calls]
+    counts = _longest_runs(keys) if in_a_row else Counter(keys)
+    if not counts:
+        return None
+    key, count = max(counts.items(), key=lambda item: (item[1], item[0]))
+    return (conduct.calls[keys.index(key)], count) if count >= REPEATS else None
+
+
+def repeated_words(conduct: Conduct) -> Repeated | None:
+    """What the agent asked or said most often, where that is `REPEATS` times or more.
+
+    Two questions are the same where they differ in polite words, digits and order alone; of what
+    asks nothing the whole text is compared. A call that was not made before, on either side, begins
+    the count again: the same confirmation may be asked for each of several changes. What declines
+    is left out: to decline again and again is not to forget.
+    """
+    said = chain.from_iterable(_counted(conduct))
+    counted = [each for each in said if not each.is_refusal]
+    most = max(counted, key=lambda each: each.times, default=None)
+    return most if most is not None and most.times >= REPEATS else None
+
+
+def asked_again(conduct: Conduct) -> Repeated | None:
+    """What the agent's last turn asks and it asked before, with nothing new done since."""
+    last = deque(_counted(conduct), maxlen=1)
+    asked = [each for turn in last for each in turn if each.is_question and each.times > 1]
+    return max(asked, key=lambda each: each.times, default=None)
+
+
+def _counted(conduct: Conduct) -> Iterator[list[Repeated]]:
+    """For each turn of the agent, what it asks or says, as often as it did since the last new call."""
+    times: Counter[frozenset[str]] = Counter()
+    for turn, is_new in _agent_turns(conduct):
+        if is_new:
+            times.clear()
+        said = {key: text for key, text in _said(turn) if key}
+        times.update(said.keys())
+        yield [
+            Repeated(
+                text=short(text),
+                times=times[key],
+                is_question=asks(text),
+                is_refusal=declines(text),
+            )
+            for key, text in said.items()
+        ]
+
+
+def fruitless_turns(conduct: Conduct) -> int:
+    """How many turns the agent took at the end since a call was made that had not been made before."""
+    count = 0
+    for _, is_new in _agent_turns(conduct):
+        count = 1 if is_new else count + 1
+    return count
+
+
+def _agent_turns(conduct: Conduct) -> Iterator[tuple[Turn, bool]]:
+    """The turns of the agent that it wrote, and whether a new call was made since the one before.
+
+    The first message of a conversation is a greeting that is written for it.
+    """
+    calls = sorted(
+        (call for call in conduct.calls if call.message is not None),
+        key=lambda call: call.message or 0,
+    )
+    known: set[tuple[str, ...]] = set()
+    place = 0
+    for turn in conduct.turns:
+        if turn.speaker != "assistant" or turn.message == 0:
+            continue
+        before = len(known)
+        while place < len(calls) and (calls[place].message or 0) <= turn.message:
+            known.add(_key(calls[place]))
+            place += 1
+        yield turn, len(known) > before
+
+
+def _said(turn: Turn) -> list[tuple[frozenset[str], str]]:
+    """The questions of a turn, or its whole text where it asks nothing, each by its words."""
+    whole = _telling_words(turn.read)
+    asked = [(_telling_words(text), text) for text in sentences(turn.read) if asks(text)]
+    questions = [(whole if key <= _CONFIRMATION else key, text) for key, text in asked]
+    return questions or [(whole, turn.read)]
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    words = frozenset(_WORD.findall(text.casefold()))
+    return words - _POLITE or words
+
+
+def _key(call: Call) -> tuple[str, ...]:
+    arguments = json.dumps(dict(call.arguments), sort_keys=True, default=str)
+    return call.requestor, call.name, arguments, call.result
+
+
+def _longest_runs(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    longest: dict[tuple[str, ...], int] = {}
+    run = 0
+    for index, key in enumerate(keys):
+        run = run + 1 if index and keys[index - 1] == key else 1
+        longest[key] = max(longest.get(key, 0), run)
+    return longest

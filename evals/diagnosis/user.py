@@ -1,0 +1,107 @@
+"""The simulated user: what it did that is behind a trial that did not pass."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evals.diagnosis.circles import PATIENCE, asked_again, fruitless_turns, repeated_words
+from evals.diagnosis.conduct import Conduct, asks, sentences, short
+from evals.diagnosis.model import CallDifference
+
+_AGREES = re.compile(
+    r"\W*(?:yes|yeah|yep|sure|ok|okay|please|go ahead|proceed|i confirm|confirmed|correct|"
+    r"that(?:['’]s| is) (?:right|correct|fine|ok)|sounds good|i agree|perfect)\b",
+    re.IGNORECASE,
+)
+_STOP_TOKEN = re.compile(r"###[A-Z-]+###")
+_OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
+_CALL_VERBS = frozenset(
+    {"check", "run", "set", "toggle", "can", "get", "grant", "make", "reset", "reseat", "request"}
+)
+"""Words of tool names that do not say what the tool is about."""
+
+
+def user_stopped_early(conduct: Conduct) -> str | None:
+    """How the user ended the conversation before it was its turn to; None where it did not.
+
+    It is its fault where it leaves on what the agent asks for the first time. Who is asked the same
+    again, or has heard the same many times, may leave.
+    """
+    if not conduct.turns or conduct.turns[-1].speaker != "user":
+        return None
+    last = conduct.turns[-1].read
+    words = _STOP_TOKEN.sub("", last).strip()
+    if words == last.strip():
+        return None
+    users = sum(turn.speaker == "user" for turn in conduct.turns)
+    if users == 1 and not any(call.requestor == "user" for call in conduct.calls):
+        return "the user ended the conversation with its first words"
+    asked = next((t.read for t in reversed(conduct.turns) if t.speaker == "assistant"), "")
+    if not asks(asked) or _may_leave(conduct):
+        return None
+    if _OUT_OF_SCOPE in last:
+        return f"the user found nothing in its instructions to answer {short(asked)!r} with"
+    if not words:
+        return f"the user hung up on the question {short(asked)!r}"
+    if _AGREES.match(words):
+        return f"the user agreed and hung up in one message: {short(last)!r}"
+    return None
+
+
+def _may_leave(conduct: Conduct) -> bool:
+    """Whether the agent used up the user's patience."""
+    repeated = asked_again(conduct) or repeated_words(conduct)
+    return repeated is not None or fruitless_turns(conduct) >= PATIENCE
+
+
+def user_did_not_follow(conduct: Conduct, missing: CallDifference) -> str | None:
+    """How the agent asked for a call that the user never made; None where it did not ask."""
+    if any(c.name == missing.name and c.requestor == "user" for c in conduct.calls):
+        return None
+    last_user = max((t.message for t in conduct.turns if t.speaker == "user"), default=-1)
+    for turn in conduct.turns:
+        if turn.speaker == "assistant" and turn.message < last_user:
+            asked = _sentence_asking_for(missing.name, turn.read)
+            if asked is not None:
+                return f"the user was asked {asked!r} and did not call {missing.name}"
+    return None
+
+
+def user_misled(conduct: Conduct, call: CallDifference) -> str | None:
+    """How the user, and not the agent, is behind the arguments of a call; None where it is not."""
+    made, expected = call.arguments or {}, call.expected or {}
+    if call.requestor == "user" and made.keys() - expected.keys():
+        unknown = ", ".join(sorted(made.keys() - expected.keys()))
+        return f"the user called {call.name} with {unknown}, which nobody asked for"
+    for name in call.differing:
+        given, wanted = _plain(made.get(name)), _plain(expected.get(name))
+        if given is None or wanted is None:
+            continue
+        by_agent = " ".join(conduct.said_by("assistant"))
+        if call.requestor == "user" and wanted in by_agent and given not in by_agent:
+            return f"the user was told {name}={wanted!r} and called {call.name} with {given!r}"
+        by_user = " ".join(conduct.said_by("user"))
+        told = conduct.instructions
+        if given in by_user and given not in told and wanted in told and wanted not in by_user:
+            return f"the user said {given!r} where its instructions say {wanted!r}"
+    return None
+
+
+def _sentence_asking_for(tool: str, text: str) -> str | None:
+    """The sentence that asks the user for what a tool does: by its name, or in its words."""
+    if re.search(rf"\b{re.escape(tool)}\b", text):
+        return short(text)
+    words = [word for word in tool.split("_") if word not in _CALL_VERBS]
+    for sentence in sentences(text):
+        said = sentence.casefold()
+        asks = "please" in said or "could you" in said or "can you" in said
+        if words and asks and all(re.search(rf"\b{word}\b", said) for word in words):
+            return short(sentence.strip())
+    return None
+
+
+def _plain(value: Any) -> str | None:
+    """A value that can be looked for in what was said; None where it is too short, or composed."""
+    text = str(value) if isinstance(value, str | int | float) else ""
+    return text if len(text) >= 3 and not isinstance(value, bool) else None
