@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
 from pydantic import JsonValue
 
@@ -31,6 +32,7 @@ from evals.statements import AskModel
 
 logger = logging.getLogger(__name__)
 
+Load = Callable[[], Awaitable[None]]
 TIMEOUT_S = 20.0
 """For one call of the model."""
 TOTAL_S = 20.0
@@ -55,6 +57,7 @@ class JudgeEvaluator(BaseEvaluator):
         token_budget: The most that a prompt may have, counted as bytes (`digest.tokens_of`).
         criteria: What to judge by.
         judges_dyads: Whether a model is asked about two agents too, as about a conversation.
+        load: Loads what `ask` needs, before the time of a judgement begins to run.
 
     Raises:
         ValueError: a limit is not usable, or a model has no name.
@@ -76,13 +79,20 @@ class JudgeEvaluator(BaseEvaluator):
         token_budget: int = TOKEN_BUDGET,
         criteria: str = CRITERIA,
         judges_dyads: bool = True,
+        load: Load | None = None,
     ) -> None:
         self._judges_dyads = judges_dyads
+        self._load = load
         self._asker = asker_of(ask, produced_by, timeout_s=timeout_s, attempts=attempts)
         self._produced_by = produced_by
         self._total_s = total_s
         self._token_budget = checked_budget(token_budget, criteria)
         self._criteria = criteria
+
+    async def prepare(self) -> None:
+        """Load what the model needs."""
+        if self._load is not None:
+            await self._load()
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """`overall_score` under `values`, the judgement and what the model saw under `details`."""

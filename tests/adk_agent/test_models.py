@@ -1,6 +1,9 @@
 """Language models through litellm, against a real server of the OpenAI wire on loopback."""
 
+import asyncio
+import inspect
 import json
+import threading
 
 import pytest
 
@@ -8,7 +11,7 @@ from adk_agent.assembly import Assembly
 from adk_agent.draft import SelectorDraft
 from adk_agent.errors import ModelError
 from adk_agent.evaluation import evaluate
-from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
+from adk_agent.models import LiteLlmCompletion, default_spec, import_litellm, user_spec
 from adk_agent.plan import Overrides
 from adk_agent.runs import load_report, load_trials
 from adk_agent.session import run_request
@@ -111,6 +114,30 @@ async def test_a_model_that_is_not_there_is_named():
         completion = LiteLlmCompletion(default_spec(configured(url)))
         with pytest.raises(ModelError, match=url):
             await completion.check()
+
+
+async def test_a_call_that_is_cancelled_while_it_is_prepared_leaves_no_coroutine_behind(monkeypatch):
+    litellm = import_litellm()
+    begun, may_end = threading.Event(), threading.Event()
+    complete, made = litellm.main.completion, []
+
+    def slowly(*args, **kwargs):
+        begun.set()
+        may_end.wait(10)
+        made.append(complete(*args, **kwargs))
+        return made[0]
+
+    monkeypatch.setattr(litellm.main, "completion", slowly)
+    with closed_port() as url:
+        call = asyncio.create_task(LiteLlmCompletion(default_spec(configured(url))).ask("hello"))
+        await asyncio.to_thread(begun.wait, 10)
+        call.cancel()
+        await asyncio.wait({call}, timeout=0.05)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    (prepared,) = made
+    assert inspect.getcoroutinestate(prepared) == inspect.CORO_CLOSED
 
 
 async def test_tool_calls_come_back_as_calls():

@@ -265,3 +265,18 @@ async def test_the_same_trace_gives_the_same_prompt_and_result(teams):
     first, second = await judge(teams.star(), one), await judge(teams.star(), two)
     assert first.model_dump_json() == second.model_dump_json()
     assert one.prompts == two.prompts
+
+
+async def test_a_model_is_loaded_before_the_time_of_its_judgement_runs(teams):
+    loaded = []
+
+    async def load():
+        await asyncio.wait([asyncio.ensure_future(asyncio.Event().wait())], timeout=0.3)
+        loaded.append(True)
+
+    judging = JudgeEvaluator(ScriptedModel(answer()), produced_by="llm:m", load=load, total_s=0.25)
+    _, evaluation = await EvaluatorRegistry([GraphEvaluator(), judging]).run(
+        EvaluationContext(trace=teams.star())
+    )
+    assert loaded == [True]
+    assert evaluation.produced_by == "llm:m"
