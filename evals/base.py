@@ -104,6 +104,7 @@ class BaseEvaluator(ABC):
 
         It is awaited before each evaluation, and before the clock of the evaluators starts.
         """
+        return  # most have nothing to load
 
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
