@@ -116,7 +116,9 @@ async def test_a_model_that_is_not_there_is_named():
             await completion.check()
 
 
-async def test_a_call_that_is_cancelled_while_it_is_prepared_leaves_no_coroutine_behind(monkeypatch):
+async def test_a_call_that_is_cancelled_while_it_is_prepared_leaves_no_coroutine_behind(
+    monkeypatch,
+):
     litellm = import_litellm()
     begun, may_end = threading.Event(), threading.Event()
     complete, made = litellm.main.completion, []
