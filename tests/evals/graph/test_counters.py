@@ -14,7 +14,7 @@ CALLS = 10
 
 def asking(request, reply="It is in stock.", calls=CALLS, error=None):
     """The calls of one agent to another, worded by functions of their number, from 1."""
-    made = (lambda n: request(n)) if callable(request) else lambda n: request
+    made = request if callable(request) else lambda n: request
     said = reply if callable(reply) else lambda n: reply
     return Interactions.of(
         Trace(
