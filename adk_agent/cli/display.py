@@ -25,7 +25,7 @@ from rich.table import Table
 from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
-from adk_agent.tables import score_table, team_table, without_the_usual
+from adk_agent.tables import doubt, score_table, team_table, without_the_usual
 from adk_agent.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
@@ -116,6 +116,9 @@ class Display:
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
+        for team in measured:
+            if (doubts := doubt(team)) is not None:
+                self._line(f"warning: {team.participant}: {doubts}", style="yellow")
         reasons: Counter[str] = Counter()
         for team in report.teams:
             reasons.update(team.not_measured)

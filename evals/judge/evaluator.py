@@ -42,6 +42,8 @@ TOTAL_S = 20.0
 RULES = "rules"
 WITHHELD = "[withheld by the assessor]"
 """Stands for a text that seems to speak to the judge, when the model is asked again."""
+FELL_BACK = "judged by rules, since the model"
+"""How the warning of a judgement begins that a model was to give."""
 NO_MODEL = "judged by rules, since no language model is configured"
 
 
@@ -122,7 +124,7 @@ class JudgeEvaluator(BaseEvaluator):
             cause = "no usable answer in time"
         except JudgeModelError as error:
             cause = str(error)
-        warning = f"judged by rules, since the model {self._produced_by!r} did not: {cause}"
+        warning = f"{FELL_BACK} {self._produced_by!r} did not: {cause}"
         logger.warning("trace %s: %s", visible(context.trace.trace_id[:80]), warning)
         return self._by_rules(measured, warning)
 

@@ -213,6 +213,31 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, sourc
     assert KEY not in everything
 
 
+async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warns_of(
+    tmp_path, source
+):
+    def refusing_to_read(request):
+        return 400 if "You read requests" in said(request) else playing_every_part(request)
+
+    with serve(chat_model(refusing_to_read)) as url:
+        assembly = Assembly(settings=configured(url, results_dir=tmp_path), source=source)
+
+        async def ignore(progress):
+            pass
+
+        result = await run_request(
+            assembly.root_agent(),
+            "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
+            overrides=Overrides(),
+            on_progress=ignore,
+        )
+    warnings = load_report(tmp_path, result.run_id).warnings
+    assert (
+        "the model's reading was not used, because of a call that failed (BadRequestError); "
+        "the request was read by rules"
+    ) in warnings
+
+
 async def test_a_user_model_that_breaks_in_mid_run_is_a_failed_trial_of_the_user(
     make_deps, make_plan
 ):
