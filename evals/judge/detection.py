@@ -1,6 +1,7 @@
-"""Failure modes that can be seen in the calls alone, without a model and without reading a text.
+"""Failure modes that can be seen in the calls alone, without a model.
 
-Each detector reads who called whom, when, with what arguments, and whether it failed. What they
+Each detector reads who called whom, when, with what arguments, and whether it failed; arguments are
+compared, and not understood. What they
 call the *own steps* of the agents are
 
 - calls between agents that were not opened from outside, and
