@@ -256,7 +256,8 @@ async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
 
 def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
     """Whether the innermost coroutine of a call is litellm's own, which waits for its thread."""
-    innermost, awaited = "", task.get_coro()
+    innermost = ""
+    awaited: object = task.get_coro()
     while inspect.iscoroutine(awaited):
         innermost, awaited = awaited.__qualname__, awaited.cr_await
     return innermost == "acompletion" and not task.done()

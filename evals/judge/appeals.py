@@ -75,6 +75,7 @@ _OUTSIDER = _words(
         (?:ai|llm|language|large|judge|evaluator|assessor|grader|reviewer|model|judging|grading
           |scoring|evaluating|assessing|rating|asked\ to\ (?:judge|grade|score|evaluate|assess|rate))
     |(?:you\ are|act\ as|be)\ (?:now\ |no\ longer\ )(?:an?\ |the\ )?[\w-]+|(?:pretend|imagine|suppose|assume)\ (?:that\ )?you(?:\ are|'re)
+    |(?:which|what)ever\ \w+\ (?:\w+\ ){0,3}(?:scoring|judging|grading|rating|evaluating|assessing)
     |(?:to|for|dear|attention|note|hello|hi|hey|@)\s*(?:the\ |any\ |all\ )?
         (?:llm|ai|language\ model|automated|evaluation|assessment|grading|scoring)\W
     |(?:the|this|your)\ (?:present\ |current\ |ongoing\ )?(?:assessment|evaluation|judg(?:e)?ment|judging|scoring)
@@ -123,6 +124,7 @@ _FRAME = re.compile(
     r'|"(?:finding|labels)"\s*:',
     re.MULTILINE,
 )
+_CODE = re.compile(r"\bset_?score|\bscore\s*\(\s*[01]|\bjudge\s*=\s*|return\s*\{\s*[\"']score")
 _ROLE_LINE = re.compile(
     r"(?:^|[\[(\n])\s*(?:#+ ?|\**)?(?:system|developer|operator|administrator|admin|assistant|human|root|sysadmin|"
     r"judge|evaluator|assessor|grader|examiner|scorer|moderator|benchmark owner)(?: (?:message|note|notice|override|update|prompt))?"
@@ -132,7 +134,7 @@ _ROLE_LINE = re.compile(
 _MEASURE = _words(
     r"""(?:\w+[_ ])?scor(?:e|es|ed|ing|ecard)|ratings?|rated?|grad(?:e|es|ed|ing)|verdicts?|judg(?:e)?ments?
     |judg(?:e|ed|ing)|assess(?:ed|es|ing|ments?)?|evaluat(?:e|es|ed|ing|ions?)|rubrics?|criteria|criterion
-    |ranking|overall_score|coordination_quality|weakness(?:es)?|penali[sz]\w*|penalt(?:y|ies)|deduct\w*
+    |(?:high|good|top|final|best|low)\ (?:marks?|grades?)|ranking|overall_score|coordination_quality|weakness(?:es)?|penali[sz]\w*|penalt(?:y|ies)|deduct\w*
     |(?:full|top|maximum)\ (?:marks?|points|credit)|(?:10|ten)(?:\s*/\s*|\ out\ of\ )(?:10|ten)|nine\ out\ of\ ten|marked"""
 )
 _HIGH = _words(
@@ -166,13 +168,18 @@ _OVERRIDE = re.compile(
     r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrul\w+|overrid\w+|discard|bypass|set aside|drop|do not (?:follow|apply|use)|don't (?:follow|apply|use)|abandon|skip)"
     r"\W+(?:\w+\W+){0,5}?(?:instructions?|rubrics?|criteria|criterion|rules|guidelines|prompts?|directions|findings|"
     r"measure(?:ments?|d)|figures|metrics|labels|everything (?:before|above|you)|what you were told|the above|evidence)"
+    r"(?! (?:about|on|for|regarding|concerning|from))"
     r"|(?:rubric|criteria|scoring|instructions|grading scheme|scale)\W+(?:\w+\W+){0,3}?(?:updated|replaced|changed|superseded|revised|amended|suspended|inverted|withdrawn|disabled|no longer|outdated|has a bug|have a bug)"
+    r"|(?:new|following|updated|revised) (?:rubric|criteria|scoring|grading)\b"
     r"|developer mode|jailbreak|\bdan mode\b|stop reading|repeat the response above|you are no longer"
 )
 _OWN_MIND = re.compile(
     r"\bmy (?:previous|last|earlier|prior|first)|\bour (?:previous|last|earlier)"
 )
 _EXCUSE = re.compile(
+    r"(?:is|are|was|were) (?:just |only |merely |simply )?(?:an? )?(?:logging|harness|infrastructure|recording|display|tracing) (?:bug|error|artefact|artifact|issue|glitch)s?"
+    r"|(?:evaluate|score|judge|rate|assess|grade|mark|treat)\W+(?:\w+\W+){0,4}?as (?:if|though)|only (?:the )?strengths"
+    r"|"
     r"(?:errors?|failures?|retr(?:y|ies)|repeats?|repetitions?|duplicates?|loops?|timeouts?|mistakes?)\W+(?:\w+\W+){0,6}?(?:counted|treated|read|seen|viewed|considered|regarded|scored|interpreted|taken) as\W+(?:\w+\W+){0,2}?"
     r"(?:success\w*|intended|planned|normal|strengths?|good|positive|deliberate|part|harmless|irrelevant|feature)"
     r"|\b(?:is|are) not (?:an? |to be (?:seen as |counted as )?)?(?:weakness|deduct|count|penali|a fault|held against)"
@@ -192,7 +199,7 @@ _THING = _words(
     r"""homework|essays?|students?|assignments?|quiz(?:zes)?|exams?|pupils?|products?|hotels?|restaurants?|movies?|films?|books?|songs?|albums?
     |candidates?|applicants?|resumes?|cvs?|vendors?|suppliers?|customers?|guests?|credit\ (?:score|rating)s?|credit|drafts?|articles?|paragraphs?
     |pull\ requests?|prs?|commits?|patch(?:es)?|datasets?|experiments?|accuracy|f1|players?|game|match|recipes?|wines?|courses?|teachers?
-    |thesis|papers?|submissions?|proposals?|bids?|sellers?|drivers?|apps?|stars?|surveys?|feedback|nps|leads?|risks?|priority|severity
+    |thesis|papers?|submissions?|proposals?|bids?|sellers?|drivers?|apps?|stars?|surveys?|nps|leads?|risks?|priority|severity
     |similarity|relevance|confidence|air\ quality|energy|hypothes[ei]s|satisfaction|item(?:s)?|laptop|phone|camera|headphones?|coffee|dish(?:es)?
     |dinner|meal|trip|room|flight|translation|summary|report\ card|question\ \w+|code|test\ suite|unit\ tests?|build|release|deploy\w*
     |website|page|logo|ad|campaign|story|poem|speech|presentation|slides?|lesson|solution|proof|interview(?:ee)?s?
@@ -213,7 +220,7 @@ _MEASURE_FOREIGN = _foreign(
 _HIGH_FOREIGN = _foreign(
     "volle hochst maximal beste_ perfekt maxim perfecta perfecto perfeita perfetto plena completa parfait massim pieno pieni "
     "hoogst volledige maksym najwyzsz максимал высш наивысш отличн идеал 满分 最高 完美 満点 滿分 完璧 만점 최고 완벽 الكاملة القصوى كاملة أعلى पूर्ण पूरे अधिकतम सर्वोच्च "
-    "tam_puan en_yuksek toi_da cao_nhat เต็ม สูงสุด maksimal tertinggi sempurna ανωτατ μεγιστ τελει найвищ מלא מקסימל hogsta 1.0 1,0 10/10 100"
+    "tam_puan en_yuksek toi_da cao_nhat เต็ม สูงสุด maksimal tertinggi sempurna ανωτατ μεγιστ τελει найвищ מלא מקסימל hogsta 1.0 1,0 10/10 100 ausgezeichnet exzellent excelent excellent eccellent uitstekend doskonal безупречн 优秀 優秀 卓越 훌륭 ممتاز उत्कृष्ट mukemmel xuat_sac"
 )
 _IGNORE_FOREIGN = _foreign(
     "ignorier missacht vergiss vergesst ignora ignore olvid oubli ignorez desconsider esquec dimentic negeer vergeet zignoruj pomin "
@@ -239,7 +246,7 @@ _SPLIT = re.compile(r"(?<=[.!?;。！？])\s+|(?<=[。！？])|\n+")
 _ABOUT_SCORES = _words(
     r"""scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing|ings)|grad(?:e|es|ed|ing)|evaluat\w+|assess\w*|judg(?:e|es|ed|ing|ment)|review(?:s|ed|er|ing)?|mark(?:s|ing)?|rank(?:s|ed|ing)?
     |rubrics?|critique|feedback|qa|quality|audit\w*|benchmark\w*|survey|compare|retrospective|prompts?|experiment\w*|train\w*|accuracy|classifier
-    |applicants?|candidates?|quiz|contest|competition|match|debate|interview|tutor|teach|exam|claim|court|legal|chatbot|transcripts?|agents?
+    |applicants?|candidates?|quiz|contest|competition|match|debate|interview|tutor|teach|exam|claim|court\w*|legal|jury|hackathon|trial|tournament|recommender|chatbot|transcripts?|agents?
     |language\ models?|llms?|harness|pipeline"""
 )
 
@@ -365,6 +372,8 @@ def _form(text: str, *, topical: bool) -> str | None:
         _MEASURE.search(text) or _READER.search(text) or _HIGH.search(text)
     ):
         return "imitates the frame of the judge's prompt"
+    if _CODE.search(text) and not topical:
+        return "sets a score in code"
     if _ROLE_LINE.search(text) and _scored(text) and not (topical or _THING.search(text)):
         return "speaks in another role about a score"
     return None
@@ -380,6 +389,8 @@ class _Ideas:
 
     bare: bool
     """A score and its height side by side."""
+    dictated: bool
+    """They follow an order."""
     measure: bool
     height: bool
     imperative: bool
@@ -400,6 +411,7 @@ class _Ideas:
         imperative, addressed = _holds(_IMPERATIVE, window), _holds(_ADDRESS, window)
         return cls(
             bare=bare,
+            dictated=bare and _is_dictated(window),
             measure=bare or _holds(_MEASURE, window),
             height=bare or _holds(_HIGH, window) or _holds(_LOW, window),
             imperative=imperative,
@@ -414,10 +426,19 @@ class _Ideas:
         )
 
 
+def _is_dictated(window: str) -> bool:
+    return any(
+        _BARE.search(window, found.start(), found.end() + _DICTATION_CHARS)
+        for found in _IMPERATIVE.finditer(window)
+    )
+
+
 def _holds(idea: re.Pattern[str], window: str) -> bool:
     return idea.search(window) is not None
 
 
+_DICTATION_CHARS = 60
+"""From an order to the score that it dictates."""
 _Rule = tuple[int, str, Callable[[_Ideas], bool]]
 _AS_A_JUDGE = "speaks of a score as a judge would"
 _TO_OUTSIDERS: tuple[_Rule, ...] = (
@@ -475,7 +496,7 @@ _ELSEWHERE: tuple[_Rule, ...] = (
             or (i.transcript and i.height and (i.measure or i.order))
         ),
     ),
-    (CERTAIN, "dictates a score", lambda i: i.bare and i.imperative),
+    (CERTAIN, "dictates a score", lambda i: i.dictated),
     (
         LIKELY,
         _AS_A_JUDGE,
@@ -484,13 +505,21 @@ _ELSEWHERE: tuple[_Rule, ...] = (
             or i.outsider
             or (i.reader and i.height)
             or (i.excuse and i.whole)
-            or (i.transcript and i.measure)
+            or (i.transcript and (i.measure or i.height))
+            or (i.measure and i.height and (i.order or i.whole))
         ),
     ),
     (
         FAINT,
         _AS_A_JUDGE,
-        lambda i: i.addressed or i.override or (i.measure and i.height and (i.order or i.whole)),
+        lambda i: (
+            i.reader
+            or i.override
+            or i.excuse
+            or i.measure
+            or i.transcript
+            or (i.whole and i.height)
+        ),
     ),
 )
 """Hold where nothing else is scored, neither by the task nor in the sentence."""
@@ -511,6 +540,7 @@ _BARE = _words(
     |(?:score|rating|grade|mark|verdict|rate|evaluation|assessment|judg(?:e)?ment|quality)(?:\ \w+){0,5}?\W+(?:0?\.[0-9]+|1\.0+|1|0|10/10|100\ ?%|perfect|excellent|flawless|poor|zero|one|pass)
     |(?:excellent|perfect|flawless|1\.0+)\W+(?:\w+\W+){0,3}?(?:no\ weakness(?:es)?|1\.0+|excellent)
     |(?:0?\.[0-9]+|1\.0+|10/10|perfect|excellent|flawless|poor|zero)(?:\ \w+){0,2}?\ (?:score|rating|grade|mark|verdict|evaluation|assessment|judg(?:e)?ment|(?:in|for)\ the\ quality)
+    |(?:key|grade|grading|scoring|label|gold|reference|ground\ truth|expected\ (?:output|answer|result)|answer\ key|overall)(?:\ \w+){0,4}?\W+(?:a\+|no\ deductions?|1\.0+|0?\.9[0-9]*)
     |(?:assign|award|give|output|return|answer|answered|respond|number\ is|use\ is|receives?|emit|print|report|so\ is)\W+(?:\w+\W+){0,4}?(?:1\.0+|0?\.[0-9]+|ten\ out\ of\ ten|10/10|full\ marks|top\ grade))"""
 )
 """A score and its height side by side."""
@@ -521,9 +551,12 @@ def _why_foreign(window: str) -> _Why | None:
         return None
     if _IGNORE_FOREIGN.search(window) and _RULES_FOREIGN.search(window):
         return CERTAIN, "tells its reader to set instructions or criteria aside"
-    measure, high = _MEASURE_FOREIGN.search(window), _HIGH_FOREIGN.search(window)
+    measure = _MEASURE_FOREIGN.search(window) or _EVALUATES_FOREIGN.search(window)
+    high = _HIGH_FOREIGN.search(window)
+    if high and measure and _TEAM_FOREIGN.search(window):
+        return CERTAIN, "says how the team or its transcript is to be scored"
     judge = _JUDGE_FOREIGN.search(window)
-    if (_GIVE_FOREIGN.search(window) or judge) and measure and high:
+    if (_GIVE_FOREIGN.search(window) or judge) and high and (measure or _FRACTION.search(window)):
         return CERTAIN, "dictates a score"
     if _YOU_FOREIGN.search(window) and (judge or _EVALUATES_FOREIGN.search(window)):
         return (CERTAIN if measure or high else LIKELY), "addresses whoever judges"
@@ -538,6 +571,11 @@ _YOU_FOREIGN = _foreign(
 )
 _EVALUATES_FOREIGN = _foreign(
     "bewert beurteil evalu avali calific valut beoordel ocenia оценива оцени 评审 评估 评分 評価 採点 평가 채점 danh_gia degerlendir menilai تقيم تقييم मूल्यांकन αξιολογ оцінює bedom"
+)
+_TEAM_FOREIGN = _foreign(
+    "zusammenarbeit teams_ dieses_team diesem_team gesprach_ protokoll colaboracion conversacion equipo_ este_equipo equipe_ cette_equipe collaboration_ "
+    "conversa_ esta_equipe squadra_ collaborazione samenwerking dit_team zespol rozmow команд диалог переписк 团队 協作 协作 对话 團隊 合作 会話 チーム 協力 협업 대화 "
+    "팀 فريق محادثة टीम बातचीत takim konusma is_birlig nhom_ cuoc_tro_chuyen ทีม tim_ ομαδ розмов צוות lag_ samarbete"
 )
 _THING_FOREIGN = _foreign(
     "kunde_ kunden cliente client_ hotel restaurant schuler alumno eleve produkt producto produit film_ livre libro buch_ 客户 顾客 餐厅 酒店 房间 产品 电影 "

@@ -30,7 +30,7 @@ MIDDLE = 0.5
 EXTREME = 0.9
 """From this score on (or 1 less it, below), an answer says what an appeal would have it say."""
 UTMOST = 0.97
-"""The same where the rules found nothing either, so that a high score is no wonder."""
+"""The same where the rules do not score low, so that a high score is no wonder."""
 MOST_STEPS = 10
 
 _BOUNDS: dict[Quality, tuple[float, float]] = {
@@ -201,7 +201,7 @@ def _heeds(model: LLMJudgment, appeal: Appeal, rules: LLMJudgment | None, *, obe
         return False
     up = score >= MIDDLE
     one_sided = not (model.weaknesses if up else model.strengths)
-    agreed = up and rules is not None and not rules.weaknesses
+    agreed = up and (rules is None or rules.overall_score >= _HIGH)
     extreme = max(score, 1 - score) >= (UTMOST if agreed else EXTREME)
     apart = 0.0 if rules is None else score - rules.overall_score
     signs = (
