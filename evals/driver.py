@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_S = 30.0
 """For all evaluators of one trace together."""
+PREPARE_TIMEOUT_S = 60.0
+"""For what one evaluator loads before that."""
 
 
 class EvaluatorError(ValueError):
@@ -169,7 +171,8 @@ class EvaluatorRegistry:
 async def _prepared(evaluator: BaseEvaluator) -> None:
     """Let an evaluator load what it needs. What is missing then, its evaluation says."""
     try:
-        await evaluator.prepare()
+        async with asyncio.timeout(PREPARE_TIMEOUT_S):
+            await evaluator.prepare()
     except Exception:
         logger.warning("evaluator %r could not be prepared", evaluator.name, exc_info=True)
 

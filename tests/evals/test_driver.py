@@ -3,6 +3,7 @@ from typing import ClassVar
 
 import pytest
 
+from evals import driver
 from evals.base import BaseEvaluator, EvaluationContext, Tier
 from evals.driver import EvaluatorError, EvaluatorRegistry
 from evals.trace import Trace
@@ -70,6 +71,16 @@ async def test_an_evaluator_that_cannot_load_is_evaluated_all_the_same():
 
     evaluations = await EvaluatorRegistry([Lacks(), Breaks()]).run(CONTEXT)
     assert [each.status for each in evaluations] == ["failed", "scored"]
+
+
+async def test_an_evaluator_that_never_ends_loading_holds_up_nobody(monkeypatch):
+    class Loads(Steps):
+        async def prepare(self):
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(driver, "PREPARE_TIMEOUT_S", 0.01)
+    (steps,) = await EvaluatorRegistry([Loads()]).run(CONTEXT)
+    assert steps.status == "scored"
 
 
 async def test_nothing_is_loaded_for_an_evaluator_that_does_not_run():
