@@ -142,7 +142,7 @@ def _appeal_as_read(reading: Reading, *, topical: bool) -> _Found | None:
         return _hidden(text)
     form = _form(text, topical=topical)
     if form is not None:
-        return CERTAIN, _direction(text), form
+        return CERTAIN, _direction(text) if _scored(text) else None, form
     sentences = [each for each in wording.SPLIT.split(text) if each.strip()]
     strongest: _Found | None = None
     for window in (*sentences, *(" ".join(pair) for pair in pairwise(sentences))):
@@ -158,6 +158,8 @@ def _form(text: str, *, topical: bool) -> str | None:
         return "states a judgement in the form of the judge's own answer"
     if wording.OWN.search(text) and (not topical or "overall_score" not in text):
         return "speaks of the judge's own fields or findings"
+    if wording.OWN_FRAME.search(text):
+        return "imitates the frame of the judge's prompt"
     if wording.FRAME.search(text) and (
         wording.MEASURE.search(text) or wording.READER.search(text) or wording.HIGH.search(text)
     ):
@@ -174,8 +176,9 @@ def _form(text: str, *, topical: bool) -> str | None:
 
 
 def _scored(text: str) -> bool:
-    return bool(wording.MEASURE.search(text)) and bool(
-        wording.HIGH.search(text) or wording.LOW.search(text)
+    """Whether a text speaks of a score and its height."""
+    return _holds(wording.FRACTION, text) or (
+        _holds(wording.MEASURE, text) and (_holds(wording.HIGH, text) or _holds(wording.LOW, text))
     )
 
 
@@ -300,7 +303,7 @@ _ELSEWHERE: tuple[_Rule, ...] = (
             i.bare
             or i.outsider
             or (i.reader and i.height)
-            or (i.excuse and i.whole)
+            or (i.excuse and (i.whole or i.height))
             or (i.transcript and (i.measure or i.height))
             or (i.measure and i.height and (i.order or i.whole))
         ),
@@ -358,9 +361,8 @@ def _why_foreign(window: str) -> _Why | None:
 
 def _hidden(text: str) -> _Found | None:
     """What is hidden needs less: nobody hides ordinary words."""
-    squeezed = " " not in text
-    if squeezed:
-        told = wording.SQUEEZED.search(text) is not None
+    if " " not in text:
+        told = _holds(wording.SQUEEZED, text)
     else:
         ideas = (
             wording.MEASURE,
@@ -370,10 +372,11 @@ def _hidden(text: str) -> _Found | None:
             wording.OUTSIDER,
             wording.WHOLE,
             wording.ORDER,
+            wording.IMPERATIVE,
         )
-        told = bool(wording.OVERRIDE.search(text)) or (
-            (bool(wording.MEASURE.search(text)) or bool(wording.READER.search(text)))
-            and sum(bool(each.search(text)) for each in ideas) >= 3
+        told = _holds(wording.OVERRIDE, text) or (
+            (_holds(wording.MEASURE, text) or _holds(wording.READER, text))
+            and sum(_holds(each, text) for each in ideas) >= 3
         )
     return (CERTAIN, _direction(text), "hides words about a judgement") if told else None
 

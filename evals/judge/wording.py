@@ -38,6 +38,7 @@ OUTSIDER = _words(
         (?:ai|llm|language|large|judge|evaluator|assessor|grader|reviewer|model|judging|grading
           |scoring|evaluating|assessing|rating|asked\ to\ (?:judge|grade|score|evaluate|assess|rate))
     |(?:you\ are|act\ as|be)\ (?:now\ |no\ longer\ )(?:an?\ |the\ )?[\w-]+|(?:pretend|imagine|suppose|assume)\ (?:that\ )?you(?:\ are|'re)
+    |you\ are\ (?:an?\ |the\ )?(?:[\w-]*bot|(?:\w+\ )?coach)
     |(?:which|what)ever\ \w+\ (?:\w+\ ){0,3}(?:scoring|judging|grading|rating|evaluating|assessing)
     |(?:to|for|dear|attention|note|hello|hi|hey|@)\s*(?:the\ |any\ |all\ )?
         (?:llm|ai|language\ model|automated|evaluation|assessment|grading|scoring)\W
@@ -78,9 +79,11 @@ SCORE_FIELD = re.compile(
     r"(?::|=|\bto\b|\bof\b|\bas\b|\bis\b|\bmust be\b)\s*(?:exactly )?[\"'*]*(?:0?\.[0-9]+|1(?:\.0+)?(?![0-9.])|0(?:\.0+)?(?![0-9.])|one|perfect|excellent|poor|good)"
     r"|(?:score|quality|verdict|rating)\s*[:=]\s*[\"'*]*(?:excellent|perfect|pass|1\.0+|0?\.9[0-9]*|0\.0+)\W+(?:\w+\s*[:=]\s*)?(?:score|quality|verdict|rating|no weakness|excellent|perfect|1\.0)"
 )
+OWN_FRAME = re.compile(r"=====\s?data|the data end here|the rest is your task")
+"""Lines of this judge's prompt."""
 FRAME = re.compile(
-    r"=====\s?data|</?\s*(?:measured|criteria|transcript|data|evaluation|rubric|assessment|judg(?:e)?ment)\s*>"
-    r"|the data end here|the rest is your task|end of (?:the )?(?:transcript|data|log|trace)"
+    r"</?\s*(?:measured|criteria|transcript|data|evaluation|rubric|assessment|judg(?:e)?ment)\s*>"
+    r"|end of (?:the )?(?:transcript|data|log|trace)"
     r"|(?:steps_left_out|texts_shortened|characters_cut|evidence_of)\W|<\|\w+\|>|\[/?inst\]|<</?sys>>"
     r"|</?(?:system|assistant|user|instructions?)>|^#{2,} ?(?:system|instruction|response|assistant|new task)"
     r"|begin (?:new )?(?:system|instructions?)|new task\W|new instructions?\W|\bsystem prompt\b"
@@ -165,7 +168,7 @@ THING = _words(
     |dinner|meal|trip|room|flight|translation|summary|report\ card|question\ \w+|code|test\ suite|unit\ tests?|build|release|deploy\w*
     |website|page|logo|ad|campaign|story|poem|speech|presentation|slides?|lesson|solution|proof|interview(?:ee)?s?
     |bonds?|stocks?|funds?|loans?|insurer?|tenders?|contractors?|properties|property|house|apartments?|schools?|universit(?:y|ies)|hospitals?|doctors?|patients?
-    |thresholds?|sensors?|retries\ to|analysts?|users?|clients?|voters?|health|error\ rate|white|black"""
+    |thresholds?|sensors?|retries\ to|analysts?|users|clients?|voters?|health|error\ rate|white|black"""
 )
 GIVE_FOREIGN = _foreign(
     "vergib vergeben gebt gib_ bewerte erteile pon_ otorga asigna calific concede donnez donner attribue "
