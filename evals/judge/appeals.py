@@ -14,14 +14,14 @@ disguises (`evals.judge.unmasking`), and somebody who knows the list can word ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from evals.judge import wording
 from evals.judge.unmasking import Reading, readings_of
-from evals.trace import Trace
+from evals.trace import InteractionStep, Trace
 
 Direction = Literal["up", "down"]
 SHOWN_BEGIN, SHOWN_END = 1_500, 500
@@ -30,8 +30,8 @@ SHOWN_BEGIN, SHOWN_END = 1_500, 500
 
 CERTAIN, LIKELY, FAINT = 3, 2, 1
 _Why = tuple[int, str]
-MOST_STEPS_READ = 500
-"""As many as a judge can be shown; of a longer trace, the first and the last."""
+MOST_CHARS_READ = 150_000
+"""Of all texts together, many times what a judge is shown; the first and last steps come first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +76,7 @@ def appeals_in(trace: Trace) -> tuple[Appeal, ...]:
 def _texts_of(trace: Trace) -> Iterator[tuple[str, str]]:
     """What each step shows to a judge, then what each speaker says over several steps."""
     said: dict[str, list[tuple[str, str]]] = {}
-    steps = trace.steps
-    if len(steps) > MOST_STEPS_READ:
-        steps = (*steps[: MOST_STEPS_READ // 2], *steps[-MOST_STEPS_READ // 2 :])
-    for step in steps:
+    for step in _steps_read(trace.steps):
         for speaker, text in (
             (step.caller, step.request_text),
             (step.callee, step.response_text),
@@ -93,6 +90,19 @@ def _texts_of(trace: Trace) -> Iterator[tuple[str, str]]:
                     said.setdefault(speaker, []).append((step.step_id, shown))
     for fragments in said.values():
         yield from _joined(fragments)
+
+
+def _steps_read(steps: Sequence[InteractionStep]) -> list[InteractionStep]:
+    """The steps from both ends on, as a judge is shown them, up to the bound; in their order."""
+    last, room = len(steps) - 1, MOST_CHARS_READ
+    kept = []
+    for at in sorted(range(len(steps)), key=lambda at: min(at, last - at)):
+        texts = (steps[at].request_text, steps[at].response_text, steps[at].error)
+        room -= sum(min(len(text), SHOWN_BEGIN + SHOWN_END) for text in texts if text)
+        if room < 0:
+            break
+        kept.append(at)
+    return [steps[at] for at in sorted(kept)]
 
 
 _FRAGMENT_CHARS = 200

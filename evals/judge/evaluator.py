@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 from evals.isolation import in_own_thread
-from evals.judge.flags import flags_of, moved_flag, suspect_steps
+from evals.judge.appeals import appeals_in
+from evals.judge.flags import flags_from, moved_flag, suspect_steps
 from evals.judge.judgment import (
     LLMJudgment,
     UnusableAnswerError,
@@ -158,8 +159,8 @@ class JudgeEvaluator(BaseEvaluator):
         """The model's judgement beside that of the rules, with what makes it doubtful."""
         rules = measured if isinstance(measured, Unscored) else rule_judgment(measured)
         shown = _shown(context.trace, prompt)
-        flags = await in_own_thread(lambda: flags_of(shown, rules, judgment))
-        suspect = await in_own_thread(lambda: suspect_steps(shown))
+        appeals = await in_own_thread(lambda: appeals_in(shown))
+        flags, suspect = flags_from(appeals, rules, judgment), suspect_steps(appeals)
         details: dict[str, JsonValue] = {
             "judgment": judgment.model_dump(mode="json"),
             "digest": {**prompt.digest.facts(), "token_budget": self._token_budget},

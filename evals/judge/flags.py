@@ -92,17 +92,26 @@ def flags_of(
         rules_judgment: The judgement by rules, where there is one.
         model_judgment: The model's.
     """
+    return flags_from(appeals_in(trace), rules_judgment, model_judgment)
+
+
+def flags_from(
+    appeals: tuple[Appeal, ...],
+    rules_judgment: LLMJudgment | Unscored | None,
+    model_judgment: LLMJudgment,
+) -> tuple[Flag, ...]:
+    """The same, where the appeals of the trace are known."""
     rules = rules_judgment if isinstance(rules_judgment, LLMJudgment) else None
     return (
         *_differs(rules, model_judgment),
         *_contradicts(model_judgment),
-        *_addressed(appeals_in(trace), rules, model_judgment),
+        *_addressed(appeals, rules, model_judgment),
     )
 
 
-def suspect_steps(trace: Trace) -> tuple[str, ...]:
+def suspect_steps(appeals: tuple[Appeal, ...]) -> tuple[str, ...]:
     """The steps whose texts probably speak to the judge, whatever it made of them."""
-    return tuple(each.step_id for each in appeals_in(trace) if each.strength >= LIKELY)
+    return tuple(each.step_id for each in appeals if each.strength >= LIKELY)
 
 
 def moved_flag(with_texts: float, without: float, step_ids: tuple[str, ...]) -> Flag | None:

@@ -14,7 +14,7 @@ from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
 from evals.judge.appeals import CERTAIN, appeals_in
 from evals.judge.evaluator import WITHHELD, JudgeEvaluator
-from evals.judge.flags import flags_of, suspect_steps
+from evals.judge.flags import flags_of
 from evals.judge.judgment import LLMJudgment
 from evals.judge.testing import ScriptedModel
 from evals.outcome import Unscored
@@ -255,9 +255,14 @@ async def test_nothing_is_asked_twice_where_no_text_speaks_to_the_judge(teams):
     assert "withheld" not in evaluation.details
 
 
-def test_flags_of_a_trace_of_any_length_read_no_more_steps_than_a_judge_is_shown(teams):
+def test_of_a_long_trace_the_ends_are_read_that_a_judge_is_shown_first(teams):
     calls = [
-        teams.step(f"c{n}", "a", "b", n, n + 1, response_text=f"Note {n} {HOSTILE}")
-        for n in range(1_000)
+        teams.step(f"c{n}", "a", "b", n, n + 1, response_text=f"Part {n} is packed. " * 100)
+        for n in range(500)
     ]
-    assert len(suspect_steps(teams.trace(*calls))) == 500
+    hostile = [
+        call.model_copy(update={"response_text": HOSTILE}) if n in {1, 250, 498} else call
+        for n, call in enumerate(calls)
+    ]
+    found = appeals_in(teams.trace(*hostile))
+    assert [each.step_id for each in found] == ["c1", "c498"]
