@@ -60,6 +60,8 @@ class DigestTeam(BaseModel):
     labels: dict[str, int]
     findings: tuple[str, ...]
     judged: float | None
+    judged_by_rules: float | None = None
+    flagged: int = 0
     coverage: float | None
     contradictions: int
 
@@ -128,6 +130,8 @@ def _digest_team(team: TeamRow) -> DigestTeam:
             :MOST_NOTABLE
         ],
         judged=team.judged,
+        judged_by_rules=team.judged_by_rules,
+        flagged=team.flagged,
         coverage=team.coverage,
         contradictions=team.contradictions,
     )
@@ -258,6 +262,10 @@ def _team_line(team: DigestTeam) -> str:
         for label, count in team.labels.items()
     )
     judged = "" if team.judged is None else f"; judged {team.judged:.3f}"
+    if team.judged_by_rules is not None:
+        judged += f", by rules {team.judged_by_rules:.3f}"
+    if team.flagged:
+        judged += f", with {team.flagged} judgements flagged"
     told = " by its own report alone" if team.coverage == 0 else ""
     differ = ""
     if team.contradictions:
@@ -330,7 +338,8 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
     for team in digest.teams:
         values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
         values.update(() if team.coverage is None else (team.coverage,))
-        values.update(() if team.judged is None else (team.judged,))
+        values.update(score for score in (team.judged, team.judged_by_rules) if score is not None)
+        values.add(team.flagged)
     for counted in (
         digest.failing_components,
         digest.failures,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from importlib import metadata
 
 from adk_agent.errors import RequestError
-from adk_agent.models import LiteLlmCompletion, default_spec
+from adk_agent.models import LiteLlmCompletion, default_spec, load_litellm
 from adk_agent.scoring import RESERVED
 from adk_agent.settings import Settings
 from evals.base import BaseEvaluator
@@ -63,12 +63,15 @@ def _evaluators(
     """
     spec = default_spec(settings)
     ask = LiteLlmCompletion(spec).ask if spec is not None else None
+    load = load_litellm if spec is not None else None
     by = f"llm:{spec.name}" if spec is not None else "rules"
     metrics, warnings = graph_metrics()
     registry = MetricRegistry(metrics)
     own: tuple[BaseEvaluator, ...] = (
-        JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough),
-        FailureModesEvaluator(ask if thorough else None, produced_by=by),
+        JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough, load=load),
+        FailureModesEvaluator(
+            ask if thorough else None, produced_by=by, load=load if thorough else None
+        ),
         LatencyEvaluator(),
         TextSimilarityEvaluator(),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from adk_agent.printable import printable
 from adk_agent.report import EvaluationReport, failed_reasons
 from adk_agent.summary import OverallRow, SummaryRow, TrialRow
-from adk_agent.tables import counted, number, score_table, team_table
+from adk_agent.tables import counted, doubt, number, score_table, team_table
 from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
 from evals.diagnosis import ReplyFormat
@@ -94,6 +94,8 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
             for finding in team.findings
         ]
         parts.append(_bullets(map(_plain, found)) if found else "No findings.")
+        doubts = [f"{team.participant}: {flagged}" for team in measured if (flagged := doubt(team))]
+        parts += [_bullets(map(_plain, doubts))] if doubts else []
         parts.append(
             "seen is the share of the calls between agents that the assessor observed itself; the "
             "others are reported by the agents. differ counts the calls that were seen otherwise than "

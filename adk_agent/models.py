@@ -7,9 +7,10 @@ called, never before.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 CALL_TIMEOUT_S = 120.0
 NUM_RETRIES = 2
 CHECK_TIMEOUT_S = 20.0
+_PREPARING_S = 0.02
+"""Between two looks at a call that is being prepared."""
+_CANCELLING_S = 1.0
 _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "temperature": 0.0,
     "timeout": CALL_TIMEOUT_S,
@@ -162,13 +166,15 @@ class LiteLlmCompletion:
         key = self.spec.api_key
         try:
             async with asyncio.timeout(CALL_TIMEOUT_S * (NUM_RETRIES + 1)):
-                response = await litellm.acompletion(
-                    model=self.spec.litellm_name,
-                    messages=[dict(message) for message in messages],
-                    tools=[dict(tool) for tool in tools] or None,
-                    api_key=key.get_secret_value() if key else _placeholder(self.spec),
-                    api_base=self.spec.base_url,
-                    **{**_DEFAULT_ARGUMENTS, **self.spec.arguments},
+                response = await _cancelled_in_time(
+                    litellm.acompletion(
+                        model=self.spec.litellm_name,
+                        messages=[dict(message) for message in messages],
+                        tools=[dict(tool) for tool in tools] or None,
+                        api_key=key.get_secret_value() if key else _placeholder(self.spec),
+                        api_base=self.spec.base_url,
+                        **{**_DEFAULT_ARGUMENTS, **self.spec.arguments},
+                    )
                 )
         except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
             raise ModelError(self._explain(error)) from None
@@ -226,6 +232,44 @@ class LiteLlmCompletion:
 def _placeholder(spec: ModelSpec) -> str | None:
     # Local OpenAI-compatible servers need no key, but the client insists on one.
     return "none" if spec.base_url is not None else None
+
+
+async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
+    """What a call of litellm returns; where it is cancelled, nothing of it is left behind.
+
+    litellm prepares a request in a thread, whose result is a coroutine. A call that is cancelled
+    meanwhile would drop that coroutine, which Python reports as never awaited: so the cancellation
+    waits until the request is prepared.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while _is_being_prepared(task):
+            await asyncio.wait({task}, timeout=_PREPARING_S)
+        task.cancel()
+        await asyncio.wait({task}, timeout=_CANCELLING_S)
+        if task.done() and not task.cancelled():
+            task.exception()  # has been looked at, so that nobody reports it
+        raise
+
+
+def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
+    """Whether the innermost coroutine of a call is litellm's own, which waits for its thread."""
+    innermost = ""
+    awaited: object = task.get_coro()
+    while inspect.iscoroutine(awaited):
+        innermost, awaited = awaited.__qualname__, awaited.cr_await
+    return innermost == "acompletion" and not task.done()
+
+
+async def load_litellm() -> None:
+    """Import litellm off the event loop, so that the first call of a model need not.
+
+    Whoever limits the time of a call waits for this first: on a slow machine the import takes
+    longer than the call may.
+    """
+    await _litellm()
 
 
 async def _litellm() -> Any:

@@ -47,6 +47,8 @@ MAX_TOOL_ROUNDS = 6
 """How often a model may look around before its request is read by rules."""
 _FINAL_REFUSALS = ("injection", "contradiction")
 _ROUNDS = "selector_rounds"
+_FAILED_CALL = "a call that failed (BadRequestError)"
+"""Stands in for the answer of a model that did not take its request."""
 
 
 def offline_selector_model() -> OfflineModel:
@@ -200,7 +202,7 @@ class _Selector:
         if type(error).__name__ == "BadRequestError":
             # A server that answers, and takes no tools or no schema: what the rules read will do.
             logger.warning("the selector's model did not take its request (BadRequestError)")
-            return LlmResponse(content=model_says("no answer"))
+            return LlmResponse(content=model_says(_FAILED_CALL))
         message = (
             f"the language model that reads requests could not be called "
             f"({type(error).__name__}): check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL, "
@@ -291,6 +293,8 @@ def _read_draft(
     answer: str, text: str, registered: Mapping[str, str]
 ) -> tuple[SelectorDraft | None, list[str]]:
     """The draft in a model's answer, and what speaks against it; None if there is none."""
+    if answer == _FAILED_CALL:
+        return None, [_FAILED_CALL]
     try:
         draft = SelectorDraft.model_validate(_json_object(answer))
         if draft.refusal is not None:

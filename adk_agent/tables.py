@@ -103,8 +103,27 @@ def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[st
                 for label, count in team.labels.items()
             )
             or "-",
-            " ".join([number(team.judged), *team.judged_by]),
+            judged(team),
         )
         for team in teams
     ]
     return header, rows
+
+
+def judged(team: TeamRow) -> str:
+    """The judge's mean score, by whom, and where a model judged what the rules say and its flags."""
+    parts = [" ".join([number(team.judged), *team.judged_by])]
+    if team.judged_by_rules is not None:
+        parts.append(f"rules {number(team.judged_by_rules)}")
+    if team.flagged:
+        parts.append(f"flagged {team.flagged} x")
+    return ", ".join(parts)
+
+
+def doubt(team: TeamRow) -> str | None:
+    """Why a model's judgement of a team is doubtful, in words; None where it is not."""
+    if not team.flagged:
+        return None
+    kinds = ", ".join(kind.replace("_", " ") for kind in team.flags)
+    judgements = "judgement is" if team.flagged == 1 else "judgements are"
+    return f"{team.flagged} {judgements} flagged ({kinds}). {team.flag_example}"

@@ -13,7 +13,7 @@ from adk_agent.report import EvaluationReport, TrialEvaluations, failed_reasons,
 from adk_agent.runs import TrialRecord
 from adk_agent.settings import Settings
 from adk_agent.summary import DataOrigin, References, SummaryRow, TrialRow, tables
-from adk_agent.team_summary import TeamRow, for_report, team_row
+from adk_agent.team_summary import TeamRow, for_report, judge_warnings, team_row
 from adk_agent.trial import TrialJob
 from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
@@ -108,6 +108,7 @@ class Tally:
                 *self._warnings,
                 *_unused_models(self._plan, settings),
                 *self._reuse(),
+                *judge_warnings(self._evaluations.values()),
                 *warnings_of(self._plan, rows, made["summary"]),
             ),
             **made,

@@ -6,13 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from evals.base import Evaluation
 from evals.graph.evaluator import applicability
+from evals.judge.evaluator import FELL_BACK
+from evals.judge.flags import Flag
 from evals.trace import ASSESSOR
 
 GRAPH, JUDGE = "graph", "judge"
+RULES_SCORE = "rules_score"
+_FLAGS: TypeAdapter[list[Flag]] = TypeAdapter(list[Flag])
 CUT_OFF = "the trial failed, so what was seen of the team is not the whole"
 MOST_FINDINGS = 30
 _KEPT = ("labels", "graph", "problems")
@@ -56,6 +60,15 @@ class TeamRow(BaseModel):
     judged: float | None
     """Mean overall score of the judge, 0 to 1."""
     judged_by: tuple[str, ...]
+    judged_by_rules: float | None = None
+    """Mean score of the rules in the trials that a model judged; None where it judged none of
+    them, or the rules cannot."""
+    flagged: int = 0
+    """Judgements of a model that there is reason to doubt."""
+    flags: dict[str, int] = {}
+    """The reasons, by how many judgements they hold of."""
+    flag_example: str | None = None
+    """The first of them in words."""
     consistency: dict[str, float | None]
     """Across trials of the same task: of outcomes, and of the sequences of calls."""
 
@@ -90,6 +103,8 @@ def team_row(
         if JUDGE in each and GRAPH in each and _why_not(each[GRAPH]) is None
     ]
     scores = [each.values["overall_score"] for each in judgements if each.status == "scored"]
+    by_rules = [each.values[RULES_SCORE] for each in judgements if RULES_SCORE in each.values]
+    flagged = [flags for each in judgements if (flags := _flags(each))]
     return TeamRow(
         participant=participant,
         domain=domain,
@@ -105,8 +120,36 @@ def team_row(
         contradictions=sum(graph["contradictions"] for graph in seen),
         judged=round(sum(scores) / len(scores), 6) if scores else None,
         judged_by=tuple(sorted({e.produced_by for e in judgements if e.status == "scored"})),
+        judged_by_rules=round(sum(by_rules) / len(by_rules), 6) if by_rules else None,
+        flagged=len(flagged),
+        flags=_counts(flag.kind for flags in flagged for flag in _one_of_each_kind(flags)),
+        flag_example=flagged[0][0].sentence if flagged else None,
         consistency=dict(consistency),
     )
+
+
+def judge_warnings(evaluations: Iterable[Sequence[Evaluation]]) -> list[str]:
+    """A warning where rules took the place of a model that was to judge.
+
+    Args:
+        evaluations: Those of each trial.
+    """
+    judgements = [each for trial in evaluations for each in trial if each.evaluator == JUDGE]
+    causes = _counts(
+        warning.removeprefix(FELL_BACK).strip()
+        for each in judgements
+        for warning in each.warnings
+        if warning.startswith(FELL_BACK)
+    )
+    if not causes:
+        return []
+    count = sum(causes.values())
+    asked = count + sum(each.produced_by.startswith("llm:") for each in judgements)
+    cause, times = next(iter(causes.items()))
+    return [
+        f"{count} of {asked} judgements were made by rules instead of the model; {times} because "
+        f"{cause}"
+    ]
 
 
 def for_report(evaluation: Evaluation) -> Evaluation:
@@ -141,9 +184,21 @@ def _coverage(graphs: Sequence[Mapping[str, Any]]) -> float | None:
     return round(sum(graph["observed"] for graph in graphs) / told, 6) if told else None
 
 
+def _flags(judgement: Evaluation) -> list[Flag]:
+    return _FLAGS.validate_python(judgement.details.get("flags", ()))
+
+
+def _one_of_each_kind(flags: Iterable[Flag]) -> list[Flag]:
+    return list({flag.kind: flag for flag in flags}.values())
+
+
 def _label_counts(measured: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    counts = Counter(label for details in measured for label in _part(details, "labels"))
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return _counts(label for details in measured for label in _part(details, "labels"))
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    """How often each comes up, most frequent first."""
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
 
 def _finding_counts(measured: Iterable[Mapping[str, Any]]) -> tuple[FindingCount, ...]:

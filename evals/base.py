@@ -99,6 +99,13 @@ class BaseEvaluator(ABC):
     """Whether it awaits something of the caller's event loop, such as a model. All others run in a
     thread of their own, so that one which never ends holds up nobody."""
 
+    async def prepare(self) -> None:
+        """Load what `evaluate` needs and takes long to load; by default nothing.
+
+        It is awaited before each evaluation, and before the clock of the evaluators starts.
+        """
+        return  # most have nothing to load
+
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """The evaluation of one trace.

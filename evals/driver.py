@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_S = 30.0
 """For all evaluators of one trace together."""
+PREPARE_TIMEOUT_S = 60.0
+"""For what one evaluator loads before that."""
 
 
 class EvaluatorError(ValueError):
@@ -103,11 +105,17 @@ class EvaluatorRegistry:
 
         They come by tier, and then in the order of registration.
         """
+        chosen = [
+            evaluator
+            for evaluator in self._in_order()
+            if evaluator.name not in self._disabled and context.scope in evaluator.scopes
+        ]
+        for evaluator in chosen:
+            await _prepared(evaluator)
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         done: list[Evaluation] = []
-        for evaluator in self._in_order():
-            if evaluator.name not in self._disabled and context.scope in evaluator.scopes:
-                done.append(await self._run_one(evaluator, context, tuple(done), deadline))
+        for evaluator in chosen:
+            done.append(await self._run_one(evaluator, context, tuple(done), deadline))
         return tuple(done)
 
     def _in_order(self) -> list[BaseEvaluator]:
@@ -158,6 +166,15 @@ class EvaluatorRegistry:
             status="failed",
             reason=reason,
         )
+
+
+async def _prepared(evaluator: BaseEvaluator) -> None:
+    """Let an evaluator load what it needs. What is missing then, its evaluation says."""
+    try:
+        async with asyncio.timeout(PREPARE_TIMEOUT_S):
+            await evaluator.prepare()
+    except Exception:
+        logger.warning("evaluator %r could not be prepared", evaluator.name, exc_info=True)
 
 
 def _alone(evaluator: BaseEvaluator, context: EvaluationContext) -> object:

@@ -26,7 +26,7 @@ from adk_agent.cli.meaning import meaning_lines, next_commands
 from adk_agent.printable import printable
 from adk_agent.progress import Progress
 from adk_agent.report import EvaluationReport
-from adk_agent.tables import score_table, team_table, without_the_usual
+from adk_agent.tables import doubt, score_table, team_table, without_the_usual
 from adk_agent.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
@@ -117,6 +117,9 @@ class Display:
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
+        for team in measured:
+            if (doubts := doubt(team)) is not None:
+                self._line(f"warning: {team.participant}: {doubts}", style="yellow")
         reasons: Counter[str] = Counter()
         for team in report.teams:
             reasons.update(team.not_measured)

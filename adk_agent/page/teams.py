@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from adk_agent import tables
 from adk_agent.page import texts
 from adk_agent.page.gathered import Calls, Gathered, TeamCalls
 from adk_agent.page.layout import Edge, Point, place
 from adk_agent.report import EvaluationReport
+from adk_agent.team_summary import TeamRow
 from evals.trace import ASSESSOR
 
 MOST_DRAWN = 40
@@ -69,6 +71,8 @@ class Team:
     domain: str
     trials: int
     summary: str
+    judged: str
+    """Who judged it how, and why that is doubtful where it is; empty where nobody did."""
     agents: tuple[Agent, ...]
     connections: tuple[Connection, ...]
     drawn_agents: tuple[Agent, ...]
@@ -90,6 +94,7 @@ class Teams:
 def teams(report: EvaluationReport, found: Gathered) -> Teams:
     """The teams behind all participants, in the order of the plan."""
     drawn, alone = [], []
+    rows = {(row.participant, row.domain): row for row in report.teams}
     for participant in report.plan.participants:
         for planned in report.plan.tasks:
             name, domain = participant.address, planned.domain
@@ -99,7 +104,8 @@ def teams(report: EvaluationReport, found: Gathered) -> Teams:
             if not _coordinates(seen):
                 alone.append(f"{name} in {domain}")
             else:
-                drawn.append(_team(name, domain, seen))
+                row = rows.get((name, domain))
+                drawn.append(_team(name, domain, seen, "" if row is None else _judged(row)))
     return Teams(drawn=tuple(drawn), alone=tuple(alone))
 
 
@@ -114,7 +120,14 @@ def _names(seen: TeamCalls) -> set[str]:
     return {name for edge in seen.edges for name in edge} | seen.members
 
 
-def _team(participant: str, domain: str, seen: TeamCalls) -> Team:
+def _judged(row: TeamRow) -> str:
+    if row.judged is None:
+        return ""
+    doubts = tables.doubt(row)
+    return f"Judged {tables.judged(row)}.{'' if doubts is None else f' {doubts}'}"
+
+
+def _team(participant: str, domain: str, seen: TeamCalls, judged: str) -> Team:
     agents = _agents(seen)
     connections = _connections(seen.edges)
     kept = agents[:MOST_DRAWN]
@@ -134,6 +147,7 @@ def _team(participant: str, domain: str, seen: TeamCalls) -> Team:
         domain=domain,
         trials=seen.trials,
         summary=summary,
+        judged=judged,
         agents=tuple(agents[:MOST_ROWS]),
         connections=connections[:MOST_ROWS],
         drawn_agents=drawn_agents,

@@ -23,6 +23,7 @@ from operator import itemgetter, lt
 from typing import NamedTuple
 from weakref import ref
 
+from evals.graph.counters import near_text
 from evals.trace import CONTRADICTION, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
@@ -49,6 +50,9 @@ class Call(NamedTuple):
     arguments: str | None
     """What was asked for: equal where name and text are equal, and of a long text a hash. None
     where that is unknown, which equals nothing."""
+    near: str | None
+    """What was asked for and what came back, but for counters (`evals.graph.counters`); None where
+    the request has no counter, or nothing came back."""
     start_us: int | None
     """Microseconds since 1970."""
     end_us: int | None
@@ -211,6 +215,7 @@ class _Fields(NamedTuple):
     error: Sequence[str | None] = ()
     provenance: Sequence[Provenance] = ()
     request_text: Sequence[str | None] = ()
+    response_text: Sequence[str | None] = ()
     additional_attributes: Sequence[Mapping[str, str]] = ()
 
     @classmethod
@@ -248,6 +253,7 @@ def _calls(fields: _Fields, problems: Counter[str]) -> tuple[Call, ...]:
         map(names.setdefault, fields.caller, fields.caller),
         map(names.setdefault, fields.callee, fields.callee),
         map(_arguments, fields.name, fields.request_text),
+        _nears(fields),
         begins,
         _ends(begins, fields.end_time, problems),
         [error is not None for error in fields.error],
@@ -393,9 +399,25 @@ def _depths(parents: Sequence[int | None]) -> list[int]:
 
 
 def _arguments(name: str | None, request: str | None) -> str | None:
-    if request is None:
-        return None
-    asked = f"{name or ''}\0{request.strip()}"
-    if len(asked) <= _MOST_CHARACTERS:
-        return asked
-    return hashlib.blake2s(asked.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    return None if request is None else _short(f"{name or ''}\0{request.strip()}")
+
+
+def _nears(fields: _Fields) -> list[str | None]:
+    """What each step asked for and got back, but for counters."""
+    asked = zip(fields.name, fields.request_text, fields.response_text, fields.error, strict=True)
+    nears: list[str | None] = []
+    for place, (name, request, response, error) in enumerate(asked, 1):
+        reply = response if error is None else f"\0{error}"
+        if request is None or reply is None:
+            nears.append(None)
+        else:
+            near = near_text(name, request, reply, place)
+            nears.append(None if near is None else _short(near))
+    return nears
+
+
+def _short(text: str) -> str:
+    """The text, or a hash of it where it is long."""
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return hashlib.blake2s(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -1,22 +1,21 @@
 """Repeats: calls that ask what was asked before.
 
-Two calls ask the same if their kinds, callees and arguments (as text) are equal. A call whose
-arguments are unknown equals no other. Steps that were opened from outside are left out.
+Two calls ask the same if their kinds, callees and arguments (as text) are equal, or if they are but
+for counters in their requests, and their replies are, too (see `evals.graph.counters`). A call
+whose arguments are unknown equals no other. Steps that were opened from outside are left out.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from evals.graph.interactions import Call, Interactions
 from evals.graph.once import once
 from evals.trace import CallType
 
 Asked = int
-"""What a call asks of whom, as a number: equal for two steps of a trace where `Call.key` is."""
+"""What a call asks of whom, as a number: equal for two steps of a trace that ask the same."""
 
 
 @once
@@ -29,14 +28,25 @@ def inner_steps(team: Interactions) -> tuple[Call, ...]:
 def asked_by(team: Interactions) -> Sequence[Asked | None]:
     """For each step what it asks of whom; None where that is unknown."""
     agent, tool = CallType.AGENT, CallType.TOOL
-    numbers: dict[tuple[str, str, bool, bool], int] = defaultdict(count().__next__)
-    # Without the kind itself, for to hash an enum takes as long as all the rest.
-    return [
-        None
-        if step.arguments is None
-        else numbers[step.callee, step.arguments, step.kind is agent, step.kind is tool]
-        for step in team.steps
-    ]
+    numbers: dict[tuple[str, str, bool, bool], int] = {}
+    nears: dict[tuple[str, str, bool, bool], int] = {}
+    asked: list[Asked | None] = []
+    for step in team.steps:
+        if step.arguments is None:
+            asked.append(None)
+            continue
+        # Without the kind itself, for to hash an enum takes as long as all the rest.
+        kind = step.kind is agent, step.kind is tool
+        key = (step.callee, step.arguments, *kind)
+        number = numbers.get(key)
+        near = None if step.near is None else (step.callee, step.near, *kind)
+        if number is None:
+            number = len(numbers) if near is None else nears.get(near, len(numbers))
+            numbers[key] = number
+        if near is not None:
+            nears.setdefault(near, number)
+        asked.append(number)
+    return asked
 
 
 @dataclass(frozen=True, kw_only=True)

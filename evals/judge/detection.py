@@ -1,6 +1,7 @@
-"""Failure modes that can be seen in the calls alone, without a model and without reading a text.
+"""Failure modes that can be seen in the calls alone, without a model.
 
-Each detector reads who called whom, when, with what arguments, and whether it failed. What they
+Each detector reads who called whom, when, with what arguments, and whether it failed; arguments are
+compared, and not understood. What they
 call the *own steps* of the agents are
 
 - calls between agents that were not opened from outside, and
@@ -115,7 +116,8 @@ def conversation_reset(team: Interactions) -> Detected:
             pairs[step.caller, step.callee].append(step)
     if not pairs:
         return _abstain("no call between agents says what was asked for")
-    again = [step for calls in pairs.values() for step in _opened_again(calls)]
+    asked = asked_by(team)
+    again = [step for calls in pairs.values() for step in _opened_again(calls, asked)]
     return _verdict(
         sorted(again, key=lambda step: step.index),
         f"{len(again) // 2} times the opening two requests of a conversation were made again",
@@ -303,17 +305,17 @@ def _roots(team: Interactions) -> Ints:
     return np.array(roots, dtype=np.int64)
 
 
-def _opened_again(calls: Sequence[Call]) -> list[Call]:
+def _opened_again(calls: Sequence[Call], asked: Sequence[Asked | None]) -> list[Call]:
     """The calls that repeat the first two of a conversation, in their order."""
     if len(calls) < 4:
         return []
-    first, second = calls[0], calls[1]
-    if first.arguments == second.arguments or first.failed or second.failed:
+    opening = asked[calls[0].index], asked[calls[1].index]
+    if opening[0] == opening[1] or calls[0].failed or calls[1].failed:
         return []
     return [
         step
         for before, after in pairwise(calls[2:])
-        if before.arguments == first.arguments and after.arguments == second.arguments
+        if (asked[before.index], asked[after.index]) == opening
         for step in (before, after)
     ]
 

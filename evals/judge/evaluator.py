@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Collection
 
 from pydantic import JsonValue
 
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 from evals.isolation import in_own_thread
+from evals.judge.appeals import appeals_in
+from evals.judge.flags import flags_from, moved_flag, suspect_steps
 from evals.judge.judgment import (
     LLMJudgment,
     UnusableAnswerError,
@@ -24,18 +27,24 @@ from evals.judge.prompt import (
     checked_budget,
     judge_prompt,
 )
-from evals.judge.quoting import visible
+from evals.judge.quoting import shown_id, visible
 from evals.judge.rules import rule_judgment
 from evals.outcome import Unscored
 from evals.statements import AskModel
+from evals.trace import InteractionStep, Trace
 
 logger = logging.getLogger(__name__)
 
+Load = Callable[[], Awaitable[None]]
 TIMEOUT_S = 20.0
 """For one call of the model."""
 TOTAL_S = 20.0
 """For all calls about one trace, where there is so much time."""
 RULES = "rules"
+WITHHELD = "[withheld by the assessor]"
+"""Stands for a text that seems to speak to the judge, when the model is asked again."""
+FELL_BACK = "judged by rules, since the model"
+"""How the warning of a judgement begins that a model was to give."""
 NO_MODEL = "judged by rules, since no language model is configured"
 
 
@@ -46,6 +55,10 @@ class JudgeEvaluator(BaseEvaluator):
     it gives no usable answer in time, the rules of `evals.judge.rules` judge from Tier 1 alone,
     and a warning says so and why. Rules judge no dyad; a model does, as a conversation.
 
+    What the rules say stands beside the model's judgement, with flags (`evals.judge.flags`) where
+    there is reason to doubt it. Where texts seem to speak to the judge, the model is asked again
+    with these withheld, in what time is left; the first answer stays the score.
+
     Args:
         ask: The language model; None for the rules alone. Its temperature should be 0.
         produced_by: Who speaks where the model answers: `llm:` and its name.
@@ -55,6 +68,7 @@ class JudgeEvaluator(BaseEvaluator):
         token_budget: The most that a prompt may have, counted as bytes (`digest.tokens_of`).
         criteria: What to judge by.
         judges_dyads: Whether a model is asked about two agents too, as about a conversation.
+        load: Loads what `ask` needs, before the time of a judgement begins to run.
 
     Raises:
         ValueError: a limit is not usable, or a model has no name.
@@ -76,30 +90,42 @@ class JudgeEvaluator(BaseEvaluator):
         token_budget: int = TOKEN_BUDGET,
         criteria: str = CRITERIA,
         judges_dyads: bool = True,
+        load: Load | None = None,
     ) -> None:
         self._judges_dyads = judges_dyads
+        self._load = load
         self._asker = asker_of(ask, produced_by, timeout_s=timeout_s, attempts=attempts)
         self._produced_by = produced_by
         self._total_s = total_s
         self._token_budget = checked_budget(token_budget, criteria)
         self._criteria = criteria
 
+    async def prepare(self) -> None:
+        """Load what the model needs."""
+        if self._load is not None:
+            await self._load()
+
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """`overall_score` under `values`, the judgement and what the model saw under `details`."""
+        """`overall_score` under `values`, the judgement and what the model saw under `details`.
+
+        Of a model's judgement also `rules_score`, where rules judge, and `details["flags"]`.
+        """
         measured = measured_in(context)
         if self._asker is None:
             return self._by_rules(measured, NO_MODEL)
         if isinstance(measured, Measured) and self._is_beyond(measured):
             return self.unscored(str(measured.not_applicable))
         total_s = share_of(context.time_s, self._total_s)
+        deadline = asyncio.get_running_loop().time() + total_s
         try:
-            async with asyncio.timeout(total_s):
-                return await self._by_model(self._asker, context, measured)
+            async with asyncio.timeout_at(deadline):
+                judgment, prompt = await self._ask(self._asker, context.trace, measured)
+            return await self._flagged(self._asker, context, measured, judgment, prompt, deadline)
         except TimeoutError:
             cause = "no usable answer in time"
         except JudgeModelError as error:
             cause = str(error)
-        warning = f"judged by rules, since the model {self._produced_by!r} did not: {cause}"
+        warning = f"{FELL_BACK} {self._produced_by!r} did not: {cause}"
         logger.warning("trace %s: %s", visible(context.trace.trace_id[:80]), warning)
         return self._by_rules(measured, warning)
 
@@ -109,26 +135,70 @@ class JudgeEvaluator(BaseEvaluator):
             return False
         return EMPTY in measured.labels or not self._judges_dyads
 
-    async def _by_model(
-        self, asker: ModelAsker, context: EvaluationContext, measured: Measured | Unscored
-    ) -> Evaluation:
+    async def _ask(
+        self, asker: ModelAsker, trace: Trace, measured: Measured | Unscored
+    ) -> tuple[LLMJudgment, Prompt]:
         # A long trace takes a while to read, which must not hold up the event loop.
         prompt = await in_own_thread(
             lambda: judge_prompt(
-                context.trace,
-                measured,
-                criteria=self._criteria,
-                token_budget=self._token_budget,
+                trace, measured, criteria=self._criteria, token_budget=self._token_budget
             )
         )
         alone = isinstance(measured, Measured) and measured.not_applicable is not None
-        judgment = await asker.obtain(prompt, lambda answer: _read(answer, prompt, alone=alone))
-        seen: dict[str, JsonValue] = {**prompt.digest.facts(), "token_budget": self._token_budget}
+        return await asker.obtain(prompt, lambda answer: _read(answer, prompt, alone=alone)), prompt
+
+    async def _flagged(
+        self,
+        asker: ModelAsker,
+        context: EvaluationContext,
+        measured: Measured | Unscored,
+        judgment: LLMJudgment,
+        prompt: Prompt,
+        deadline: float,
+    ) -> Evaluation:
+        """The model's judgement beside that of the rules, with what makes it doubtful."""
+        rules = measured if isinstance(measured, Unscored) else rule_judgment(measured)
+        shown = _shown(context.trace, prompt)
+        appeals = await in_own_thread(lambda: appeals_in(shown))
+        flags, suspect = flags_from(appeals, rules, judgment), suspect_steps(appeals)
+        details: dict[str, JsonValue] = {
+            "judgment": judgment.model_dump(mode="json"),
+            "digest": {**prompt.digest.facts(), "token_budget": self._token_budget},
+        }
+        if suspect:
+            withheld = _without_texts(context.trace, suspect)
+            score, reason = await self._score_of(asker, withheld, measured, deadline)
+            ids: list[JsonValue] = [*map(shown_id, suspect)]
+            details["withheld"] = {"step_ids": ids, "overall_score": score, "reason": reason}
+            if score is not None:
+                moved = moved_flag(judgment.overall_score, score, tuple(map(shown_id, suspect)))
+                flags = flags if moved is None else (*flags, moved)
+        values = {"overall_score": judgment.overall_score}
+        if isinstance(rules, Unscored):
+            details["rules"] = {"reason": rules.reason}
+        else:
+            values["rules_score"] = rules.overall_score
+            details["rules"] = rules.model_dump(mode="json")
+        details["flags"] = [flag.model_dump(mode="json") for flag in flags]
         return self.scored(
-            {"overall_score": judgment.overall_score},
-            details={"judgment": judgment.model_dump(mode="json"), "digest": seen},
+            values,
+            details=details,
+            warnings=tuple(f"the judgement is flagged: {flag.sentence}" for flag in flags),
             produced_by=self._produced_by,
         )
+
+    async def _score_of(
+        self, asker: ModelAsker, trace: Trace, measured: Measured | Unscored, deadline: float
+    ) -> tuple[float | None, str | None]:
+        """The model's score of a trace in what time is left, or why there is none."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                judgment, _ = await self._ask(asker, trace, measured)
+        except TimeoutError:
+            return None, "no usable answer in time"
+        except JudgeModelError as error:
+            return None, str(error)
+        return judgment.overall_score, None
 
     def _by_rules(self, measured: Measured | Unscored, *warnings: str) -> Evaluation:
         judgment = measured if isinstance(measured, Unscored) else rule_judgment(measured)
@@ -141,6 +211,25 @@ class JudgeEvaluator(BaseEvaluator):
             warnings=warnings,
             produced_by=RULES,
         )
+
+
+def _shown(trace: Trace, prompt: Prompt) -> Trace:
+    """The steps of a trace that the model was shown."""
+    shown = prompt.digest.step_ids
+    steps = tuple(step for step in trace.steps if shown_id(step.step_id) in shown)
+    return Trace.model_construct(trace_id=trace.trace_id, steps=steps)
+
+
+def _without_texts(trace: Trace, step_ids: Collection[str]) -> Trace:
+    """The trace with a placeholder for each text of some steps."""
+    steps = tuple(_withheld(s) if s.step_id in step_ids else s for s in trace.steps)
+    return Trace.model_construct(trace_id=trace.trace_id, steps=steps)
+
+
+def _withheld(step: InteractionStep) -> InteractionStep:
+    texts = ("request_text", "response_text", "error")
+    known = [field for field in texts if getattr(step, field) is not None]
+    return step.model_copy(update=dict.fromkeys(known, WITHHELD))
 
 
 def share_of(time_s: float | None, wanted_s: float) -> float:

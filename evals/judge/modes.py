@@ -16,7 +16,7 @@ from evals.base import BaseEvaluator, Evaluation, EvaluationContext, Tier
 from evals.graph.interactions import Interactions
 from evals.isolation import in_own_thread
 from evals.judge.detection import DETECTORS, Verdict, own_steps
-from evals.judge.evaluator import RULES, asker_of, share_of
+from evals.judge.evaluator import RULES, Load, asker_of, share_of
 from evals.judge.judgment import (
     Sentence,
     StepId,
@@ -170,6 +170,7 @@ class FailureModesEvaluator(BaseEvaluator):
         total_s: For all questions about one trace, in seconds; what is open then is abstained from.
         attempts: How often a call is made that fails or takes too long.
         token_budget: The most that each question may have, counted as bytes (`digest.tokens_of`).
+        load: Loads what `ask` needs, before the time of the questions begins to run.
 
     Raises:
         ValueError: a limit is not usable, or a model has no name.
@@ -189,11 +190,18 @@ class FailureModesEvaluator(BaseEvaluator):
         total_s: float = TOTAL_S,
         attempts: int = 2,
         token_budget: int = MIN_TOKEN_BUDGET,
+        load: Load | None = None,
     ) -> None:
+        self._load = load
         self._asker = asker_of(ask, produced_by, timeout_s=timeout_s, attempts=attempts)
         self._produced_by = produced_by
         self._total_s = total_s
         self._token_budget = checked_budget(token_budget)
+
+    async def prepare(self) -> None:
+        """Load what the model needs."""
+        if self._load is not None:
+            await self._load()
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Counts by verdict under `values`; each mode, in order, under `details["modes"]`."""

@@ -1,7 +1,7 @@
 """The rule-based judgement: deductions from 1 for what Tier 1 found.
 
-It reads labels, figures and step ids. It reads no text of the transcript and no name, so that
-nothing an agent writes can move it.
+It reads labels, figures and step ids. It reads no name and no text of the transcript, so that
+nothing an agent writes can argue with it.
 
 Labels of one group describe the same weakness from several sides: of each group only the
 largest deduction counts. The score is 1 minus the deductions, never below 0. From `QUALITIES` on

@@ -1,6 +1,9 @@
 """Language models through litellm, against a real server of the OpenAI wire on loopback."""
 
+import asyncio
+import inspect
 import json
+import threading
 
 import pytest
 
@@ -8,7 +11,7 @@ from adk_agent.assembly import Assembly
 from adk_agent.draft import SelectorDraft
 from adk_agent.errors import ModelError
 from adk_agent.evaluation import evaluate
-from adk_agent.models import LiteLlmCompletion, default_spec, user_spec
+from adk_agent.models import LiteLlmCompletion, default_spec, import_litellm, user_spec
 from adk_agent.plan import Overrides
 from adk_agent.runs import load_report, load_trials
 from adk_agent.session import run_request
@@ -113,6 +116,32 @@ async def test_a_model_that_is_not_there_is_named():
             await completion.check()
 
 
+async def test_a_call_that_is_cancelled_while_it_is_prepared_leaves_no_coroutine_behind(
+    monkeypatch,
+):
+    litellm = import_litellm()
+    begun, may_end = threading.Event(), threading.Event()
+    complete, made = litellm.main.completion, []
+
+    def slowly(*args, **kwargs):
+        begun.set()
+        may_end.wait(10)
+        made.append(complete(*args, **kwargs))
+        return made[0]
+
+    monkeypatch.setattr(litellm.main, "completion", slowly)
+    with closed_port() as url:
+        call = asyncio.create_task(LiteLlmCompletion(default_spec(configured(url))).ask("hello"))
+        await asyncio.to_thread(begun.wait, 10)
+        call.cancel()
+        await asyncio.wait({call}, timeout=0.05)
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    (prepared,) = made
+    assert inspect.getcoroutinestate(prepared) == inspect.CORO_CLOSED
+
+
 async def test_tool_calls_come_back_as_calls():
     call = {
         "id": "c1",
@@ -182,6 +211,31 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, sourc
     assert trial.total_tokens == 7 * len(models)
     everything = "".join(path.read_text() for path in tmp_path.rglob("*.*"))
     assert KEY not in everything
+
+
+async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warns_of(
+    tmp_path, source
+):
+    def refusing_to_read(request):
+        return 400 if "You read requests" in said(request) else playing_every_part(request)
+
+    with serve(chat_model(refusing_to_read)) as url:
+        assembly = Assembly(settings=configured(url, results_dir=tmp_path), source=source)
+
+        async def ignore(progress):
+            pass
+
+        result = await run_request(
+            assembly.root_agent(),
+            "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
+            overrides=Overrides(),
+            on_progress=ignore,
+        )
+    warnings = load_report(tmp_path, result.run_id).warnings
+    assert (
+        "the model's reading was not used, because of a call that failed (BadRequestError); "
+        "the request was read by rules"
+    ) in warnings
 
 
 async def test_a_user_model_that_breaks_in_mid_run_is_a_failed_trial_of_the_user(

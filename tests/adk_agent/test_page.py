@@ -29,6 +29,7 @@ from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.report import EvaluationReport
 from adk_agent.runs import RunManifest, TrialRecord
 from adk_agent.summary import DataOrigin, DomainReferences, ReferencePlay, TrialRow, tables
+from adk_agent.team_summary import TeamRow
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.outcome import ComponentName
@@ -524,3 +525,37 @@ def test_view_says_what_it_cannot_do(tmp_path, capsys):
     (folder / RUN / "trials.jsonl").write_text("{}\n")
     assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 3
     assert "line 1 is not a trial" in capsys.readouterr().err
+
+
+def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
+    steps = (step(1, ASSESSOR, "lead"), step(2, "lead", "a"), step(3, "lead", "b"))
+    runs = keep_run(tmp_path, [record(row("http://x.test", "a"), steps=steps)])
+    path = runs / RUN / "report.json"
+    team = TeamRow(
+        participant="http://x.test",
+        domain="mock",
+        measured=1,
+        not_measured={},
+        labels={},
+        findings=(),
+        agents=3,
+        calls=2,
+        coverage=1.0,
+        contradictions=0,
+        judged=1.0,
+        judged_by=("llm:m",),
+        judged_by_rules=0.5,
+        flagged=1,
+        flags={"differs_from_rules": 1},
+        flag_example="The model gives <b>1</b>.",
+        consistency={},
+    )
+    report = EvaluationReport.from_json(path.read_text()).model_copy(update={"teams": (team,)})
+    path.write_text(report.to_json())
+    page = page_of(runs)
+    assert "Judged 1.000 llm:m, rules 0.500, flagged 1 x." in text_of(page)
+    assert "1 judgement is flagged (differs from rules). The model gives" in text_of(page)
+    assert "<b>1</b>" not in page
+    markdown = render_markdown(report)
+    assert "1.000 llm:m, rules 0.500, flagged 1 x" in markdown
+    assert "http://x.test: 1 judgement is flagged" in markdown.replace("\\", "")

@@ -3,6 +3,7 @@ from typing import ClassVar
 
 import pytest
 
+from evals import driver
 from evals.base import BaseEvaluator, EvaluationContext, Tier
 from evals.driver import EvaluatorError, EvaluatorRegistry
 from evals.trace import Trace
@@ -52,6 +53,49 @@ async def test_evaluators_run_by_tier_and_one_that_raises_stops_no_other():
     assert broken.reason == "ZeroDivisionError: no edges"
     assert broken.values == {}
     assert (steps.status, steps.values) == ("scored", {"steps": 0.0})
+
+
+async def test_what_an_evaluator_loads_takes_no_time_from_any():
+    class Loads(Steps):
+        async def prepare(self):
+            await asyncio.wait([asyncio.ensure_future(asyncio.Event().wait())], timeout=0.3)
+
+    (steps,) = await EvaluatorRegistry([Loads()], timeout_s=0.25).run(CONTEXT)
+    assert steps.status == "scored"
+
+
+async def test_an_evaluator_that_cannot_load_is_evaluated_all_the_same():
+    class Lacks(Steps):
+        async def prepare(self):
+            raise ImportError("no such library")
+
+    evaluations = await EvaluatorRegistry([Lacks(), Breaks()]).run(CONTEXT)
+    assert [each.status for each in evaluations] == ["failed", "scored"]
+
+
+async def test_an_evaluator_that_never_ends_loading_holds_up_nobody(monkeypatch):
+    class Loads(Steps):
+        async def prepare(self):
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(driver, "PREPARE_TIMEOUT_S", 0.01)
+    (steps,) = await EvaluatorRegistry([Loads()]).run(CONTEXT)
+    assert steps.status == "scored"
+
+
+async def test_nothing_is_loaded_for_an_evaluator_that_does_not_run():
+    class Counts(Steps):
+        loaded = 0
+
+        async def prepare(self):
+            self.loaded += 1
+
+    counts = Counts()
+    registry = EvaluatorRegistry([counts])
+    await registry.run(EvaluationContext(trace=CONTEXT.trace, scope="run"))
+    registry.enable("steps", enabled=False)
+    await registry.run(CONTEXT)
+    assert counts.loaded == 0
 
 
 async def test_an_evaluator_that_takes_too_long_is_failed():

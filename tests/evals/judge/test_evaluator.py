@@ -48,7 +48,7 @@ async def judge(of, ask=None, **options):
 async def test_a_model_s_judgement_is_the_result_and_says_who_made_it(teams):
     evaluation = await judge(teams.star(), ScriptedModel(answer()))
     assert evaluation.status == "scored"
-    assert evaluation.values == {"overall_score": 0.7}
+    assert evaluation.values["overall_score"] == 0.7
     assert evaluation.details["judgment"] == GOOD
     assert evaluation.produced_by == "llm:scripted"
     assert evaluation.warnings == ()
@@ -100,7 +100,7 @@ async def test_an_unusable_answer_is_repaired_once_and_the_model_is_told_what_wa
 async def test_a_call_that_fails_is_made_once_more(teams):
     model = ScriptedModel(ProviderError("503"), answer())
     evaluation = await judge(teams.star(), model)
-    assert evaluation.values == {"overall_score": 0.7}
+    assert evaluation.values["overall_score"] == 0.7
     assert model.prompts[0] == model.prompts[1]
 
 
@@ -174,7 +174,7 @@ async def test_a_model_judges_a_dyad_as_a_conversation_whose_coordination_is_not
     fits = answer(coordination_quality="not_applicable", cited_step_ids=["c1"])
     model = ScriptedModel(answer(cited_step_ids=["c1"]), fits)
     evaluation = await judge(teams.dyad(), model)
-    assert evaluation.values == {"overall_score": 0.7}
+    assert evaluation.values["overall_score"] == 0.7
     assert evaluation.details["judgment"]["coordination_quality"] == "not_applicable"
     assert "fewer than three agents, too few" in model.prompts[0]
     assert "with fewer than three agents" in model.prompts[1]
@@ -265,3 +265,18 @@ async def test_the_same_trace_gives_the_same_prompt_and_result(teams):
     first, second = await judge(teams.star(), one), await judge(teams.star(), two)
     assert first.model_dump_json() == second.model_dump_json()
     assert one.prompts == two.prompts
+
+
+async def test_a_model_is_loaded_before_the_time_of_its_judgement_runs(teams):
+    loaded = []
+
+    async def load():
+        await asyncio.wait([asyncio.ensure_future(asyncio.Event().wait())], timeout=0.3)
+        loaded.append(True)
+
+    judging = JudgeEvaluator(ScriptedModel(answer()), produced_by="llm:m", load=load, total_s=0.25)
+    _, evaluation = await EvaluatorRegistry([GraphEvaluator(), judging]).run(
+        EvaluationContext(trace=teams.star())
+    )
+    assert loaded == [True]
+    assert evaluation.produced_by == "llm:m"

@@ -1,0 +1,118 @@
+"""The readings of a text: as it stands, and as it reads once what hides it is undone.
+
+A text may be written so that a search for words passes over it and a language model reads it all
+the same: with invisible characters, look-alike letters, escapes, base64, backwards, in rot13.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_LOOK_ALIKES = {
+    ord(foreign): latin
+    for foreign, latin in zip(
+        "аесіјкмнорѕтухѵԁԛԝһӏɡıαεικνορτυχγβ",
+        "aecijkmhopstyxvdqwhlgiaeiknoptuxyb",
+        strict=True,
+    )
+}
+"""Small letters of other scripts that look like Latin ones."""
+_STROKES = str.maketrans("đıłø", "dilo")
+"""Letters whose marks are no accents of their own."""
+_LEET = tuple(str.maketrans("01345789@$!", letters) for letters in ("oieastbgasi", "oleastbgasi"))
+_LATIN_WITH_OTHERS = re.compile(r"\w*(?:[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z])\w*")
+_LEET_WORD = re.compile(r"\b(?=\w*[a-z])(?=\w*[0-9@$!])[\w@$!]{3,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}")
+_BITS = re.compile(r"(?:[01]{8}\s?){10,}")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_SPACED = re.compile(r"(?:\b\w[ ._*|-]){7,}\w\b")
+_TAGS = range(0xE0020, 0xE007F)
+_MOST_DECODED = 5
+"""Tokens of a text that are decoded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One way to read a text, in small letters on lines without blanks in a row."""
+
+    text: str
+    hidden: bool
+    """Whether it can be read only once it is decoded."""
+
+
+def readings_of(text: str) -> Iterator[Reading]:
+    """How a text can be read: first as it stands, then what it hides."""
+    plain = _plain(text)
+    yield Reading(text=plain, hidden=False)
+    for other in _decoded(text):
+        decoded = _plain(other)
+        if decoded != plain and len(decoded) > 3:
+            yield Reading(text=decoded, hidden=True)
+    for letters in _LEET:
+        other = _LEET_WORD.sub(lambda word: word[0].translate(letters), plain)  # noqa: B023
+        if other != plain:  # most of it stood there as it is
+            yield Reading(text=other, hidden=False)
+    yield Reading(text=plain[::-1], hidden=True)
+    yield Reading(text=codecs.encode(plain, "rot13"), hidden=True)
+    for spaced in _SPACED.findall(plain):
+        yield Reading(text=re.sub(r"[^\w]+", "", spaced), hidden=True)
+
+
+def _plain(text: str) -> str:
+    """The text as a reader sees it."""
+    text = _ANSI.sub(" ", html.unescape(unquote(text)))
+    text = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+    text = unicodedata.normalize("NFKC", text.replace("\\n", "\n"))
+    text = "".join(each for each in text if each in "\n\t" or unicodedata.category(each) != "Cf")
+    if not text.isascii():
+        text = _LATIN_WITH_OTHERS.sub(
+            lambda word: word[0].translate(_LOOK_ALIKES), without_accents(text)
+        )
+    lines = (" ".join(line.split()) for line in text.casefold().splitlines())
+    return "\n".join(filter(None, lines))
+
+
+def without_accents(text: str) -> str:
+    """The text in small letters without accents, so that a word has one spelling."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", re.sub(r"[\u0300-\u036f]", "", apart).translate(_STROKES))
+
+
+def _decoded(text: str) -> Iterator[str]:
+    tags = "".join(chr(ord(each) - 0xE0000) for each in text if ord(each) in _TAGS)
+    if tags:
+        yield tags
+    for token in _BASE64.findall(text)[:_MOST_DECODED]:
+        padded = token.rstrip("=").translate(str.maketrans("-_", "+/"))
+        yield from _as_text(_base64(padded + "=" * (-len(padded) % 4)))
+    for token in _HEX.findall(text)[:_MOST_DECODED]:
+        yield from _as_text(bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", token)))
+    for token in _BITS.findall(text)[:_MOST_DECODED]:
+        yield from _as_text(bytes(int(bits, 2) for bits in re.findall(r"[01]{8}", token)))
+
+
+def _base64(token: str) -> bytes:
+    try:
+        return base64.b64decode(token, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _as_text(data: bytes) -> Iterator[str]:
+    """The text that some bytes are; nothing where they are none."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return
+    if text.isprintable() and " " in text.strip():
+        yield text
