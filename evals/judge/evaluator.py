@@ -76,7 +76,7 @@ class JudgeEvaluator(BaseEvaluator):
 
     name = "judge"
     tier = Tier.JUDGE
-    version = "1"
+    version = "2"
     on_loop = True
 
     def __init__(
