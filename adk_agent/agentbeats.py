@@ -252,7 +252,13 @@ class _Config:
                     f"config.num_tasks keeps the first {number} of {len(ids)} task_ids ({domain})"
                 )
             ids, number = ids[:number], None
-        return Selection(domain=domain, task_ids=ids, num_tasks=number, split=split or "base")
+        return Selection(
+            domain=domain,
+            task_ids=ids,
+            num_tasks=number,
+            first=ids is None,  # as the platform's assessor takes them
+            split=split or "base",
+        )
 
     def _of_domain(self, key: str, domain: str, domains: Sequence[str]) -> Any:
         """The value of a key for one domain: its own, or the one for all of them."""

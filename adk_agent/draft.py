@@ -22,6 +22,7 @@ class DraftSelection(BaseModel):
     domain: str = Field(description="airline, retail, telecom, mock, coordination or business")
     task_ids: list[str] | None = Field(None, description="only ids that the request names")
     num_tasks: int | None = Field(None, description="how many, if the request says a number")
+    first: bool = Field(False, description="true only if it says 'the first N tasks'")
     split: str | None = Field(None, description="only if the request names one")
 
 
@@ -58,6 +59,7 @@ def draft_of(request: EvaluationRequest) -> SelectorDraft:
                 domain=selection.domain,
                 task_ids=None if selection.task_ids is None else list(selection.task_ids),
                 num_tasks=selection.num_tasks,
+                first=selection.first,
                 split=selection.split,
             )
             for selection in request.selections
@@ -88,6 +90,7 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
                 domain=selection.domain.strip().lower(),
                 task_ids=tuple(selection.task_ids) if selection.task_ids else None,
                 num_tasks=selection.num_tasks,
+                first=selection.first,
                 split=selection.split or "base",
             )
             for selection in draft.selections
@@ -143,6 +146,8 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
         for name, value in numbers.items()
         if value is not None and value not in said
     ]
+    if any(selection.first for selection in draft.selections) and "first" not in lowered:
+        problems.append("the first tasks")
     for selection in draft.selections:
         problems += [
             f"the task id {task_id!r}"
@@ -196,6 +201,7 @@ def _tasks_of(draft: SelectorDraft) -> list[tuple[Any, ...]]:
             selection.domain.strip().lower(),
             tuple(selection.task_ids or ()),
             selection.num_tasks,
+            selection.first,
             selection.split or "base",
         )
         for selection in draft.selections

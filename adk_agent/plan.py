@@ -59,11 +59,13 @@ class Participant(_Frozen):
 
 
 class Selection(_Frozen):
-    """Which tasks of one domain: by id, or the first `num_tasks`, or (neither) all of the split."""
+    """Which tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split."""
 
     domain: str
     task_ids: tuple[str, ...] | None = None
     num_tasks: Annotated[int, Field(ge=1)] | None = None
+    first: bool = False
+    """A number of tasks means the first of the split; otherwise it means a stratified sample."""
     split: str = "base"
 
 
@@ -144,4 +146,4 @@ class Overrides(_Frozen):
     seed: int | None = None
     max_steps: int | None = None
     limit: int | None = None
-    """At most this many tasks of each domain."""
+    """At most this many tasks of each domain: a sample, unless they are named or the first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pydantic import ValidationError
@@ -35,6 +35,7 @@ from adk_agent.reading.addresses import TEAM_PREFIX, agent_key, parse_address, w
 from adk_agent.reading.words import BUNDLED_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+from tau_bridge.sampling import TaskKind, stratified_sample
 
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
@@ -65,6 +66,14 @@ class Catalogue(Protocol):
         """The ids of all tasks of a domain, in the order of its file."""
         ...
 
+    def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
+        """The kinds of tasks by id; None where the domain has one kind of task.
+
+        Raises:
+            DataError: a task cannot be read.
+        """
+        ...
+
     def playable_solo(self, domain: str, task_id: str) -> bool:
         """Whether a task can be played without a user.
 
@@ -83,9 +92,11 @@ def resolve(
 ) -> EvaluationPlan:
     """The plan of a request.
 
-    Flags beat the request. `limit` keeps the first tasks of each domain, then a shard keeps
-    every `num_shards`-th of all tasks, counted through the domains. Tasks that cannot be played
-    without a user are left out of a solo plan before anything is counted.
+    A number of tasks is a stratified sample, drawn by the seed, or the first of the split where
+    the request says so. Flags beat the request. `limit` makes the number of each domain smaller,
+    of tasks that are named it keeps the first; then a shard keeps every `num_shards`-th of all
+    tasks, counted through the domains. Tasks that cannot be played without a user are left out of
+    a solo plan before anything is counted.
 
     Args:
         request: What was asked for, by whoever read it.
@@ -102,7 +113,8 @@ def resolve(
     warnings = list(request.warnings)
     named = _participants(request.participants, bundled, warnings)
     participants, members = _team(named, request, warnings)
-    planned = _planned(request, catalogue, flags.limit, warnings)
+    seed = _setting(flags.seed, request.seed, DEFAULT_SEED)
+    planned = _planned(request, catalogue, flags.limit, seed, warnings)
     _refuse_what_cannot_work(participants, planned)
     try:
         return EvaluationPlan(
@@ -113,7 +125,7 @@ def resolve(
             max_concurrency=_setting(
                 flags.max_concurrency, request.max_concurrency, DEFAULT_MAX_CONCURRENCY
             ),
-            seed=_setting(flags.seed, request.seed, DEFAULT_SEED),
+            seed=seed,
             max_steps=_setting(flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
             solo=request.solo,
             evaluation_type=request.evaluation_type,
@@ -222,7 +234,11 @@ def _team(
 
 
 def _planned(
-    request: EvaluationRequest, catalogue: Catalogue, limit: int | None, warnings: list[str]
+    request: EvaluationRequest,
+    catalogue: Catalogue,
+    limit: int | None,
+    seed: int,
+    warnings: list[str],
 ) -> list[PlannedTasks]:
     if not request.selections:
         known = ", ".join(catalogue.domains())
@@ -230,7 +246,7 @@ def _planned(
     merged: dict[str, list[str]] = {}
     for selection in request.selections:
         merged.setdefault(selection.domain, []).extend(
-            _ids(selection, catalogue, warnings, solo=request.solo)
+            _ids(selection, catalogue, warnings, solo=request.solo, limit=limit, seed=seed)
         )
     actionless = [domain for domain in merged if domain in WITHOUT_ACTIONS]
     if request.evaluation_type == "action" and actionless:
@@ -259,7 +275,13 @@ def _planned(
 
 
 def _ids(
-    selection: Selection, catalogue: Catalogue, warnings: list[str], *, solo: bool
+    selection: Selection,
+    catalogue: Catalogue,
+    warnings: list[str],
+    *,
+    solo: bool,
+    limit: int | None,
+    seed: int,
 ) -> tuple[str, ...]:
     """The ids that a selection means, checked. None may be left where `solo` is wanted."""
     domain = selection.domain
@@ -273,26 +295,33 @@ def _ids(
         )
     try:
         of_split = catalogue.task_ids(domain, selection.split)
-        named = selection.task_ids
-        if named is None:
-            if solo:
-                wanted = selection.num_tasks
-                of_split = _playable_solo(domain, of_split, wanted, catalogue, warnings)
-            return _first(selection, of_split, warnings, solo=solo)
-        known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
-        present = set(known)
-        for task_id in named:
-            if task_id not in present:
-                raise UnknownTaskError(domain, task_id, known)
-        if not named:
-            raise RequestError(
-                f"{domain}: the list of task ids is empty; leave it out for all tasks"
-            )
+        if selection.task_ids is not None:
+            named = _named(selection, selection.task_ids, of_split, catalogue)
+            return _playable_solo(domain, named, None, catalogue, warnings) if solo else named
         if solo:
-            return _playable_solo(domain, named, None, catalogue, warnings)
+            wanted = selection.num_tasks if selection.first else None
+            of_split = _playable_solo(domain, of_split, wanted, catalogue, warnings)
+        size = _size(selection, len(of_split), limit, warnings, solo=solo)
+        if selection.first or size == len(of_split):
+            return of_split[:size]
+        return _sample(selection, of_split, size, catalogue, warnings, seed=seed)
     except DataError as exc:
         raise RequestError(str(exc)) from exc
-    return named
+
+
+def _named(
+    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], catalogue: Catalogue
+) -> tuple[str, ...]:
+    """The ids of a selection, all of which there are."""
+    domain = selection.domain
+    known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
+    present = set(known)
+    for task_id in ids:
+        if task_id not in present:
+            raise UnknownTaskError(domain, task_id, known)
+    if not ids:
+        raise RequestError(f"{domain}: the list of task ids is empty; leave it out for all tasks")
+    return ids
 
 
 def _playable_solo(
@@ -320,17 +349,44 @@ def _playable_solo(
     return tuple(kept)
 
 
-def _first(
-    selection: Selection, of_split: tuple[str, ...], warnings: list[str], *, solo: bool
-) -> tuple[str, ...]:
+def _size(
+    selection: Selection, available: int, limit: int | None, warnings: list[str], *, solo: bool
+) -> int:
+    """How many tasks a selection without ids means, with a warning where there are fewer."""
     wanted = selection.num_tasks
-    if wanted is not None and wanted > len(of_split):
+    if wanted is not None and wanted > available:
         solo_only = " that can be played solo" if solo else ""
         warnings.append(
             f"{selection.domain}: {wanted} tasks were asked for and the split "
-            f"{selection.split!r} has {len(of_split)}{solo_only}: all of them are played"
+            f"{selection.split!r} has {available}{solo_only}: all of them are played"
         )
-    return of_split[:wanted]
+    return min(number for number in (wanted, limit, available) if number is not None)
+
+
+def _sample(
+    selection: Selection,
+    of_split: tuple[str, ...],
+    size: int,
+    catalogue: Catalogue,
+    warnings: list[str],
+    *,
+    seed: int,
+) -> tuple[str, ...]:
+    """A stratified sample in the order of the split, with a warning that says what it is.
+
+    Of a domain with one kind of task: the first tasks.
+    """
+    kinds = catalogue.kinds(selection.domain, of_split)
+    if kinds is None:
+        return of_split[:size]
+    drawn = stratified_sample(kinds, size, seed=seed)
+    split = "" if selection.split == BASE_SPLIT else f" of the split {selection.split!r}"
+    first = f"{size} {selection.domain} tasks" if size > 1 else f"{selection.domain} task"
+    warnings.append(
+        f"{size} of {len(of_split)} {selection.domain} tasks{split}: a sample stratified by kind of "
+        f"task (seed {seed}); 'the first {first}' takes the first"
+    )
+    return tuple(task_id for task_id in of_split if task_id in drawn)
 
 
 def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple[PlannedTasks, ...]:

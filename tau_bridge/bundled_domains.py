@@ -10,6 +10,7 @@ from evals.outcome import ComponentName
 from tau_bridge import coordination
 from tau_bridge.business import scenarios, scoring
 from tau_bridge.errors import DataError
+from tau_bridge.sampling import TaskKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,7 @@ class BundledDomain:
         basis: The components whose product is the reward.
         ids: Gives the ids of its tasks, in their order.
         revision: Gives a hash of all of them.
+        kind: Gives the kind of a task; None where they are all of one kind.
     """
 
     name: str
@@ -31,6 +33,7 @@ class BundledDomain:
     basis: tuple[ComponentName, ...]
     ids: Callable[[], tuple[str, ...]]
     revision: Callable[[], str]
+    kind: Callable[[str], TaskKind] | None = None
 
     def task_ids(self, split: str) -> tuple[str, ...]:
         """The ids of a split.
@@ -62,6 +65,7 @@ BUNDLED_DOMAINS: Mapping[str, BundledDomain] = MappingProxyType(
                 basis=scoring.BASIS,
                 ids=lambda: tuple(scenarios.scenarios()),
                 revision=scenarios.scenarios_revision,
+                kind=lambda task_id: scenarios.scenario(task_id).kind,
             ),
         )
     }

@@ -94,8 +94,8 @@ _NOT_NOW = tuple(
         (
             r"\brandom(?:ly|i[sz]ed)?\b(?!\s*(?:seed|number|generator))(?<!seed random)|\bshuffle",
             (
-                "a random choice of tasks: write how many ('five airline tasks' are the first five) "
-                "or which ('airline tasks 1, 4 and 7')"
+                "a random choice of tasks: write how many ('five airline tasks' are a sample of all "
+                "kinds, drawn by the seed) or which ('airline tasks 1, 4 and 7')"
             ),
         ),
         (

@@ -3,8 +3,8 @@
 A table of patterns runs over the letters of the words that matter (`adk_agent.reading.tokens`),
 from left to right; the first pattern that fits takes its words.
 
-A number that stands after `task` is an id, one that stands before `tasks` is a count. What can
-be read in two ways that cost differently (`airline 5`; five tasks of two domains) is refused.
+A number that stands after `task` is an id, one that stands before `tasks` is a count, which means
+a sample, and with `first` the first of the split. What can be read in two ways that cost differently (`airline 5`; five tasks of two domains) is refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from adk_agent.plan import Selection
 from adk_agent.reading.numbers import whole
@@ -35,12 +36,19 @@ _AFTER_TASKS = re.compile(
 )
 
 
+class _Count(NamedTuple):
+    """A number of tasks, and whether they are to be the first."""
+
+    number: int
+    first: bool
+
+
 @dataclass
 class _Wanted:
     """What is wanted of one domain, as far as it has been read."""
 
     ids: list[str] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
+    counts: list[_Count] = field(default_factory=list)
     everything: bool = False
 
     @property
@@ -94,8 +102,8 @@ class _TaskReader:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = list(tokens)
         self._wanted: dict[str, _Wanted] = {}
-        self._for_each: list[int] = []
-        self._loose_counts: list[int] = []
+        self._for_each: list[_Count] = []
+        self._loose_counts: list[_Count] = []
         self._loose_ids: list[str] = []
         self._loose_all = False
 
@@ -149,7 +157,9 @@ class _TaskReader:
             for wanted in self._wanted.values() if len(self._wanted) == 1 else bare:
                 wanted.everything = True
         if self._loose_counts and self._wanted:
-            self._the_only(bare, f"{self._loose_counts[0]} tasks").counts += self._loose_counts
+            self._the_only(
+                bare, f"{self._loose_counts[0].number} tasks"
+            ).counts += self._loose_counts
         if self._loose_ids and self._wanted:
             self._the_only(bare, f"task {self._loose_ids[0]}").ids += self._loose_ids
 
@@ -187,25 +197,25 @@ class _TaskReader:
 
     def count(self, tokens: Sequence[Token]) -> None:
         """A number of tasks of each domain that is named with it."""
-        number = _count_of(tokens)
+        count = _count_of(tokens)
         each = any(token.letter == "e" for token in tokens)
         domains = self._domains(tokens)
         if len(domains) > 1 and not each:
             names = [token.text for token in tokens if token.letter == "D"]
             raise Refusal(
                 "ambiguous",
-                f"{number} tasks of {' and '.join(names)}: in all, or of each? Write "
-                f"'{number} tasks each from {' and '.join(names)}', or a number for each",
+                f"{count.number} tasks of {' and '.join(names)}: in all, or of each? Write "
+                f"'{count.number} tasks each from {' and '.join(names)}', or a number for each",
             )
         for wanted in domains:
-            wanted.counts.append(number)
+            wanted.counts.append(count)
         if not domains:
-            (self._for_each if each else self._loose_counts).append(number)
+            (self._for_each if each else self._loose_counts).append(count)
 
     def listed(self, tokens: Sequence[Token]) -> None:
         """A number of tasks, and then their ids."""
         found = [each for token in tokens[1:] for each in _ids_of(token)]
-        number = _count_of(tokens)
+        number = _count_of(tokens).number
         if number != len(found):
             raise Refusal(
                 "contradiction",
@@ -247,10 +257,9 @@ def _count_or_id(number: str) -> Refusal:
     )
 
 
-def _count_of(tokens: Sequence[Token]) -> int:
-    return whole(
-        next(token.text for token in tokens if token.letter == "n"), what="number of tasks"
-    )
+def _count_of(tokens: Sequence[Token]) -> _Count:
+    token = next(token for token in tokens if token.letter == "n")
+    return _Count(whole(token.text, what="number of tasks"), token.first)
 
 
 def _ids_of(token: Token) -> list[str]:
@@ -272,7 +281,7 @@ def _ids_of(token: Token) -> list[str]:
 
 
 def _selection(domain: str, wanted: _Wanted, split: str | None) -> Selection:
-    counts = list(dict.fromkeys(wanted.counts))
+    counts = list(dict.fromkeys(count.number for count in wanted.counts))
     ids = tuple(dict.fromkeys(wanted.ids))
     said = [f"{count} tasks" for count in counts]
     said += ["all tasks"] if wanted.everything else []
@@ -284,6 +293,7 @@ def _selection(domain: str, wanted: _Wanted, split: str | None) -> Selection:
         domain=domain,
         task_ids=tuple(wanted.ids) if ids else None,
         num_tasks=counts[0] if counts and not ids else None,
+        first=not ids and any(count.first for count in wanted.counts),
         split=split or "base",
     )
 

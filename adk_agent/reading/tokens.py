@@ -47,6 +47,13 @@ _TASK_COUNT = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween\s+([0-9]+)\s+and\s+([0-9]+)")
 
+_FIRST_ONE = re.compile(
+    rf"\b(?:first|1st)\s+(?={_DOMAIN}\s+{TASK_NOUN}\b(?<!s)|"
+    rf"{TASK_NOUN}\b(?<!s)\s+(?:of|in|from)\s+(?:the\s+)?{_DOMAIN}\b)"
+)
+_FIRST = re.compile(r"\bfirst\s+\Z")
+_FIRST_AFTER = re.compile(r"\s+first\b")
+
 _TOKEN = re.compile(
     r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|\.\.+)\s*"
     r"(?:#\s*)?[0-9]+(?![\w]))"
@@ -85,6 +92,8 @@ class Token:
 
     letter: str
     text: str
+    first: bool = False
+    """A number that `first` stands beside: `the first 5 airline tasks`."""
 
 
 def take_literal_ids(text: str) -> tuple[str, list[str]]:
@@ -98,6 +107,7 @@ def prepared(text: str) -> str:
     text = _NO_TASKS.sub(" something ", text)
     text = _DECLINED.sub(" . ", text)
     text = _TASK_COUNT.sub(r" \g<n> tasks ", text)
+    text = _FIRST_ONE.sub("first 1 ", text)
     return _BETWEEN.sub(r"\1 to \2", text)
 
 
@@ -118,7 +128,8 @@ def tokens_of(text: str, literal_ids: Sequence[str]) -> list[Token]:
             letter = {"range": "r", "number": "n", "end": ".", "agent": "u"}.get(
                 kind
             ) or _SIGNS.get(found, "#")
-            tokens.append(Token(letter, found))
+            first = _FIRST.search(text, 0, match.start()) or _FIRST_AFTER.match(text, match.end())
+            tokens.append(Token(letter, found, first=letter == "n" and first is not None))
     return tokens
 
 

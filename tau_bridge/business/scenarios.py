@@ -20,6 +20,7 @@ from tau_bridge.business.tools import (
     check_known,
 )
 from tau_bridge.errors import DataError
+from tau_bridge.sampling import TaskKind
 
 DOMAIN = "business"
 """The name under which scenarios are asked for and reported, beside the domains of τ²-bench."""
@@ -206,6 +207,17 @@ class Scenario(Data):
     def has_rules(self) -> bool:
         """Whether the policy is JSON; otherwise it is prose."""
         return isinstance(self.policy, dict)
+
+    @property
+    def kind(self) -> TaskKind:
+        """What a right agent does in the end, and in which process."""
+        expected = self.expected
+        return TaskKind(
+            asks_nothing=not (
+                expected.changes or expected.approvals or expected.escalations or expected.must_say
+            ),
+            traits=(expected.outcome, self.process),
+        )
 
 
 class _File(Data):

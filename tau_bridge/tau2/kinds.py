@@ -1,0 +1,57 @@
+"""Kinds of τ²-bench tasks, read off the tasks' own data, without playing them."""
+
+from __future__ import annotations
+
+import re
+
+from tau_bridge.sampling import TaskKind
+from tau_bridge.tau2.tasks import EvaluationCriteria, Task
+from tau_bridge.tau2.tool_names import ToolNames
+
+_TOPIC = re.compile(r"\[(\w+)\]")
+"""What stands in brackets at the beginning of an id, as in `[mms_issue]bad_vpn[PERSONA:Easy]`."""
+
+
+def kind_of(task: Task, tools: ToolNames) -> TaskKind:
+    """The kind of a task: what it is judged by, its topic, and how much of what has to be changed.
+
+    Args:
+        task: Whose.
+        tools: Those of its domain; they say which gold actions change something.
+    """
+    criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
+    actions = criteria.actions or ()
+    writes = [action.name for action in actions if tools.changes_state(action.name)]
+    topic = _TOPIC.match(task.id)
+    return TaskKind(
+        asks_nothing=not _asked(criteria, writes),
+        traits=(
+            "statements" if _statements(criteria) else "",
+            topic[1] if topic is not None else "",
+            # 1, 2 to 3, 4 to 7 ... writes; without any, whether there is something to look up.
+            f"writes {len(writes).bit_length()}" if writes else "reads" if actions else "",
+            " ".join(sorted(set(writes))),
+        ),
+    )
+
+
+def _statements(criteria: EvaluationCriteria) -> bool:
+    """Whether a judge of statements has a part in the reward."""
+    return "NL_ASSERTION" in criteria.reward_basis and bool(criteria.nl_assertions)
+
+
+def _asked(criteria: EvaluationCriteria, writes: list[str]) -> bool:
+    """Whether any component of the reward asks for something to be done or said.
+
+    What an agent gets that does nothing is not measured here, for that would need the domain's
+    tools and databases, which take seconds to load. The criteria tell it of all but a few tasks,
+    whose gold actions fail or cancel each other out.
+    """
+    asked = {
+        "DB": writes,
+        "ENV_ASSERTION": criteria.env_assertions,
+        "ACTION": criteria.actions,
+        "COMMUNICATE": criteria.communicate_info,
+        "NL_ASSERTION": criteria.nl_assertions,
+    }
+    return any(asked[component] for component in criteria.reward_basis)
