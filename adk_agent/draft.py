@@ -146,8 +146,6 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
         for name, value in numbers.items()
         if value is not None and value not in said
     ]
-    if any(selection.first for selection in draft.selections) and "first" not in lowered:
-        problems.append("the first tasks")
     for selection in draft.selections:
         problems += [
             f"the task id {task_id!r}"

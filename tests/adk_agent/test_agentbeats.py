@@ -13,6 +13,7 @@ from adk_agent.catalogue import SourceCatalogue
 from adk_agent.conversation.artifacts import report_data
 from adk_agent.errors import RequestError
 from adk_agent.evaluation import evaluate
+from adk_agent.plan import Overrides, PlannedTasks
 from adk_agent.planning import resolve
 from adk_agent.reader import Refusal, read_request
 
@@ -202,6 +203,21 @@ async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, so
     plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
     row = report_data(await evaluate(plan, make_deps(), request=""))
     assert row["warnings"][0].startswith("unknown key 'tasks' in config was ignored")
+
+
+@pytest.mark.parametrize("key", ["num_tasks", "num_instances"])
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock", "business"])
+def test_a_number_of_tasks_means_the_first_as_on_the_platform(
+    source, key: str, domain: str
+) -> None:
+    catalogue = SourceCatalogue(source)
+    first = [(domain, task_id) for task_id in catalogue.task_ids(domain)[:7]]
+    assert planned(catalogue, {"domain": domain, key: 7, "seed": 5}) == first
+    shard = {"shard_index": 1, "num_shards": 3}
+    assert planned(catalogue, {"domain": domain, key: 7, **shard}) == first[1::3]
+    plan = resolve(read_agentbeats(record(domain=domain)), catalogue, Overrides(limit=7))
+    assert plan.tasks == (PlannedTasks(domain=domain, task_ids=catalogue.task_ids(domain)[:7]),)
+    assert plan.warnings == ()
 
 
 @given(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -25,7 +28,9 @@ from adk_agent.plan import (
 from adk_agent.planning import describe, equivalent_command, resolve
 from adk_agent.reader import read_request
 from tau_bridge import coordination
+from tau_bridge.business import scenarios
 from tau_bridge.errors import DataError, UnknownDomainError
+from tau_bridge.sampling import TaskKind
 from tau_bridge.tau2.data import open_source
 
 MMS = "[mms_issue]airplane_mode_on|bad_vpn[PERSONA:None]"
@@ -55,6 +60,15 @@ class SmallCatalogue:
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         return FILES[domain].get("full", FILES[domain]["base"])
 
+    def kinds(self, domain: str, task_ids: Iterable[str]) -> dict[str, TaskKind] | None:
+        """Of airline: one kind for 0 to 3, which ask for nothing, and one for the others."""
+        if domain == "retail":
+            return None
+        return {
+            each: TaskKind(asks_nothing=domain == "airline" and each < "4", traits=())
+            for each in task_ids
+        }
+
     def playable_solo(self, domain: str, task_id: str) -> bool:
         assert domain in FILES
         return task_id not in NEEDS_A_USER
@@ -82,9 +96,121 @@ def test_a_domain_without_a_number_gives_all_tasks_of_its_split() -> None:
     assert of_test.tasks[0].task_ids == ("2", "6", "8")
 
 
-def test_a_number_gives_the_first_tasks() -> None:
-    plan = plan_of(request(Selection(domain="airline", num_tasks=3)))
+def ids(plan: EvaluationPlan) -> tuple[str, ...]:
+    (planned,) = plan.tasks
+    return planned.task_ids
+
+
+def test_a_number_gives_a_sample_with_every_kind_of_task_and_says_so() -> None:
+    plan = plan_of(request(Selection(domain="airline", num_tasks=5)))
+    assert len([each for each in ids(plan) if each < "4"]) == 2
+    assert len([each for each in ids(plan) if each >= "4"]) == 3
+    assert list(ids(plan)) == sorted(ids(plan))
+    assert plan.warnings == (
+        "5 of 10 airline tasks: a sample stratified by kind of task (seed 300); "
+        "'the first 5 airline tasks' takes the first",
+    )
+    assert plan.warnings[0] in describe(plan)
+
+
+def test_one_task_is_never_one_that_a_silent_agent_passes() -> None:
+    plans = [
+        plan_of(request(Selection(domain="airline", num_tasks=1), seed=seed)) for seed in range(30)
+    ]
+    assert {ids(plan)[0] for plan in plans} == set("456789")
+    assert "(seed 29); 'the first airline task' takes the first" in plans[29].warnings[0]
+
+
+def test_the_seed_of_the_plan_draws_the_sample() -> None:
+    asked = request(Selection(domain="airline", num_tasks=4), seed=1)
+    assert ids(plan_of(asked)) == ids(plan_of(asked))
+    by_flag = [ids(plan_of(asked, seed=seed)) for seed in range(10)]
+    assert by_flag[1] == ids(plan_of(asked))
+    assert len(set(by_flag)) > 1
+
+
+def test_a_sample_of_a_split_is_of_that_split() -> None:
+    plan = plan_of(request(Selection(domain="airline", split="test", num_tasks=1)))
+    assert ids(plan)[0] in {"6", "8"}
+    assert plan.warnings[0].startswith("1 of 3 airline tasks of the split 'test': a sample")
+
+
+def test_the_first_tasks_are_the_first_of_the_split() -> None:
+    plan = plan_of(request(Selection(domain="airline", num_tasks=3, first=True)))
     assert plan.tasks == (PlannedTasks(domain="airline", task_ids=("0", "1", "2")),)
+    assert plan.warnings == ()
+
+
+def test_tasks_without_kinds_keep_their_order() -> None:
+    plan = plan_of(request(Selection(domain="retail", num_tasks=3)))
+    assert (ids(plan), plan.warnings) == (("0", "1", "2"), ())
+
+
+def test_a_number_of_all_tasks_is_no_sample() -> None:
+    plan = plan_of(request(Selection(domain="airline", num_tasks=10)))
+    assert (ids(plan), plan.warnings) == (tuple("0123456789"), ())
+
+
+def test_a_limit_makes_a_sample_smaller_and_keeps_the_first_of_what_is_named() -> None:
+    five = request(Selection(domain="airline", num_tasks=5))
+    three = request(Selection(domain="airline", num_tasks=3))
+    whole = request(Selection(domain="airline"))
+    limited = [plan_of(asked, limit=3) for asked in (five, whole)]
+    assert [(each.tasks, each.warnings) for each in limited] == [
+        (plan_of(three).tasks, plan_of(three).warnings)
+    ] * 2
+    assert plan_of(whole, limit=10) == plan_of(whole, limit=99) == plan_of(whole)
+    named = request(Selection(domain="airline", task_ids=("7", "2", "5")))
+    assert (ids(plan_of(named, limit=2)), plan_of(named, limit=2).warnings) == (("7", "2"), ())
+    first = request(Selection(domain="airline", first=True))
+    assert (ids(plan_of(first, limit=2)), plan_of(first, limit=2).warnings) == (("0", "1"), ())
+
+
+@given(
+    size=st.integers(1, 30),
+    limit=st.none() | st.integers(1, 30),
+    seed=st.integers(0, 999_999_999),
+    split=st.sampled_from(["base", "test"]),
+)
+def test_a_plan_holds_as_many_different_tasks_of_the_split_as_were_asked_for(
+    size: int, limit: int | None, seed: int, split: str
+) -> None:
+    asked = request(Selection(domain="airline", num_tasks=size, split=split), seed=seed)
+    plan = plan_of(asked, limit=limit)
+    known = FILES["airline"][split]
+    assert len(ids(plan)) == min(size, limit or size, len(known))
+    assert [each for each in known if each in ids(plan)] == list(ids(plan))
+    assert plan_of(asked, limit=limit) == plan
+    assert comparable(again(plan)) == comparable(plan)
+
+
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock", "business"])
+def test_a_silent_agent_passes_its_share_of_a_sample_of_the_installed_data(domain: str) -> None:
+    catalogue = SourceCatalogue(open_source(None))
+    everything = catalogue.task_ids(domain)
+    kinds = catalogue.kinds(domain, everything)
+    assert kinds is not None
+    of_all = sum(kind.asks_nothing for kind in kinds.values())
+    for size in range(1, 9):
+        asked = request(Selection(domain=domain, num_tasks=size))
+        drawn = ids(resolve(asked, catalogue))
+        silent = sum(kinds[each].asks_nothing for each in drawn)
+        assert silent <= min(math.ceil(size * of_all / len(everything)), size - 1)
+
+
+def test_ten_business_scenarios_expect_different_outcomes_of_different_processes() -> None:
+    plan = exercise_plan(request(Selection(domain="business", num_tasks=10)))
+    drawn = [scenarios.scenario(each) for each in ids(plan)]
+    # 20, 14, 10, 7, 4 and 3 of 58 scenarios.
+    assert Counter(each.expected.outcome for each in drawn) == {
+        "allow": 3, "block": 2, "require_approval": 2, "escalate": 1, "inform": 1, "clarify": 1,
+    }  # fmt: skip
+    assert len({each.process for each in drawn}) >= 5
+
+
+def test_exercises_keep_their_order() -> None:
+    plan = exercise_plan(request(Selection(domain="coordination", num_tasks=3)))
+    assert ids(plan) == tuple(coordination.exercises())[:3]
     assert plan.warnings == ()
 
 
@@ -104,7 +230,7 @@ def test_flags_beat_the_request() -> None:
     asked = request(Selection(domain="airline"), num_trials=5, seed=1, max_steps=9)
     plan = plan_of(asked, num_trials=2, seed=0, max_steps=30, max_concurrency=7, limit=4)
     assert (plan.num_trials, plan.seed, plan.max_steps, plan.max_concurrency) == (2, 0, 30, 7)
-    assert plan.tasks[0].task_ids == ("0", "1", "2", "3")
+    assert len(plan.tasks[0].task_ids) == 4
 
 
 @pytest.mark.parametrize(
@@ -167,7 +293,10 @@ def test_ids_named_twice_are_played_once_with_a_warning() -> None:
 
 
 def test_shards_share_the_tasks_of_all_domains() -> None:
-    selections = (Selection(domain="airline", num_tasks=3), Selection(domain="retail", num_tasks=2))
+    selections = (
+        Selection(domain="airline", num_tasks=3, first=True),
+        Selection(domain="retail", num_tasks=2),
+    )
     first = plan_of(request(*selections, shard_index=0, num_shards=2))
     second = plan_of(request(*selections, shard_index=1, num_shards=2))
     assert first.tasks == (
@@ -211,8 +340,12 @@ def test_tasks_that_need_a_user_are_left_out_of_a_solo_plan_with_a_warning() -> 
 def test_a_number_of_solo_tasks_counts_those_that_can_be_played() -> None:
     two = plan_of(request(Selection(domain="mock", num_tasks=2), solo=True))
     assert two.tasks[0].task_ids == ("create_task_1", "update_task_1")
-    one = plan_of(request(Selection(domain="mock", num_tasks=1), solo=True))
+    one = plan_of(request(Selection(domain="mock", num_tasks=1, first=True), solo=True))
     assert (one.tasks[0].task_ids, one.warnings) == (("create_task_1",), ())
+    drawn = plan_of(request(Selection(domain="mock", num_tasks=1), solo=True))
+    assert drawn.tasks[0].task_ids[0] in {"create_task_1", "update_task_1"}
+    assert "talk_first_1 cannot be played solo" in drawn.warnings[0]
+    assert drawn.warnings[1].startswith("1 of 2 mock tasks: a sample")
     many = plan_of(request(Selection(domain="mock", num_tasks=3), solo=True))
     assert "2 that can be played solo" in many.warnings[1]
 
@@ -351,7 +484,7 @@ def test_the_equivalent_command_makes_the_same_plan_whatever_the_plan(
 
 def test_the_description_names_what_will_be_played() -> None:
     plan = plan_of(
-        read_request("Evaluate http://localhost:9010 on nine airlne tasks, two trials each")
+        read_request("Evaluate http://localhost:9010 on the first nine airlne tasks, twice each")
     )
     text = describe(plan)
     assert "agent: http://localhost:9010" in text

@@ -6,7 +6,7 @@ from google.adk.agents import LlmAgent, SequentialAgent
 
 from adk_agent import state
 from adk_agent.catalogue import SourceCatalogue
-from adk_agent.draft import SelectorDraft, ungrounded
+from adk_agent.draft import SelectorDraft, draft_of, request_of, ungrounded
 from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
 from adk_agent.offline import OfflineModel
 from adk_agent.plan import Overrides
@@ -157,6 +157,7 @@ async def test_json_that_is_broken_is_refused(build, ask):
         drafted(agents=["builtin:null", "builtin:oracle"]),
         drafted(num_trials=50),
         drafted(selections=[{"domain": "mock", "num_tasks": 9}]),
+        drafted(selections=[{"domain": "mock", "num_tasks": 2, "first": True}]),
         drafted(selections=[{"domain": "mock", "task_ids": ["update_task_1"]}]),
         drafted(user_llm="gpt-9"),
         drafted(selections=[{"domain": "airline", "num_tasks": 2}]),
@@ -221,6 +222,14 @@ async def test_a_model_may_read_what_the_rules_cannot(build, ask, make_deps):
     result, _ = await ask(build(selector=answering(drafted())), sentence)
     assert result.problem is None
     assert report_of(make_deps).plan.total_trials == 2
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_draft_keeps_whether_the_first_tasks_are_meant(first):
+    words = "the first two" if first else "two"
+    draft = draft_of(read_request(f"Evaluate builtin:null on {words} mock tasks"))
+    (selection,) = request_of(SelectorDraft.model_validate_json(draft.model_dump_json())).selections
+    assert (selection.num_tasks, selection.first) == (2, first)
 
 
 def test_the_id_of_a_task_is_not_found_inside_a_number_or_an_address():
