@@ -5,7 +5,8 @@ What it goes by:
 1. Nothing is added. Only addresses and bundled agents that the text names as agents are
    participants, only domains that it names are played, and trials only as many as it says.
    An adjective is not a domain ("the airline agent" names none).
-2. A domain without a number, or with "all", means all tasks of the split.
+2. A domain without a number, or with "all", means all tasks of the split; a number means a sample,
+   "the first" with a number the first of the split.
 3. What can be read in two ways that cost differently is refused as `ambiguous`; values that differ
    and things taken back as `contradiction`; what no plan can express as `unsupported`. The reader
    does not choose for the user.

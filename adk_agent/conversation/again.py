@@ -16,7 +16,8 @@ def plan_of_failed(
     """The plan of an earlier run, cut down to the tasks with a trial that failed or did not pass.
 
     Everybody plays them again, as often as before. Unscored trials are not failures: whatever
-    could not be scored then cannot be scored now.
+    could not be scored then cannot be scored now. The plan's warnings stay behind, for they are
+    about the request that made it, such as a sample of which only a part is played now.
 
     Args:
         plan: What was played.
@@ -35,7 +36,7 @@ def plan_of_failed(
     if not tasks:
         return None
     reasoning = _REASONING.format(run_id=run_id)
-    return plan.model_copy(update={"tasks": tasks, "reasoning": reasoning})
+    return plan.model_copy(update={"tasks": tasks, "reasoning": reasoning, "warnings": ()})
 
 
 def is_failure(row: TrialRow) -> bool:

@@ -239,6 +239,15 @@ def test_a_conversation_about_an_evaluation(caller, assembly):
     assert run_id in words(caller.say(f"status of run {run_id}"))
 
 
+def test_a_sample_is_told_and_its_failed_tasks_are_none(caller):
+    sample = "3 of 9 mock tasks: a sample stratified by kind of task (seed 300)"
+    first = caller.say("Evaluate builtin:null on three mock tasks")
+    assert [each for each in row(first)["warnings"] if each.startswith(sample)]
+    again = caller.say("run the failed ones again")
+    assert row(again)["trials"]
+    assert not [each for each in row(again)["warnings"] if "sample" in each]
+
+
 def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
     caller.say("Evaluate builtin:oracle on one mock task")
     task = caller.say("run the failed ones again")
