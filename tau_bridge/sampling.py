@@ -55,7 +55,9 @@ def _of_silent(size: int, silent: int, others: int) -> int:
     """How many of `size` tasks are to ask for nothing."""
     if not size or not silent:
         return 0
-    nearest = -(-(2 * size * silent - silent - others) // (2 * (silent + others)))
+    total = silent + others
+    # size * silent / total, rounded with halves down: in whole numbers, so that it is exact.
+    nearest = -((total - 2 * size * silent) // (2 * total))
     return min(nearest, size - 1) if others else nearest
 
 
@@ -100,6 +102,9 @@ def largest_remainder(counts: Mapping[str, int], size: int, seed: int) -> dict[s
 
 def _shuffled(names: Collection[str], seed: int) -> list[str]:
     """The names in an order that the seed alone decides, the same on every machine."""
-    return sorted(
-        names, key=lambda name: (hashlib.sha256(f"{seed}\0{name}".encode()).digest(), name)
-    )
+
+    def rank(name: str) -> tuple[bytes, str]:
+        # JSON may hold half a surrogate pair, which has no plain UTF-8.
+        return hashlib.sha256(f"{seed}\0{name}".encode(errors="surrogatepass")).digest(), name
+
+    return sorted(names, key=rank)

@@ -157,9 +157,8 @@ class _TaskReader:
             for wanted in self._wanted.values() if len(self._wanted) == 1 else bare:
                 wanted.everything = True
         if self._loose_counts and self._wanted:
-            self._the_only(
-                bare, f"{self._loose_counts[0].number} tasks"
-            ).counts += self._loose_counts
+            what = f"{self._loose_counts[0].number} tasks"
+            self._the_only(bare, what).counts += self._loose_counts
         if self._loose_ids and self._wanted:
             self._the_only(bare, f"task {self._loose_ids[0]}").ids += self._loose_ids
 

@@ -193,6 +193,11 @@ def test_another_seed_draws_other_tasks_of_the_same_kinds() -> None:
     }
 
 
+def test_an_id_may_hold_half_a_surrogate_pair() -> None:
+    kind = TaskKind(asks_nothing=False, traits=())
+    assert len(stratified_sample({"\ud800": kind, "a": kind}, 1, seed=0)) == 1
+
+
 @pytest.mark.parametrize("size", [-1, 3])
 def test_a_size_that_cannot_be_is_an_error(size: int) -> None:
     with pytest.raises(ValueError, match="0 to 2"):
