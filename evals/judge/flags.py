@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evals.judge.appeals import CERTAIN, LIKELY, Appeal, Direction, appeals_in
+from evals.judge.appeals import CERTAIN, Appeal, Direction, appeals_in
 from evals.judge.judgment import LLMJudgment, Quality
 from evals.judge.quoting import shown_id
 from evals.outcome import Unscored
@@ -110,8 +110,11 @@ def flags_from(
 
 
 def suspect_steps(appeals: tuple[Appeal, ...]) -> tuple[str, ...]:
-    """The steps whose texts probably speak to the judge, whatever it made of them."""
-    return tuple(each.step_id for each in appeals if each.strength >= LIKELY)
+    """The steps whose texts may speak to the judge, however faintly, whatever it made of them.
+
+    Asking again without them costs a call, and flags nothing unless the score moves.
+    """
+    return tuple(each.step_id for each in appeals)
 
 
 def moved_flag(with_texts: float, without: float, step_ids: tuple[str, ...]) -> Flag | None:
