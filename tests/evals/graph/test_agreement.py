@@ -184,15 +184,16 @@ def test_centralizations_follow_from_the_values_of_networkx(interactions):
 
 
 @given(teams(least=6))
-def test_modularity_of_a_partition_agrees_with_networkx_and_so_does_its_search(interactions):
+def test_modularity_of_a_partition_agrees_with_networkx_and_the_search_never_loses_any(
+    interactions,
+):
     graph = nx.convert_node_labels_to_integers(directed(interactions), ordering="sorted")
     weights = {(a, b): calls for a, b, calls in graph.edges(data="weight")}
     group = communities(len(graph), weights)
     sets = [{v for v in graph if group[v] == at} for at in sorted(set(group))]
     assert modularity(group, weights) == close(nx.community.modularity(graph, sets))
-    # Both are the same greedy search; they visit in another order and may end apart.
-    theirs = nx.community.louvain_communities(graph, seed=1)
-    assert modularity(group, weights) >= nx.community.modularity(graph, theirs) - 0.15
+    # A greedy search may end below the best; never below what it began with, or one group of all.
+    assert modularity(group, weights) >= max(0.0, modularity(range(len(graph)), weights)) - 1e-12
 
 
 @pytest.mark.requirement("graph:build")
