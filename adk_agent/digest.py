@@ -214,8 +214,8 @@ FAILURE_MEANING: dict[FailureKind, str] = {
     "agent_error": "ended by an error of the agent",
     "no_reply": "got no reply in time from an agent that was there",
     "user_simulator": "went wrong on the side of the simulated user",
-    "infrastructure": "broke on the machinery between",
-    "harness": "broke on the assessor's own side",
+    "infrastructure": "failed by the network, keys or services",
+    "harness": "failed by a fault of the assessor",
     "undetermined": "did not pass for a reason that cannot be told",
 }
 _COMPONENT_MEANING = {

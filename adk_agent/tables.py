@@ -30,11 +30,11 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
             OVERALL if isinstance(row, OverallRow) else row.domain,
             *map(str, (row.tasks, row.trials, row.passed)),
             *map(str, (row.scored, row.unscored, row.failed)),
-            score_range(row.pass_hat_k.get("1"), row.high("1")),
+            _short_range(row.pass_hat_k.get("1"), row.high("1")),
             interval(row.intervals.get("1")),
             _reference(row.floor),
             _reference(row.ceiling),
-            *(score_range(row.pass_hat_k.get(k), row.high(k)) for k in ks),
+            *(_short_range(row.pass_hat_k.get(k), row.high(k)) for k in ks),
         )
         for row in rows
     ]
@@ -51,7 +51,7 @@ def without_the_usual(table: Table) -> Table:
         for name, column in by_name.items()
         if (name in {"unscored", "failed"} and set(column) == {"0"})
         or (name in {"trials", "scored"} and column == by_name["tasks"])
-        or (name == "scored" and column == by_name["trials"])
+        or (name == "scored" and _is_the_rest(column, by_name))
         or (name in {"floor", "ceiling"} and set(column) == {NONE})
     }
     kept = [place for place, name in enumerate(header) if name not in usual]
@@ -64,6 +64,12 @@ def counted(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in ordered)
 
 
+def _is_the_rest(scored: Sequence[str], by_name: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the columns of trials and failed trials tell how many were scored."""
+    known = zip(by_name["trials"], by_name["failed"], strict=True)
+    return list(scored) == [str(int(trials) - int(failed)) for trials, failed in known]
+
+
 def number(value: float | None) -> str:
     """A score with three digits."""
     return NONE if value is None else f"{value:.3f}"
@@ -72,6 +78,13 @@ def number(value: float | None) -> str:
 def score_range(low: float | None, high: float | None) -> str:
     """A score; from its low to its high end where failed trials leave it open."""
     return number(low) if high in (None, low) else f"{number(low)}-{number(high)}"
+
+
+def _short_range(low: float | None, high: float | None) -> str:
+    """The same with two digits at either end, so that a table stays narrow."""
+    if low is None or high is None or low == high:
+        return number(low)
+    return f"{low:.2f}-{high:.2f}"
 
 
 def interval(found: Interval | None) -> str:

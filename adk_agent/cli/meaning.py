@@ -67,8 +67,11 @@ def _beside_floor(row: ScoreRow, score: float) -> list[str]:
     if floor is None or row.above_floor is None or within is None:
         return [f"pass^1 {number(score)}; no floor is known"]
     figures = f"(pass^1 {number(score)}, floor {number(floor)})"
-    if row.above_floor <= 0:
+    high = row.high("1")
+    if row.above_floor <= 0 and (high is None or high <= floor):
         return [f"not better than an agent that does nothing {figures}"]
+    if row.failed and row.above_floor <= 0:
+        return [f"perhaps not better than an agent that does nothing {figures}"]
     if within.low <= 0:
         few = "1 task is" if row.tasks == 1 else f"{row.tasks} tasks are"
         return [

@@ -135,7 +135,7 @@ class _Case:
         elif self._termination == "user_error":
             yield Suspicion(kind="user_simulator", side="user", text="the simulated user failed")
         elif self._termination == "infrastructure_error":
-            text = "the machinery between assessor and agent failed"
+            text = "the connection between assessor and agent failed"
             yield Suspicion(kind="infrastructure", side="infrastructure", text=text)
         elif self._termination == "too_many_errors":
             yield self._too_many_errors()
