@@ -3,6 +3,7 @@
 import asyncio
 import re
 from dataclasses import asdict, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +20,7 @@ from adk_agent.conversation.understanding import Intent, understand
 from adk_agent.evaluators import trace_evaluators
 from adk_agent.executor import MAX_RUNNING
 from adk_agent.leaderboard import leaderboard_row
+from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.progress import Progress
 from adk_agent.reading.refusal import RefusalCode
 from adk_agent.report import EvaluationReport, TrialEvaluations
@@ -29,7 +31,14 @@ from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import KEPT_IN_MEMORY
 from adk_agent.service.sweep import KEPT_DAYS
 from adk_agent.settings import Settings
-from adk_agent.summary import ReferenceScore, SummaryRow, TaskRow, TrialRow
+from adk_agent.summary import (
+    DataOrigin,
+    ReferenceScore,
+    SummaryRow,
+    TaskRow,
+    TrialRow,
+    tables,
+)
 from adk_agent.team_summary import FindingCount, TeamRow
 from adk_agent.tracking import RunState
 from adk_agent.visible import MAX_REPORTED_STEPS
@@ -94,23 +103,40 @@ def options_of(command):
     }
 
 
-def report_without_trials():
-    plan = {
-        "participants": [{"address": "builtin:null"}],
-        "tasks": [{"domain": "mock", "task_ids": ["create_task_1"]}],
-    }
-    return EvaluationReport.model_validate(
-        {
-            "run_id": "r",
-            "status": "interrupted",
-            "request": "",
-            "plan": plan,
-            "created_at": "2026-01-02T03:04:05Z",
-            "versions": {},
-            "summary": (),
-            "trials": (),
-            "evaluations": (),
-        }
+def report_of_one_scored_trial():
+    plan = EvaluationPlan(
+        participants=(Participant(address="builtin:null"),),
+        tasks=(PlannedTasks(domain="mock", task_ids=("create_task_1",)),),
+    )
+    trial = TrialRow(
+        participant="builtin:null",
+        domain="mock",
+        task_id="create_task_1",
+        trial=0,
+        seed=1,
+        status="scored",
+        reward=0.0,
+        reward_breakdown={},
+        reason=None,
+        termination="user_stop",
+        user="scripted",
+        turns=1,
+        tool_calls=0,
+        format_repairs=0,
+        duration_ms=1.0,
+        trace_id="t",
+    )
+    origins = {"mock": DataOrigin(source="test", revision="1")}
+    return EvaluationReport(
+        run_id="r",
+        status="complete",
+        request="",
+        plan=plan,
+        created_at=datetime(2026, 1, 2, tzinfo=UTC),
+        versions={},
+        **tables([trial], plan, origins, {}),
+        trials=(trial,),
+        evaluations=(),
     )
 
 
@@ -191,7 +217,7 @@ def test_every_variable_is_explained():
 
 
 def test_every_key_of_the_leaderboard_row_is_explained():
-    assert names("a2a.md", "key") == set(leaderboard_row(report_without_trials()))
+    assert names("a2a.md", "key") == set(leaderboard_row(report_of_one_scored_trial()))
 
 
 def test_every_repair_is_explained():
