@@ -60,7 +60,7 @@ class Vigil:
         if reason is None and count >= GIVE_UP_AFTER:
             reason = f"{count} trials in a row gave no reply, the last because of {trial.reason}"
         if reason is not None:
-            self._gone[address] = f"not played, because the agent is gone: {reason}"
+            self._gone[address] = f"not played, because the agent was given up: {reason}"
 
     async def _ask(self, address: str) -> str | None:
         with contextlib.suppress(AgentTimeoutError):

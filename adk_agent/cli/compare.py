@@ -37,7 +37,7 @@ def _gate(found: RunComparison) -> int:
     if found.undecided:
         why = "; ".join(found.undecided)
         print(
-            f"greenroom: no verdict, for what had a score before has none now: {why}",
+            f"greenroom: no verdict: {why}",
             file=sys.stderr,
         )
         return INCOMPLETE

@@ -250,7 +250,7 @@ async def test_an_agent_that_goes_away_is_not_waited_for_to_the_end(make_deps, m
         report = await evaluate(plan, make_deps(), request="")
     assert [trial.status for trial in report.trials] == ["failed"] * 30
     assert len(log.posts) == 8 * 4  # each message is tried again three times
-    assert "not played, because the agent is gone: 8 trials" in report.trials[-1].reason
+    assert "not played, because the agent was given up: 8 trials" in report.trials[-1].reason
     assert any("30 trials are failed" in warning for warning in report.warnings)
 
 
@@ -270,7 +270,7 @@ async def test_an_agent_that_is_slow_to_show_its_card_gets_a_second_and_longer_t
         plan = make_plan(url, num_trials=5, max_concurrency=1)
         report = await evaluate(plan, make_deps(new_messenger=Hasty), request="")
     assert allowed == [10.0, 10.0, 60.0]
-    assert report.trials[-1].reason.endswith("the agent is gone: no card within 60 s")
+    assert report.trials[-1].reason.endswith("the agent was given up: no card within 60 s")
 
 
 async def test_a_bundled_agents_process_that_is_killed_is_named(make_deps, make_plan):

@@ -45,7 +45,7 @@ async def test_an_agent_whose_card_is_gone_is_given_up_after_the_first_probe():
     for _ in range(PROBE_AFTER):
         assert vigil.gone("http://a") is None
         await vigil.saw(trial())
-    assert vigil.gone("http://a") == "not played, because the agent is gone: no connection"
+    assert vigil.gone("http://a") == "not played, because the agent was given up: no connection"
     assert asked == ["http://a"]
     assert vigil.gone("http://b") is None
 
@@ -102,7 +102,7 @@ async def test_an_agent_whose_card_takes_long_is_asked_again_with_more_patience(
     for _ in range(PROBE_AFTER):
         await vigil.saw(trial())
     assert asked == [1, SECOND_PATIENCE]
-    gone = "not played, because the agent is gone: no card within 60 s"
+    gone = "not played, because the agent was given up: no card within 60 s"
     assert vigil.gone("http://a") == (None if is_there else gone)
 
 
