@@ -36,9 +36,6 @@ def _gate(found: RunComparison) -> int:
         return GATE_FAILED
     if found.undecided:
         why = "; ".join(found.undecided)
-        print(
-            f"greenroom: no verdict: {why}",
-            file=sys.stderr,
-        )
+        print(f"greenroom: no verdict: {why}", file=sys.stderr)
         return INCOMPLETE
     return OK
