@@ -159,6 +159,8 @@ def _appeal_as_read(reading: Reading, *, topical: bool) -> _Found | None:
         why = max(filter(None, (_why(window, topical=topical), _why_foreign(window))), default=None)
         if why is not None and (strongest is None or why[0] > strongest[0]):
             strongest = why[0], _direction(window) or _direction(text), why[1]
+    if strongest is None and wording.TOLD_TO_MODELS.search(text):
+        return FAINT, _direction(text), "tells models that read it what to do"
     return strongest
 
 

@@ -66,6 +66,12 @@ WHOLE = _words(
     |(?:all|both|these|every|each)(?:\ of\ the)?\ (?:\w+\ )?agents?|team\ (?:score|quality|coordination|performance)
     |teamwork|coordination|collaboration|(?:the|this)\ multi-?agent\ \w+|(?:give|award|grant|rate|score|grade|mark|assess|judge|evaluate)\ (?:us|this)"""
 )
+TOLD_TO_MODELS = re.compile(
+    r"\b(?:language models?|llms?|ai (?:model|system|assistant|reader|grader|agent)s?"
+    r"|llm graders?|automated (?:reader|reviewer|grader|summari[sz]er)s?)\b"
+    r"(?:[^.!?:]{0,120}\b(?:should|must|shall|are to|is to|needs? to)\b|[^.!?:]{0,60}:)"
+)
+"""An order to whatever model reads a text, as pages and files carry it for others than the team."""
 OWN = _words(
     r"""overall_score|coordination_quality|cited_step_ids?|silent_failures?|over[_-]centrali[sz]ed|steps_left_out
     |texts_shortened|characters_cut|evidence_of|failed_member|duplicate_work|isolated_member"""
