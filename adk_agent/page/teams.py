@@ -123,8 +123,11 @@ def _names(seen: TeamCalls) -> set[str]:
 def _judged(row: TeamRow) -> str:
     if row.judged is None:
         return ""
+    told = f"Judged {tables.number(row.judged)} by {', '.join(row.judged_by)}"
+    if row.judged_by_rules is not None:
+        told += f", {tables.number(row.judged_by_rules)} by rules"
     doubts = tables.doubt(row)
-    return f"Judged {tables.judged(row)}.{'' if doubts is None else f' {doubts}'}"
+    return f"{told}.{'' if doubts is None else f' {doubts}'}"
 
 
 def _team(participant: str, domain: str, seen: TeamCalls, judged: str) -> Team:

@@ -553,7 +553,7 @@ def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
     report = EvaluationReport.from_json(path.read_text()).model_copy(update={"teams": (team,)})
     path.write_text(report.to_json())
     page = page_of(runs)
-    assert "Judged 1.000 llm:m, rules 0.500, flagged 1 x." in text_of(page)
+    assert "Judged 1.000 by llm:m, 0.500 by rules. 1 judgement is flagged" in text_of(page)
     assert "1 judgement is flagged (differs from rules). The model gives" in text_of(page)
     assert "<b>1</b>" not in page
     markdown = render_markdown(report)
