@@ -244,8 +244,9 @@ def _best_case(
 
 
 def _failed(report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]) -> int:
+    wanted = set(tasks)
     return sum(
-        trial.status == "failed" and (trial.domain, trial.task_id) in tasks
+        trial.status == "failed" and (trial.domain, trial.task_id) in wanted
         for trial in report.trials
         if trial.participant == agent
     )

@@ -12,7 +12,7 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -59,7 +59,7 @@ def readings_of(text: str) -> Iterator[Reading]:
         if decoded != plain and len(decoded) > 3:
             yield Reading(text=decoded, hidden=True)
     for letters in _LEET:
-        other = _LEET_WORD.sub(lambda word: word[0].translate(letters), plain)  # noqa: B023
+        other = _translated(_LEET_WORD, letters, plain)
         if other != plain:  # most of it stood there as it is
             yield Reading(text=other, hidden=False)
     yield Reading(text=plain[::-1], hidden=True)
@@ -75,11 +75,14 @@ def _plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.replace("\\n", "\n"))
     text = "".join(each for each in text if each in "\n\t" or unicodedata.category(each) != "Cf")
     if not text.isascii():
-        text = _LATIN_WITH_OTHERS.sub(
-            lambda word: word[0].translate(_LOOK_ALIKES), without_accents(text)
-        )
+        text = _translated(_LATIN_WITH_OTHERS, _LOOK_ALIKES, without_accents(text))
     lines = (" ".join(line.split()) for line in text.casefold().splitlines())
     return "\n".join(filter(None, lines))
+
+
+def _translated(words: re.Pattern[str], letters: Mapping[int, int | str], text: str) -> str:
+    """The text with the letters of some words exchanged."""
+    return words.sub(lambda word: word[0].translate(letters), text)
 
 
 def without_accents(text: str) -> str:
