@@ -71,8 +71,8 @@ docs: setup  ## Build the documentation into site/, warnings being errors
 build: setup  ## Build the wheel and the source archive into dist/
 	$(UV) build
 
-bench: setup  ## Run the scripts in benchmarks/
-	@set -e; for script in benchmarks/[a-z]*.py; do \
+bench: setup  ## Run the scripts in performance/
+	@set -e; for script in performance/[a-z]*.py; do \
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 

@@ -461,7 +461,7 @@ def test_regrading_diagnoses_what_did_not_pass(source, tmp_path):
 @pytest.mark.parity
 @pytest.mark.skipif(PARITY is None, reason="GREENROOM_PARITY_DIR is not set")
 def test_diagnoses_of_recorded_conversations_are_as_right_as_the_docs_say(source, monkeypatch):
-    script = REPOSITORY / "benchmarks/diagnosis.py"
+    script = REPOSITORY / "performance/diagnosis.py"
     spec = importlib.util.spec_from_file_location("measured_diagnosis", script)
     benchmark = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, benchmark)

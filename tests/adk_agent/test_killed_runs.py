@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "durability.py"
+BENCHMARK = Path(__file__).parents[2] / "performance" / "durability.py"
 
 
 def test_runs_that_are_killed_anywhere_end_as_if_they_never_had_been():

@@ -231,7 +231,7 @@ def test_every_make_target_is_explained():
 
 
 def test_every_benchmark_is_explained():
-    scripts = {f"benchmarks/{path.name}" for path in (ROOT / "benchmarks").glob("[a-z]*.py")}
+    scripts = {f"performance/{path.name}" for path in (ROOT / "performance").glob("[a-z]*.py")}
     assert names("development.md", "script") == scripts
 
 

@@ -1,4 +1,4 @@
-"""Whether runs survive kill -9, and what that costs: python benchmarks/durability.py [append|kills]
+"""Whether runs survive kill -9, and what that costs: python performance/durability.py [append|kills]
 
 `append`: milliseconds per trial for putting its record on disk, for a usual one and for a large
 one; of CPU too, which another process does not disturb. Exits with 1 where a median is above 1 ms.

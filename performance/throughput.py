@@ -1,4 +1,4 @@
-"""How many trials a machine plays, and how runs grow: python benchmarks/throughput.py [--quick]
+"""How many trials a machine plays, and how runs grow: python performance/throughput.py [--quick]
 
 1. Trials a minute with 1, 10, 100 and 500 at once, against an agent that answers after 1 s; CPU time
    of the assessor for each conversation, and memory for each of those at once.

@@ -1,6 +1,6 @@
 """Start-up of the command: CPU seconds of `greenroom --help` against a bare interpreter.
 
-Usage: python benchmarks/startup.py [REPETITIONS]
+Usage: python performance/startup.py [REPETITIONS]
 """
 
 import resource

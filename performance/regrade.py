@@ -1,4 +1,4 @@
-"""What scoring a conversation costs: python benchmarks/regrade.py [FOLDER] [--data-dir FOLDER]
+"""What scoring a conversation costs: python performance/regrade.py [FOLDER] [--data-dir FOLDER]
 
 CPU milliseconds per simulation, by domain, over all results files of a folder (else the one that
 GREENROOM_PARITY_DIR names): medians, 95th percentiles and maxima of scoring, the medians of

@@ -7,7 +7,7 @@ at once are mixed up, and memory over evaluations in a row. Exits with 1 if a bo
 
 By default it takes two to three minutes; `--row 1000` is the full measure of memory.
 
-Usage: python benchmarks/service.py [--at-once N] [--crowd N] [--row N] [--bundled]
+Usage: python performance/service.py [--at-once N] [--crowd N] [--row N] [--bundled]
 """
 
 import argparse

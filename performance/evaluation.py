@@ -3,7 +3,7 @@
 Prints wall time, the CPU time and peak memory of the assessor's process, and the scores.
 Uses TAU2_DATA_DIR where it is set, else the installed package's data.
 
-Usage: python benchmarks/evaluation.py [CONCURRENCY ...]
+Usage: python performance/evaluation.py [CONCURRENCY ...]
 """
 
 import os

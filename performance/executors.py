@@ -1,4 +1,4 @@
-"""What it costs to play trials on Ray: python benchmarks/executors.py [ROUNDS]
+"""What it costs to play trials on Ray: python performance/executors.py [ROUNDS]
 
 Plays 200 trials of one turn with an agent that answers after 0.5 s, 50 at once, in turns here and
 on a Ray cluster of this machine that is running already; 2.0 s would be ideal. Prints the median

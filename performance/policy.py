@@ -1,4 +1,4 @@
-"""What judging by a policy costs: python benchmarks/policy.py
+"""What judging by a policy costs: python performance/policy.py
 
 Milliseconds of CPU, best of five: to read and to evaluate one condition (a plain one, a typical one,
 one of the largest size that is taken, and so on), and for a whole policy of 1,000 rules.

@@ -1,6 +1,6 @@
 """How often intervals hold the truth in runs that end once they are narrow.
 
-    python benchmarks/early_stopping.py [runs]
+    python performance/early_stopping.py [runs]
 
 Each run draws the tasks' chances anew, from a beta distribution with the mean that is shown and an
 intraclass correlation of 0.5, so that easy and hard tasks are mixed; the truth is that mean. Trials

@@ -1,4 +1,4 @@
-"""What a page of 1,000 trials costs: python benchmarks/page.py [TRIALS] [--repeat N]
+"""What a page of 1,000 trials costs: python performance/page.py [TRIALS] [--repeat N]
 
 A run of two agents is made up from bundled conversations of the airline domain, repeated until there
 are enough, each with thirty messages of its own, as a run with a language model would leave it.

@@ -4,7 +4,7 @@ For each trace: seconds of CPU to turn it into interactions, for the metrics of 
 for the percentiles among random graphs, and for the whole evaluator, which does all of that and
 the metrics of time, labels and findings.
 
-Usage: python benchmarks/graph.py [MOST_STEPS]
+Usage: python performance/graph.py [MOST_STEPS]
 """
 
 import asyncio

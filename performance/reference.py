@@ -4,7 +4,7 @@ Both servers run in this process, and so does their client: what the client cost
 and the difference is the agent's. 200 conversations at once, in the τ² wire with fifteen tools, and as
 plain business requests. Exits with 1 where the difference is over 2 ms a turn.
 
-Usage: python benchmarks/reference.py [--conversations N] [--turns N]
+Usage: python performance/reference.py [--conversations N] [--turns N]
 """
 
 import argparse

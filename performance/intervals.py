@@ -1,7 +1,7 @@
 """Coverage of the intervals, errors and power of the comparison, by simulation.
 
 Tasks have chances of their own; trials of a task share them. Printed beside: what pooling all
-trials would claim. Run: python benchmarks/intervals.py [runs]
+trials would claim. Run: python performance/intervals.py [runs]
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a messenger turn costs: python benchmarks/messenger.py [--quick]
+"""What a messenger turn costs: python performance/messenger.py [--quick]
 
 1. A turn of the messenger against the same turn of the bare a2a-sdk client, one after the other in
    one run: medians of the wall-clock time of a turn over several rounds, and their ratio

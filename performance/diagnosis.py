@@ -1,4 +1,4 @@
-"""How often a diagnosis is right: python benchmarks/diagnosis.py [FOLDER] [--data-dir FOLDER]
+"""How often a diagnosis is right: python performance/diagnosis.py [FOLDER] [--data-dir FOLDER]
 
 Diagnoses recorded gold conversations that were perturbed in a known way (`info.kind` of a
 simulation: a call dropped, an argument changed, a call added, an unknown tool called, the order

@@ -1,4 +1,4 @@
-"""What the observing proxy adds to a call: python benchmarks/proxy.py [--quick]
+"""What the observing proxy adds to a call: python performance/proxy.py [--quick]
 
 The same call straight to an agent and through the proxy, in turns, to an agent that answers after
 20 ms: medians of the wall-clock time and their ratio, in one piece and as a stream of five events,

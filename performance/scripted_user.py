@@ -1,4 +1,4 @@
-"""What a polite agent learns from the scripted user: python benchmarks/scripted_user.py
+"""What a polite agent learns from the scripted user: python performance/scripted_user.py
 
 Per source and domain, of all base tasks: the share in which an agent that asks for every argument of
 the gold actions learns them all, from the user's words and the gold actions' own reads; the same

@@ -1,4 +1,4 @@
-"""What `greenroom score` costs, from 10 to 100,000 steps: python benchmarks/score.py [MOST_STEPS]
+"""What `greenroom score` costs, from 10 to 100,000 steps: python performance/score.py [MOST_STEPS]
 
 Seconds of CPU after imports: to read the file, for each evaluator, and for everything together as
 the command does it (reading, evaluators, JSON), with the microseconds that this is for each step.
