@@ -6,6 +6,6 @@ Importing this module reads the settings and builds the agent, because that is h
 from __future__ import annotations
 
 from adk_agent.assembly import Assembly
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
 
 root_agent = Assembly(settings=Settings.load()).root_agent()

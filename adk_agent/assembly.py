@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from adk_agent.answer_cache import AnswerCache
-from adk_agent.catalogue import SourceCatalogue
-from adk_agent.errors import PreflightError
-from adk_agent.evaluation import EvaluationDeps
-from adk_agent.evaluators import trace_evaluators, trial_evaluators
-from adk_agent.executors.base import ExecutorName, OpenExecutor
-from adk_agent.executors.local import open_local
-from adk_agent.executors.ray_executor import on_ray
-from adk_agent.markdown import render_markdown
-from adk_agent.models import ModelSpec, default_spec, import_litellm
-from adk_agent.references import ReferenceBook
-from adk_agent.runs import load_report, rewrite_markdown
-from adk_agent.settings import Settings
-from adk_agent.stop_rule import StopRule
-from adk_agent.versions import versions
+from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.settings import Settings
+from adk_agent.core.versions import versions
+from adk_agent.play.evaluation import EvaluationDeps
+from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
+from adk_agent.play.executors.base import ExecutorName, OpenExecutor
+from adk_agent.play.executors.local import open_local
+from adk_agent.play.executors.ray_executor import on_ray
+from adk_agent.play.references import ReferenceBook
+from adk_agent.play.stop_rule import StopRule
+from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.results.markdown import render_markdown
+from adk_agent.runs.store import load_report, rewrite_markdown
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
@@ -35,10 +33,7 @@ from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.domains import load_domain
 
 if TYPE_CHECKING:
-    from google.adk.agents import SequentialAgent
-    from google.adk.models.base_llm import BaseLlm
-
-    from adk_agent.offline import OfflineModel
+    from adk_agent.workflow.sequence import RootAgent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,12 +130,13 @@ class Assembly:
     def _trace_evaluators(self) -> EvaluatorRegistry:
         return trace_evaluators(self.settings)
 
-    def root_agent(self) -> SequentialAgent:
+    def root_agent(self) -> RootAgent:
         """A new workflow agent."""
         # ADK takes seconds to import, and the process that serves needs none of it.
-        from adk_agent.interpreter import InterpreterDeps, offline_interpreter_model
-        from adk_agent.selector import SelectorDeps, offline_selector_model
-        from adk_agent.workflow import WorkflowDeps, build_root_agent
+        from adk_agent.workflow.interpreter import InterpreterDeps, offline_interpreter_model
+        from adk_agent.workflow.models import agent_author, agent_model
+        from adk_agent.workflow.selector import SelectorDeps, offline_selector_model
+        from adk_agent.workflow.sequence import WorkflowDeps, build_root_agent
 
         source = self.open_source()
         results_dir = self.settings.results_dir
@@ -165,44 +161,6 @@ class Assembly:
                 ),
             )
         )
-
-
-def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
-    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline.
-
-    Raises:
-        PreflightError: a Gemini model is asked for, and nothing says how to reach it.
-    """
-    if settings.offline:
-        return offline
-    if settings.agent_model is not None:
-        if "/" not in settings.agent_model:
-            if not settings.google_configured:
-                raise PreflightError(
-                    f"GREENROOM_AGENT_MODEL {settings.agent_model!r} is served by Google's API: "
-                    "set GOOGLE_API_KEY, or write provider/model for another one, or use --offline"
-                )
-            return settings.agent_model  # a bare Gemini name, which ADK serves itself
-        return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
-    spec = default_spec(settings)
-    return offline if spec is None else _lite_llm(spec)
-
-
-def agent_author(settings: Settings) -> str:
-    """Who speaks for an ADK agent: `rules`, or `llm:` and the model's name."""
-    spec = default_spec(settings)
-    name = None if settings.offline else settings.agent_model or (spec.name if spec else None)
-    return "rules" if name is None else f"llm:{name}"
-
-
-def _lite_llm(spec: ModelSpec) -> BaseLlm:
-    import_litellm()
-    from google.adk.models.lite_llm import LiteLlm
-
-    arguments = {} if spec.base_url is None else {"api_base": spec.base_url}
-    if spec.base_url is not None or spec.api_key is not None:
-        arguments["api_key"] = spec.api_key.get_secret_value() if spec.api_key else "none"
-    return LiteLlm(model=spec.litellm_name, timeout=120, num_retries=2, **arguments)
 
 
 def new_run_id(clock: Clock) -> str:

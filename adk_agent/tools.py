@@ -16,16 +16,16 @@ from types import TracebackType
 from typing import Any
 
 from adk_agent.assembly import Assembly
-from adk_agent.catalogue import SourceCatalogue
-from adk_agent.errors import GreenroomError, RequestError
-from adk_agent.evaluation import EvaluationDeps, evaluate
-from adk_agent.lookup import LookupTools, answered, as_text
-from adk_agent.plan import EvaluationPlan
-from adk_agent.planning import resolve
-from adk_agent.progress import Progress
-from adk_agent.reader import read_request
-from adk_agent.results import explain_by_rules, results_row
-from adk_agent.tracking import read_status
+from adk_agent.core.errors import GreenroomError, RequestError
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.play.evaluation import EvaluationDeps, evaluate
+from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.requests.lookup import LookupTools, answered, as_text
+from adk_agent.requests.planning import resolve
+from adk_agent.requests.reader import read_request
+from adk_agent.results.progress import Progress
+from adk_agent.runs.results import explain_by_rules, results_row
+from adk_agent.runs.tracking import read_status
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import BridgeError
 from tau_bridge.tau2.data import DataSource

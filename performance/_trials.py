@@ -15,9 +15,9 @@ import uuid
 from starlette.responses import JSONResponse
 
 from adk_agent.assembly import Assembly
-from adk_agent.evaluation import evaluate
-from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.settings import Settings
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import evaluate
 from tau_bridge.testing import raw_agent, serve
 
 TASKS = 100

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adk_agent.diagnosis import diagnose_played, diagnose_trial
+from adk_agent.play.diagnosis import diagnose_played, diagnose_trial
 from evals.diagnosis import Diagnosis
 from evals.reward import reward_of
 from tau_bridge.tau2.data import DataSource, open_source

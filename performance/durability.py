@@ -30,12 +30,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import adk_agent.runs
+import adk_agent.runs.store
 from adk_agent.assembly import Assembly
-from adk_agent.evaluation import EvaluationDeps, evaluate, resume
-from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.runs import RunStore, TrialRecord, load_manifest, load_trials
-from adk_agent.settings import Settings
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
+from adk_agent.runs.store import RunStore, TrialRecord, load_manifest, load_trials
 from adk_agent.testing import manual_runtime
 from tau_bridge.testing import scripted_agent, serve
 
@@ -114,7 +114,7 @@ def before_operation(number: int, *, count: list[int] | None = None) -> Arm:
                 operate()
                 return half + super().write(view[half:])
 
-        adk_agent.runs.io = _Io(Halves)  # type: ignore[attr-defined]  (no seam is worth it)
+        adk_agent.runs.store.io = _Io(Halves)  # type: ignore[attr-defined]  (no seam is worth it)
         sys.addaudithook(hook)
 
     return arm

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from adk_agent.stop_rule import MIN_TASKS
+from adk_agent.play.stop_rule import MIN_TASKS
 
 CORRELATION = 0.5
 TRIALS = 4

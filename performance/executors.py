@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 from _trials import agent, plan_of, played, write_tasks
 
-from adk_agent.executors.cluster import connected
+from adk_agent.play.executors.cluster import connected
 
 DELAY_S = 0.5
 TRIALS = 200

@@ -26,10 +26,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from adk_agent.page.writing import write_page
-from adk_agent.report import EvaluationReport
-from adk_agent.runs import RunManifest, TrialRecord, load_manifest
-from adk_agent.summary import tables
+from adk_agent.present.page.writing import write_page
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import tables
+from adk_agent.runs.store import RunManifest, TrialRecord, load_manifest
 
 MAX_WRITE_S, MAX_MB, MAX_OPEN_S = 10.0, 20.0, 2.0
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

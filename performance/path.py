@@ -30,7 +30,7 @@ ONCE = ("read_request", "resolve", "open_source", "render_markdown")
 NEVER = ("load_report",)
 
 # Runs at the start of every process, before anything of ours is imported.
-RECORDER = '''
+RECORDER = """
 import atexit, json, os, sys, threading
 
 _root = os.environ["GREENROOM_PATH_ROOT"] + os.sep
@@ -59,7 +59,7 @@ def _write():
 atexit.register(_write)
 threading.setprofile(_record)
 sys.setprofile(_record)
-'''
+"""
 
 
 def run(folder, environment):

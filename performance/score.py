@@ -26,9 +26,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from adk_agent.evaluators import trace_evaluators
-from adk_agent.scoring import score_entry
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluators import trace_evaluators
+from adk_agent.play.scoring import score_entry
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.trace import CallType, InteractionStep, Trace

@@ -1,6 +1,6 @@
 """Write the part of docs/configuration.md that is made of the settings themselves.
 
-Names, types, bounds and defaults come from `adk_agent.settings.Settings`; what a variable is for is
+Names, types, bounds and defaults come from `adk_agent.core.settings.Settings`; what a variable is for is
 its docstring there, or what stands here.
 Run it after a setting has changed: .venv/bin/python scripts/configuration_reference.py
 """
@@ -18,7 +18,7 @@ from generated_part import GeneratedPart, PageError
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
 
 MEANINGS = {
     "AGENTBEATS_LLM_API_KEY": "Key of an OpenAI-compatible endpoint; switches the model on.",

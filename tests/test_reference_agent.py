@@ -9,10 +9,10 @@ import pytest
 from pydantic import SecretStr
 
 from adk_agent.assembly import Assembly
-from adk_agent.evaluation import evaluate
-from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.runs import load_trials
-from adk_agent.settings import Settings
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import evaluate
+from adk_agent.runs.store import load_trials
 from purple_agent.reference.server import build_reference_app
 from purple_agent.settings import ModelChoice, ReferenceSettings
 from tau_bridge.tau2.data import open_source

@@ -8,9 +8,9 @@ import os
 import sys
 import tempfile
 
-from adk_agent.bundled import gold_script
-from adk_agent.plan import NEEDS_GOLD
-from adk_agent.settings import Settings
+from adk_agent.core.plan import NEEDS_GOLD
+from adk_agent.core.settings import Settings
+from adk_agent.play.bundled import gold_script
 from tau_bridge.tau2.data import open_source
 
 

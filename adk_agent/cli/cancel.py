@@ -8,7 +8,7 @@ import time
 
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.tracked import results_dir_of
-from adk_agent.tracking import read_status, request_cancel
+from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
 """How long a run may take to stop before this command says that it still goes on."""

@@ -7,8 +7,8 @@ import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.tracked import results_dir_of
-from adk_agent.comparison import RunComparison, compare_runs, told
-from adk_agent.results import results_so_far
+from adk_agent.results.comparison import RunComparison, compare_runs, told
+from adk_agent.runs.results import results_so_far
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -23,11 +23,11 @@ from rich.progress import (
 from rich.table import Table
 
 from adk_agent.cli.meaning import meaning_lines, next_commands
-from adk_agent.printable import printable
-from adk_agent.progress import Progress
-from adk_agent.report import EvaluationReport
-from adk_agent.tables import doubt, score_table, team_table, without_the_usual
-from adk_agent.team_summary import TeamRow
+from adk_agent.core.printable import printable
+from adk_agent.results.progress import Progress
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.tables import doubt, score_table, team_table, without_the_usual
+from adk_agent.results.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
 """Of what is no terminal: an address and all columns of scores stand on one line."""

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from adk_agent.errors import GreenroomError, exit_code_of
+from adk_agent.core.errors import GreenroomError, exit_code_of
 from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130

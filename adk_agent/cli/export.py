@@ -9,13 +9,13 @@ from pathlib import Path
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
-from adk_agent.errors import RequestError
-from adk_agent.exports.formats import exporters
-from adk_agent.exports.output import Output, write_outputs
-from adk_agent.exports.played import open_run
-from adk_agent.printable import printable
-from adk_agent.settings import Settings
-from adk_agent.veil import Veil
+from adk_agent.core.errors import RequestError
+from adk_agent.core.printable import printable
+from adk_agent.core.settings import Settings
+from adk_agent.core.veil import Veil
+from adk_agent.present.exports.formats import exporters
+from adk_agent.present.exports.output import Output, write_outputs
+from adk_agent.present.exports.played import open_run
 
 _STDOUT = "-"
 

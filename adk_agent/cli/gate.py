@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.printable import printable
-from adk_agent.report import EvaluationReport
-from adk_agent.summary import CEILING, FLOOR, OverallRow, SummaryRow
-from adk_agent.tables import score_range
+from adk_agent.core.printable import printable
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import CEILING, FLOOR, OverallRow, SummaryRow
+from adk_agent.results.tables import score_range
 
 REFERENCES = (FLOOR, CEILING)
 """Agents that mark the ends of the scale; nobody works on them."""

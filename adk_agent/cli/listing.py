@@ -13,11 +13,11 @@ from typing import Any
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of
-from adk_agent.errors import GreenroomError, RequestError, StorageError
-from adk_agent.evaluators import graph_metrics, trace_evaluators
-from adk_agent.printable import printable
-from adk_agent.settings import Settings
-from adk_agent.tracking import read_status, run_ids
+from adk_agent.core.errors import GreenroomError, RequestError, StorageError
+from adk_agent.core.printable import printable
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluators import graph_metrics, trace_evaluators
+from adk_agent.runs.tracking import read_status, run_ids
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
 from tau_bridge import coordination

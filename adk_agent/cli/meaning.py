@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.gate import gated_rows
-from adk_agent.report import EvaluationReport, failed_reasons
-from adk_agent.settings import DEFAULT_RESULTS_DIR
-from adk_agent.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow
-from adk_agent.tables import number
+from adk_agent.core.settings import DEFAULT_RESULTS_DIR
+from adk_agent.results.report import EvaluationReport, failed_reasons
+from adk_agent.results.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow
+from adk_agent.results.tables import number
 
 MOST_REASON_CHARS = 160
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.regrade import Regraded, regrade
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
+from adk_agent.play.regrade import Regraded, regrade
 from tau_bridge.tau2.data import open_source
 
 

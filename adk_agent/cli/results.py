@@ -9,7 +9,7 @@ from pathlib import Path
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.tracked import results_dir_of, resume_command, run_of
-from adk_agent.results import MARKDOWN, is_on_disk, results_so_far
+from adk_agent.runs.results import MARKDOWN, is_on_disk, results_so_far
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -13,14 +13,14 @@ from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INTERRUPTED
 from adk_agent.cli.run import read_token, stop_rule_of
 from adk_agent.cli.tracked import resume_command
-from adk_agent.errors import StorageError
-from adk_agent.evaluation import resume
-from adk_agent.report import EvaluationReport
-from adk_agent.results import explain_by_rules, explain_if_silent
-from adk_agent.retry import settled_report
-from adk_agent.runs import MANIFEST, RunManifest, load_manifest
-from adk_agent.settings import Settings
-from adk_agent.tracking import RunStatus, read_status
+from adk_agent.core.errors import StorageError
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import resume
+from adk_agent.results.report import EvaluationReport
+from adk_agent.runs.results import explain_by_rules, explain_if_silent
+from adk_agent.runs.retry import settled_report
+from adk_agent.runs.store import MANIFEST, RunManifest, load_manifest
+from adk_agent.runs.tracking import RunStatus, read_status
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from adk_agent.cli import gate
 from adk_agent.cli.edge import INTERRUPTED, OK
 from adk_agent.cli.tracked import playing_flags, resume_command
-from adk_agent.errors import RequestError
-from adk_agent.plan import EvaluationPlan, Overrides
-from adk_agent.printable import printable
-from adk_agent.settings import Settings
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import EvaluationPlan, Overrides
+from adk_agent.core.printable import printable
+from adk_agent.core.settings import Settings
 
 if TYPE_CHECKING:
     from adk_agent.cli.display import Display
-    from adk_agent.stop_rule import StopRule
+    from adk_agent.play.stop_rule import StopRule
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -48,10 +48,10 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
-    from adk_agent.catalogue import SourceCatalogue
-    from adk_agent.planning import resolve
-    from adk_agent.reader import read_request
-    from adk_agent.registry import AgentRegistry
+    from adk_agent.requests.catalogue import SourceCatalogue
+    from adk_agent.requests.planning import resolve
+    from adk_agent.requests.reader import read_request
+    from adk_agent.requests.registry import AgentRegistry
     from tau_bridge.tau2.data import open_source
 
     request = read_request(text, AgentRegistry(settings.results_dir).addresses())
@@ -62,7 +62,7 @@ def _dry_run(
     text: str, overrides: Overrides, settings: Settings, parsed: argparse.Namespace
 ) -> int:
     """Print the plan as the rules read it; no model is asked and nobody is contacted."""
-    from adk_agent.planning import describe, equivalent_command
+    from adk_agent.requests.planning import describe, equivalent_command
 
     plan = _plan(text, overrides, settings)
     if parsed.json:
@@ -111,8 +111,8 @@ async def _run(
     display: Display,
 ) -> int:
     from adk_agent.assembly import Assembly
-    from adk_agent.runs import load_report
-    from adk_agent.session import run_request
+    from adk_agent.runs.store import load_report
+    from adk_agent.workflow.session import run_request
 
     loop = asyncio.get_running_loop()
     this_task = asyncio.current_task()
@@ -150,7 +150,7 @@ def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
     Raises:
         RequestError: It cannot be read.
     """
-    from adk_agent.stop_rule import parse_stop_rule
+    from adk_agent.play.stop_rule import parse_stop_rule
 
     return None if parsed.stop_when is None else parse_stop_rule(parsed.stop_when)
 

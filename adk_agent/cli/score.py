@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
-from adk_agent.evaluators import trace_evaluators
-from adk_agent.printable import printable
-from adk_agent.scoring import RESERVED, score_entry
-from adk_agent.settings import Settings
-from adk_agent.versions import versions
+from adk_agent.core.printable import printable
+from adk_agent.core.settings import Settings
+from adk_agent.core.versions import versions
+from adk_agent.play.evaluators import trace_evaluators
+from adk_agent.play.scoring import RESERVED, score_entry
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import applicability
 from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adk_agent.cli.edge import OK
-from adk_agent.errors import RequestError
-from adk_agent.playing.spawning import spawn
+from adk_agent.core.errors import RequestError
+from adk_agent.core.settings import Settings
 from adk_agent.service.callers import Callers
 from adk_agent.service.card import service_card
 from adk_agent.service.listening import bound_socket, is_loopback
 from adk_agent.service.options import GrpcAddress, ServiceOptions, TaskStoreChoice
-from adk_agent.serving import serve
-from adk_agent.settings import Settings
+from adk_agent.service.playing.spawning import spawn
+from adk_agent.service.serving import serve
 
 if TYPE_CHECKING:
     from adk_agent.service.front_door import Service
@@ -48,8 +48,8 @@ def execute(parsed: argparse.Namespace) -> int:
             """Import what takes seconds while the card is served."""
             spawned = spawn()
             from adk_agent.assembly import Assembly
-            from adk_agent.playing.process import ProcessPlayer
-            from adk_agent.server import build_service
+            from adk_agent.service.playing.process import ProcessPlayer
+            from adk_agent.service.server import build_service
 
             alone = is_loopback(parsed.host) and not options.callers
             assembly = Assembly(settings=settings, network=network, may_register=alone)

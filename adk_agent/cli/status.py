@@ -10,12 +10,12 @@ from pathlib import Path
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import EXIT_CODES, results_dir_of, resume_command, run_of
 from adk_agent.cli.watching import watch
-from adk_agent.errors import RequestError, StorageError
-from adk_agent.printable import printable
-from adk_agent.progress import Progress, counts_of
-from adk_agent.runs import MANIFEST, WITHOUT_MODELS, load_manifest
-from adk_agent.settings import Settings
-from adk_agent.tracking import RunStatus, read_status
+from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.printable import printable
+from adk_agent.core.settings import Settings
+from adk_agent.results.progress import Progress, counts_of
+from adk_agent.runs.store import MANIFEST, WITHOUT_MODELS, load_manifest
+from adk_agent.runs.tracking import RunStatus, read_status
 
 POLL_S = 0.25
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from adk_agent.cli.edge import INCOMPLETE, INTERRUPTED, OK
 from adk_agent.cli.main import DEFAULT_TIMEOUT_S
-from adk_agent.errors import RequestError
-from adk_agent.settings import Settings
-from adk_agent.tracking import RunState, run_ids
+from adk_agent.core.errors import RequestError
+from adk_agent.core.settings import Settings
+from adk_agent.runs.tracking import RunState, run_ids
 
 LOCAL = "local"
 """The executor that needs no flag."""

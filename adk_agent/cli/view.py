@@ -10,9 +10,9 @@ from pathlib import Path
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
-from adk_agent.page.writing import write_page
-from adk_agent.settings import Settings
-from adk_agent.tracking import read_status
+from adk_agent.core.settings import Settings
+from adk_agent.present.page.writing import write_page
+from adk_agent.runs.tracking import read_status
 
 
 def execute(parsed: argparse.Namespace) -> int:

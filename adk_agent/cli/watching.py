@@ -17,13 +17,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from adk_agent.printable import printable
-from adk_agent.progress import counts_of
-from adk_agent.runs import MANIFEST, load_manifest
-from adk_agent.standing import EndedTrial, ScoreSoFar, Standing
-from adk_agent.tables import score_range
-from adk_agent.tracking import RunStatus, read_status
-from adk_agent.trial_lines import TrialLines
+from adk_agent.core.printable import printable
+from adk_agent.results.progress import counts_of
+from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
+from adk_agent.results.tables import score_range
+from adk_agent.runs.store import MANIFEST, load_manifest
+from adk_agent.runs.tracking import RunStatus, read_status
+from adk_agent.runs.trial_lines import TrialLines
 
 POLL_S = 0.25
 MOST_KEPT = 200

@@ -15,7 +15,7 @@ from a2a.server.events import Event, EventQueue
 from a2a.types import Artifact, Message, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.struct_pb2 import Struct
 
-from adk_agent.conversation.artifacts import run_id_in
+from adk_agent.service.conversation.artifacts import run_id_in
 from tau_bridge.a2a.extensions import TIMESTAMP_KEYS, TRACEABILITY_URI
 
 TraceOf = Callable[[str], Struct]

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adk_agent.errors import RequestError
+from adk_agent.core.errors import RequestError
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 SCHEME = "bearer"

@@ -12,9 +12,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from adk_agent.card import build_card
+from adk_agent.core.versions import versions
+from adk_agent.service.agent_card import build_card
 from adk_agent.service.options import ServiceOptions
-from adk_agent.versions import versions
 
 CARD_CACHING = "public, max-age=60"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from a2a.server.request_handlers.request_handler import RequestHandler
 
-from adk_agent.errors import PreflightError, RequestError
+from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
 

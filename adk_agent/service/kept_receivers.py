@@ -26,7 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.types import NullType
 
-from adk_agent.errors import StorageError
+from adk_agent.core.errors import StorageError
 from adk_agent.service.receivers import Receiver, Receivers
 
 logger = logging.getLogger(__name__)

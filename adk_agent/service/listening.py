@@ -8,7 +8,7 @@ import ipaddress
 import socket
 from typing import Any
 
-from adk_agent.errors import PreflightError
+from adk_agent.core.errors import PreflightError
 
 
 def bound_socket(host: str, port: int, *, flag: str = "--port") -> socket.socket:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from adk_agent.errors import RequestError
+from adk_agent.core.errors import RequestError
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
 from tau_bridge.a2a.extensions import REQUESTED_EXTENSIONS

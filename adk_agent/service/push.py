@@ -13,8 +13,8 @@ from a2a.server.tasks import PushNotificationEvent, PushNotificationSender, Task
 from a2a.types import StreamResponse, Task, TaskStatusUpdateEvent
 from a2a.utils.proto_utils import to_stream_response
 
-from adk_agent.conversation.earlier import ENDED_STATES
-from adk_agent.errors import StorageError
+from adk_agent.core.errors import StorageError
+from adk_agent.service.conversation.earlier import ENDED_STATES
 from adk_agent.service.push_body import body_0_3, body_1_0
 from adk_agent.service.receivers import Receiver, Receivers
 from adk_agent.service.stores import context_of

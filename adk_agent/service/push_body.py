@@ -9,7 +9,7 @@ from a2a.compat.v0_3.conversions import to_compat_task
 from a2a.types import StreamResponse, Task
 from google.protobuf.json_format import MessageToDict
 
-from adk_agent.whole_numbers import with_whole_numbers
+from adk_agent.service.whole_numbers import with_whole_numbers
 
 
 def body_1_0(event: StreamResponse) -> bytes:

@@ -17,9 +17,9 @@ from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
 from a2a.types import Task
 
-from adk_agent.conversation.earlier import ENDED_STATES
-from adk_agent.errors import StorageError
+from adk_agent.core.errors import StorageError
 from adk_agent.service.callers import Caller
+from adk_agent.service.conversation.earlier import ENDED_STATES
 from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.receivers import Receivers, ReceiversInMemory
 

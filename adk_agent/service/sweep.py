@@ -12,8 +12,8 @@ from a2a.server.tasks import TaskStore
 from a2a.types import Artifact, Part, Task, TaskState, TaskStatus
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from adk_agent.conversation import artifacts
-from adk_agent.conversation.earlier import ENDED_STATES, run_id_of
+from adk_agent.service.conversation import artifacts
+from adk_agent.service.conversation.earlier import ENDED_STATES, run_id_of
 from adk_agent.service.stores import context_of
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from adk_agent.evaluation import EvaluationDeps
-from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.settings import Settings
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator

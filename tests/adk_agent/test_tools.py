@@ -15,15 +15,15 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from adk_agent.assembly import Assembly
-from adk_agent.errors import RequestError
-from adk_agent.plan import Overrides
-from adk_agent.registry import AgentRegistry
-from adk_agent.runs import load_report
-from adk_agent.session import run_request
-from adk_agent.settings import Settings
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import Overrides
+from adk_agent.core.settings import Settings
+from adk_agent.requests.registry import AgentRegistry
+from adk_agent.runs.store import load_report
+from adk_agent.runs.tracking import run_ids
 from adk_agent.testing import chat_model
 from adk_agent.tools import MAX_RUNNING, EvaluationTools
-from adk_agent.tracking import run_ids
+from adk_agent.workflow.session import run_request
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -115,7 +115,7 @@ async def test_an_evaluation_returns_at_once_and_shows_what_it_has_while_it_goes
         script = (
             "import asyncio, sys\n"
             "from adk_agent.assembly import Assembly\n"
-            "from adk_agent.settings import Settings\n"
+            "from adk_agent.core.settings import Settings\n"
             "from adk_agent.tools import EvaluationTools\n"
             "tools = EvaluationTools(Assembly(settings=Settings.load(results_dir=sys.argv[1])))\n"
             "print(asyncio.run(tools.get_evaluation_status(sys.argv[2]))['state'])\n"

@@ -26,13 +26,13 @@ from httpx import AsyncClient
 from starlette.applications import Starlette
 
 from adk_agent.assembly import Assembly
-from adk_agent.card import build_card
-from adk_agent.server import build_service
+from adk_agent.core.settings import Settings
+from adk_agent.service.agent_card import build_card
 from adk_agent.service.listening import bound_socket
 from adk_agent.service.options import GrpcAddress, ServiceOptions
+from adk_agent.service.server import build_service
+from adk_agent.service.serving import StoppingServer, server_config
 from adk_agent.service.sweep import nothing
-from adk_agent.serving import StoppingServer, server_config
-from adk_agent.settings import Settings
 from tests.compatibility.executor import DELAY_S, ByMessageId
 
 LISTEN = "127.0.0.1"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.evaluation import EvaluationDeps
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adk_agent.agentbeats import read_agentbeats
 from adk_agent.cli.main import build_parser
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
+from adk_agent.requests.agentbeats import read_agentbeats
 
 ROOT = Path(__file__).parents[2]
 PINNED_ACTION = re.compile(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+")

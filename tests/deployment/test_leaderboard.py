@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.agentbeats import read_agentbeats
-from adk_agent.catalogue import SourceCatalogue
-from adk_agent.conversation.artifacts import report_data
-from adk_agent.evaluation import evaluate
-from adk_agent.planning import resolve
+from adk_agent.play.evaluation import evaluate
+from adk_agent.requests.agentbeats import read_agentbeats
+from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.requests.planning import resolve
+from adk_agent.service.conversation.artifacts import report_data
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -8,7 +8,7 @@ from configuration_reference import PART
 from generated_part import PageError
 from pydantic import AliasChoices
 
-from adk_agent.settings import Settings
+from adk_agent.core.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 

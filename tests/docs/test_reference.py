@@ -11,27 +11,19 @@ import pytest
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from pydantic import AliasChoices
 
-from adk_agent import agentbeats
 from adk_agent.cli.main import build_parser
-from adk_agent.comparison import AgentComparison, RunComparison
-from adk_agent.conversation.incoming import MAX_CHARS
-from adk_agent.conversation.traces import MAX_STEPS
-from adk_agent.conversation.understanding import Intent, understand
-from adk_agent.evaluators import trace_evaluators
-from adk_agent.executor import MAX_RUNNING
-from adk_agent.leaderboard import leaderboard_row
-from adk_agent.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.progress import Progress
-from adk_agent.reading.refusal import RefusalCode
-from adk_agent.report import EvaluationReport, TrialEvaluations
-from adk_agent.runs import TrialRecord
-from adk_agent.scoring import score_entry
-from adk_agent.service.limits import RequestLimits
-from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
-from adk_agent.service.stores import KEPT_IN_MEMORY
-from adk_agent.service.sweep import KEPT_DAYS
-from adk_agent.settings import Settings
-from adk_agent.summary import (
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import Settings
+from adk_agent.play.evaluators import trace_evaluators
+from adk_agent.play.scoring import score_entry
+from adk_agent.play.visible import MAX_REPORTED_STEPS
+from adk_agent.requests import agentbeats
+from adk_agent.requests.reading.refusal import RefusalCode
+from adk_agent.results.comparison import AgentComparison, RunComparison
+from adk_agent.results.leaderboard import leaderboard_row
+from adk_agent.results.progress import Progress
+from adk_agent.results.report import EvaluationReport, TrialEvaluations
+from adk_agent.results.summary import (
     DataOrigin,
     ReferenceScore,
     SummaryRow,
@@ -39,9 +31,17 @@ from adk_agent.summary import (
     TrialRow,
     tables,
 )
-from adk_agent.team_summary import FindingCount, TeamRow
-from adk_agent.tracking import RunState
-from adk_agent.visible import MAX_REPORTED_STEPS
+from adk_agent.results.team_summary import FindingCount, TeamRow
+from adk_agent.runs.store import TrialRecord
+from adk_agent.runs.tracking import RunState
+from adk_agent.service.conversation.incoming import MAX_CHARS
+from adk_agent.service.conversation.traces import MAX_STEPS
+from adk_agent.service.conversation.understanding import Intent, understand
+from adk_agent.service.executor import MAX_RUNNING
+from adk_agent.service.limits import RequestLimits
+from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
+from adk_agent.service.stores import KEPT_IN_MEMORY
+from adk_agent.service.sweep import KEPT_DAYS
 from evals.base import Evaluation, EvaluationContext, Tier
 from evals.diagnosis import ReplyFormat
 from evals.graph.findings import Thresholds

@@ -20,10 +20,10 @@ from a2a.server.tasks import TaskUpdater
 from a2a.types import TaskState
 
 from adk_agent.assembly import Assembly
-from adk_agent.server import build_service
+from adk_agent.core.settings import Settings
 from adk_agent.service.options import ServiceOptions
-from adk_agent.serving import StoppingServer, server_config
-from adk_agent.settings import Settings
+from adk_agent.service.server import build_service
+from adk_agent.service.serving import StoppingServer, server_config
 from tau_bridge.testing.serving import listening_socket
 
 SECRET = "hunter2-planted"

@@ -14,13 +14,13 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from adk_agent.assembly import Assembly
-from adk_agent.redaction import RedactingFilter
-from adk_agent.registry import AgentRegistry, CardSummary, RegisteredAgent
-from adk_agent.server import build_service
+from adk_agent.core.redaction import RedactingFilter
+from adk_agent.core.settings import Settings
+from adk_agent.requests.registry import AgentRegistry, CardSummary, RegisteredAgent
 from adk_agent.service.callers import Callers
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.options import ServiceOptions
-from adk_agent.settings import Settings
+from adk_agent.service.server import build_service
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.testing import closed_port, serve
 

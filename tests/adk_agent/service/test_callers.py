@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from adk_agent.errors import RequestError
+from adk_agent.core.errors import RequestError
 from adk_agent.service.callers import CARD_PATHS, Callers
 
 TOKENS = SecretStr("first-token, second-token")

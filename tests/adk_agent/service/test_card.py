@@ -5,8 +5,8 @@ import pytest
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from pydantic import SecretStr
 
-from adk_agent.card import ASSESSMENT, EVALUATE, TEAMS, build_card, card_json
 from adk_agent.cli.main import main
+from adk_agent.service.agent_card import ASSESSMENT, EVALUATE, TEAMS, build_card, card_json
 from adk_agent.service.callers import CARD_PATHS, Callers
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 

@@ -14,14 +14,14 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from adk_agent import serving
-from adk_agent.card import build_card, card_json
-from adk_agent.errors import StorageError
+from adk_agent.core.errors import StorageError
+from adk_agent.service import serving
+from adk_agent.service.agent_card import build_card, card_json
 from adk_agent.service.callers import CARD_PATHS
 from adk_agent.service.front_door import FrontDoor, Service
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.options import ServiceOptions
-from adk_agent.serving import serve
+from adk_agent.service.serving import serve
 from tau_bridge.testing.serving import listening_socket
 
 CARD = build_card("http://127.0.0.1:1/", version="1")

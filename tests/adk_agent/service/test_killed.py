@@ -23,9 +23,9 @@ import pytest
 import uvicorn
 
 from adk_agent.assembly import Assembly
-from adk_agent.server import build_service
+from adk_agent.core.settings import Settings
 from adk_agent.service.options import ServiceOptions, TaskStoreChoice
-from adk_agent.settings import Settings
+from adk_agent.service.server import build_service
 from tau_bridge.testing import scripted_agent, serve
 from tau_bridge.testing.serving import listening_socket
 

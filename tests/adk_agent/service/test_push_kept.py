@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adk_agent.errors import StorageError
+from adk_agent.core.errors import StorageError
 from adk_agent.service.options import MEMORY, TaskStoreChoice
 from adk_agent.service.push import LEFT_AT_ONCE
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK, version_of

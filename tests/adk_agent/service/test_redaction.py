@@ -4,7 +4,7 @@ import logging
 
 from pydantic import SecretStr
 
-from adk_agent.redaction import RedactingFilter
+from adk_agent.core.redaction import RedactingFilter
 
 
 def cleaned(message, *arguments, exc_info=None):

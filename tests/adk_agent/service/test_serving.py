@@ -14,8 +14,8 @@ import pytest
 from adk_agent.cli import serve as cli_serve
 from adk_agent.cli.main import main
 from adk_agent.cli.serve import address_of, network_policy
+from adk_agent.core.settings import Settings
 from adk_agent.service.listening import bound_socket
-from adk_agent.settings import Settings
 from tau_bridge.a2a.policy import NetworkPolicy
 
 pytestmark = pytest.mark.usefixtures("quick_start")

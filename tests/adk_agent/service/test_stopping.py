@@ -8,7 +8,7 @@ from a2a.helpers import new_text_part
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 
-from adk_agent.card import build_card
+from adk_agent.service.agent_card import build_card
 from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stopping import STOPPED, StoppableExecutor
 from adk_agent.service.stores import BoundedTaskStore, context_of

@@ -8,7 +8,7 @@ from a2a.helpers import new_text_part
 from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, Task, TaskState, TaskStatus
 
-from adk_agent.errors import RequestError, StorageError
+from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stores import (
     BoundedTaskStore,

@@ -1,0 +1,113 @@
+"""AnswerCache: answers of language models on disk, found by what was asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from adk_agent.core.errors import StorageError
+from adk_agent.core.files import storage, write_whole
+from tau_bridge.tau2.completion import CompletionResult
+from tau_bridge.tau2.messages import ToolCall
+
+logger = logging.getLogger(__name__)
+
+MAX_ANSWER_BYTES = 1_000_000
+"""A larger answer is not kept, and a larger file is none of ours."""
+
+
+class _KeptAnswer(BaseModel):
+    """One file of the cache. What was asked is not in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = 1
+    model: str
+    content: str | None
+    tool_calls: tuple[ToolCall, ...]
+
+
+def key_of(question: Mapping[str, Any]) -> str:
+    """The SHA-256 of a question in canonical JSON, in hexadecimal digits.
+
+    Raises:
+        TypeError: The question holds something that JSON has no form for.
+        ValueError: It holds a number that is none, or itself.
+    """
+    text = json.dumps(question, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class AnswerCache:
+    """A folder with one file for each answer.
+
+    Several processes may use it at once. What cannot be read is not there, and is written anew.
+
+    Args:
+        folder: Where the answers are. Made where it is missing.
+
+    Raises:
+        StorageError: The folder cannot be made or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._has_warned = False
+        with storage(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError("it cannot be written")
+
+    def get(self, key: str) -> CompletionResult | None:
+        """The answer to a question, which costs nothing any more; None where there is none."""
+        try:
+            with self._path(key).open("rb") as file:
+                text = file.read(MAX_ANSWER_BYTES + 1)
+            kept = _KeptAnswer.model_validate_json(text)
+        except (OSError, ValidationError):
+            return None
+        return CompletionResult(
+            content=kept.content,
+            tool_calls=kept.tool_calls,
+            total_tokens=0,
+            cost=0.0,
+            model=kept.model,
+            cached=True,
+        )
+
+    def put(self, key: str, answer: CompletionResult) -> None:
+        """Keep an answer. Where that fails, a warning says so once, and the run goes on."""
+        kept = _KeptAnswer(model=answer.model, content=answer.content, tool_calls=answer.tool_calls)
+        text = kept.model_dump_json()
+        if len(text.encode()) > MAX_ANSWER_BYTES:
+            return
+        path = self._path(key)
+        try:
+            with storage(path):
+                path.parent.mkdir(exist_ok=True)
+            write_whole(path, text)
+        except StorageError as error:
+            self._warn(error)
+
+    def forget(self, key: str) -> None:
+        """Take away an answer that turned out to be of no use."""
+        try:
+            with storage(self._path(key)):
+                self._path(key).unlink(missing_ok=True)
+        except StorageError as error:
+            self._warn(error)
+
+    def _warn(self, error: StorageError) -> None:
+        if not self._has_warned:
+            logger.warning("answers of language models are not kept: %s", error)
+        self._has_warned = True
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"

@@ -1,0 +1,128 @@
+"""Files that are written whole or not at all, and errors that name them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import TextIO, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from adk_agent.core.errors import DamagedError, StorageError
+
+M = TypeVar("M", bound=BaseModel)
+SCHEMA = 1
+"""Of the files of a run. It grows when a version before would misread what is written."""
+_MOST_CHARS = 200
+"""Of an error's place and of its message."""
+
+
+@contextmanager
+def storage(path: Path) -> Iterator[None]:
+    """What the operating system refuses inside is a StorageError that names `path`."""
+    try:
+        yield
+    except OSError as error:
+        msg = f"cannot use {str(path)!r}: {error.strerror or error}"
+        raise StorageError(msg) from error
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[TextIO]:
+    """A file to write, which takes its place when the block ends without an error.
+
+    A reader sees the old text or the new one, and never a part. Of several writers the last wins:
+    each has a draft of its own. What is there and is no regular file, such as a pipe or a device,
+    is written to as it is.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    with storage(path):
+        is_special = path.exists() and not path.is_file() and not path.is_dir()
+    if is_special:
+        with storage(path), path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    draft = path.with_name(f".{token_hex(8)}.part")
+    with storage(path):
+        try:
+            with draft.open("x", encoding="utf-8", newline="") as file:
+                yield file
+            os.replace(draft, path)  # noqa: PTH105 - says that an existing file is replaced
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write the text of a file whole or not at all, as `whole_file` does.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    with whole_file(path) as file:
+        file.write(text)
+
+
+class _Versioned(BaseModel):
+    schema_version: int = SCHEMA
+
+
+def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None) -> M:
+    """What a file holds, as it was written by this version or one before.
+
+    Args:
+        path: The file.
+        kind: What it holds.
+        what: The same in words, for the message.
+        remedy: What to do where it is damaged, for the message too.
+
+    Raises:
+        DamagedError: It holds something else.
+        StorageError: It is not there, or was written by a newer version.
+    """
+    with storage(path):
+        text = path.read_bytes()
+    _refuse_newer_text(path, text)
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        msg = f"{str(path)!r} is not a {what} of this version: {first_error(error)}"
+        raise DamagedError(f"{msg}; {remedy}" if remedy else msg) from error
+
+
+def first_error(error: ValidationError) -> str:
+    """Where the first of a model's errors is and what it says, and how many there are."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    told = first["msg"][:_MOST_CHARS]
+    if place:
+        told = f"{place[:_MOST_CHARS]}: {told}"
+    count = error.error_count()
+    return told if count == 1 else f"{told} (the first of {count} errors)"
+
+
+def refuse_newer(path: Path) -> None:
+    """Nothing, unless there is a file that a newer version wrote.
+
+    Raises:
+        StorageError: There is.
+    """
+    with storage(path):
+        text = path.read_bytes() if path.exists() else b""
+    _refuse_newer_text(path, text)
+
+
+def _refuse_newer_text(path: Path, text: bytes) -> None:
+    try:
+        schema = _Versioned.model_validate_json(text).schema_version
+    except ValidationError:
+        return  # whoever reads the whole says what is wrong with it
+    if schema > SCHEMA:
+        raise StorageError(
+            f"{str(path)!r} was written by a newer greenroom (schema {schema}, this one reads up "
+            f"to {SCHEMA}): update greenroom"
+        )

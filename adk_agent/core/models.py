@@ -1,0 +1,318 @@
+"""Language models: the one place that talks to them, through litellm, and what serves offline.
+
+litellm costs about 5 s of CPU and 190 MB to import, so it is imported when a model is first
+called, never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from adk_agent.core.answer_cache import AnswerCache, key_of
+from adk_agent.core.errors import ModelError
+from adk_agent.core.masking import without_credentials
+from adk_agent.core.settings import Settings, keep_litellm_offline
+from tau_bridge.tau2.completion import CompletionResult
+from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.tau2.model_user import without_secrets
+
+if TYPE_CHECKING:
+    from tau_bridge.tau2.world import ToolSchema
+
+CALL_TIMEOUT_S = 120.0
+NUM_RETRIES = 2
+CHECK_TIMEOUT_S = 20.0
+_PREPARING_S = 0.02
+"""Between two looks at a call that is being prepared."""
+_CANCELLING_S = 1.0
+_DEFAULT_ARGUMENTS: Mapping[str, Any] = {
+    "temperature": 0.0,
+    "timeout": CALL_TIMEOUT_S,
+    "num_retries": NUM_RETRIES,
+}
+_NOT_ASKED = frozenset({"timeout", "num_retries", "api_key"})
+"""Arguments of a call on which no answer depends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A language model and how to reach it.
+
+    Args:
+        name: What users call it.
+        litellm_name: LiteLLM's name, with the provider.
+        api_key: Never shown.
+        base_url: None for the provider's own.
+        arguments: Further arguments of every call; temperature is 0 unless they say otherwise.
+    """
+
+    name: str
+    litellm_name: str
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The model and where it answers, without anything secret."""
+        where = "" if self.base_url is None else f" at {without_credentials(self.base_url)}"
+        return f"{self.name}{where}"
+
+
+def default_spec(settings: Settings) -> ModelSpec | None:
+    """The model of the AGENTBEATS_LLM_* variables, None where none is configured."""
+    if not settings.model_configured:
+        return None
+    return _openai_compatible(settings, settings.llm_model, {})
+
+
+def user_spec(
+    settings: Settings, user_llm: str | None, arguments: Mapping[str, Any]
+) -> ModelSpec | None:
+    """The model that plays the user: the one asked for, else the configured one, else None."""
+    if settings.offline:
+        return None
+    if settings.model_configured:
+        return _openai_compatible(settings, user_llm or settings.llm_model, arguments)
+    if user_llm is None:
+        return None
+    # A provider's own key (OPENAI_API_KEY and the like); the pre-flight says if it is missing.
+    return ModelSpec(name=user_llm, litellm_name=user_llm, arguments=arguments)
+
+
+def _openai_compatible(settings: Settings, name: str, arguments: Mapping[str, Any]) -> ModelSpec:
+    bare = name.removeprefix("openai/")
+    return ModelSpec(
+        name=bare,
+        litellm_name=f"openai/{bare}",
+        api_key=settings.llm_api_key,
+        base_url=settings.llm_base_url,
+        arguments=arguments,
+    )
+
+
+class LiteLlmCompletion:
+    """Calls one language model through litellm. A `tau_bridge.tau2.completion.Completion`.
+
+    Args:
+        spec: The model.
+        answers: Where answers are kept and looked for before the model is asked; None: nowhere.
+        trial_seed: Of the trial that asks. Two trials never share a kept answer, whether or not the
+            model takes a seed.
+    """
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        *,
+        answers: AnswerCache | None = None,
+        trial_seed: int | None = None,
+    ) -> None:
+        self.spec = spec
+        self._answers = answers
+        self._trial_seed = trial_seed
+        self._used: list[str] = []
+
+    async def __call__(
+        self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
+    ) -> CompletionResult:
+        """The model's next message, or that which it gave to the same question before.
+
+        Raises:
+            ModelError: the model could not be called, or its answer is not readable.
+        """
+        if self._answers is None:
+            return await self._call(messages, tools)
+        try:
+            key = key_of(self._question(messages, tools))
+        except (TypeError, ValueError):  # such as NaN: what has no key is asked every time
+            return await self._call(messages, tools)
+        kept = self._answers.get(key)
+        self._used.append(key)
+        if kept is not None:
+            return kept
+        result = await self._call(messages, tools)
+        if result.content or result.tool_calls:
+            self._answers.put(key, result)
+        return result
+
+    def _question(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> dict[str, Any]:
+        """All that an answer depends on, and no key."""
+        arguments = {**_DEFAULT_ARGUMENTS, **self.spec.arguments}
+        base_url = self.spec.base_url
+        return {
+            "model": self.spec.litellm_name,
+            "base_url": None if base_url is None else without_credentials(base_url),
+            "arguments": {k: v for k, v in arguments.items() if k not in _NOT_ASKED},
+            "messages": [dict(message) for message in messages],
+            "tools": [dict(tool) for tool in tools],
+            "trial_seed": self._trial_seed,
+        }
+
+    async def _call(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
+    ) -> CompletionResult:
+        litellm = await _litellm()
+        key = self.spec.api_key
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S * (NUM_RETRIES + 1)):
+                response = await _cancelled_in_time(
+                    litellm.acompletion(
+                        model=self.spec.litellm_name,
+                        messages=[dict(message) for message in messages],
+                        tools=[dict(tool) for tool in tools] or None,
+                        api_key=key.get_secret_value() if key else _placeholder(self.spec),
+                        api_base=self.spec.base_url,
+                        **{**_DEFAULT_ARGUMENTS, **self.spec.arguments},
+                    )
+                )
+        except Exception as error:  # noqa: BLE001 - litellm maps providers' errors loosely
+            raise ModelError(self._explain(error)) from None
+        return _result(response, self.spec.name, litellm)
+
+    def seeded(self, seed: int) -> LiteLlmCompletion:
+        """The same model with a seed for its sampling, where its provider takes one.
+
+        A seed among the model's own arguments wins.
+        """
+        arguments = {"seed": seed, "drop_params": True, **self.spec.arguments}
+        spec = replace(self.spec, arguments=arguments)
+        return LiteLlmCompletion(spec, answers=self._answers, trial_seed=seed)
+
+    def of_trial(self, seed: int) -> LiteLlmCompletion:
+        """The same model, whose kept answers are those of one trial."""
+        return LiteLlmCompletion(self.spec, answers=self._answers, trial_seed=seed)
+
+    def forget_answers(self) -> None:
+        """Take the answers that this completion gave out of the cache: they were of no use."""
+        if self._answers is not None:
+            for key in self._used:
+                self._answers.forget(key)
+
+    async def ask(self, prompt: str) -> str:
+        """The model's answer to one prompt, empty if it said nothing."""
+        result = await self([{"role": "user", "content": prompt}])
+        return result.content or ""
+
+    async def check(self) -> None:
+        """Make sure that the model answers, with one short call.
+
+        Raises:
+            ModelError: it does not; the message says which variables to look at.
+        """
+        once = {**self.spec.arguments, "timeout": CHECK_TIMEOUT_S, "num_retries": 0}
+        await LiteLlmCompletion(replace(self.spec, arguments=once)).ask(
+            "Answer with the single word: ready"
+        )
+
+    def _explain(self, error: Exception) -> str:
+        first_line = str(error).splitlines()[0] if str(error) else ""
+        text = f"{type(error).__name__}: {without_secrets(first_line)}"
+        if self.spec.api_key is not None:
+            text = text.replace(self.spec.api_key.get_secret_value(), "***")
+        url = self.spec.base_url
+        where = "its provider" if url is None else without_credentials(url)
+        return (
+            f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
+            "check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and AGENTBEATS_LLM_MODEL, "
+            "or use --offline"
+        )
+
+
+def _placeholder(spec: ModelSpec) -> str | None:
+    # Local OpenAI-compatible servers need no key, but the client insists on one.
+    return "none" if spec.base_url is not None else None
+
+
+async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
+    """What a call of litellm returns; where it is cancelled, nothing of it is left behind.
+
+    litellm prepares a request in a thread, whose result is a coroutine. A call that is cancelled
+    meanwhile would drop that coroutine, which Python reports as never awaited: so the cancellation
+    waits until the request is prepared.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while _is_being_prepared(task):
+            await asyncio.wait({task}, timeout=_PREPARING_S)
+        task.cancel()
+        await asyncio.wait({task}, timeout=_CANCELLING_S)
+        if task.done() and not task.cancelled():
+            task.exception()  # has been looked at, so that nobody reports it
+        raise
+
+
+def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
+    """Whether the innermost coroutine of a call is litellm's own, which waits for its thread."""
+    innermost = ""
+    awaited: object = task.get_coro()
+    while inspect.iscoroutine(awaited):
+        innermost, awaited = awaited.__qualname__, awaited.cr_await
+    return innermost == "acompletion" and not task.done()
+
+
+async def load_litellm() -> None:
+    """Import litellm off the event loop, so that the first call of a model need not.
+
+    Whoever limits the time of a call waits for this first: on a slow machine the import takes
+    longer than the call may.
+    """
+    await _litellm()
+
+
+async def _litellm() -> Any:
+    return await asyncio.to_thread(import_litellm)
+
+
+def import_litellm() -> Any:
+    """litellm, kept from the network at import and from writing to the terminal."""
+    keep_litellm_offline()
+    import litellm
+
+    litellm.suppress_debug_info = True  # banners on every error
+    logging.getLogger("LiteLLM").setLevel(logging.ERROR)
+    return litellm
+
+
+def _result(response: Any, name: str, litellm: Any) -> CompletionResult:
+    try:
+        message = response.choices[0].message
+        calls = tuple(
+            ToolCall(
+                id=call.id or f"call_{index}",
+                name=call.function.name,
+                arguments=json.loads(call.function.arguments or "{}"),
+                requestor="user",
+            )
+            for index, call in enumerate(message.tool_calls or ())
+        )
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        msg = f"the answer of the language model {name!r} cannot be read: {error}"
+        raise ModelError(msg) from error
+    usage = getattr(response, "usage", None)
+    return CompletionResult(
+        content=message.content,
+        tool_calls=calls,
+        total_tokens=getattr(usage, "total_tokens", None),
+        cost=_cost(response, litellm),
+        model=name,
+    )
+
+
+def _cost(response: Any, litellm: Any) -> float | None:
+    try:
+        return float(litellm.completion_cost(completion_response=response))
+    except Exception:  # noqa: BLE001 - raised for every model without a known price
+        return None

@@ -1,0 +1,149 @@
+"""EvaluationRequest, what somebody asked for; EvaluationPlan, exactly what will be played.
+
+A request names things (`domain: airline, num_tasks: 5`); `adk_agent.requests.planning.resolve` checks it
+against the real catalogue and makes the plan, which lists every task.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tau_bridge import coordination
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.business import scenarios
+
+DEFAULT_SEED = 300
+"""The official engine's default seed."""
+DEFAULT_MAX_STEPS = 200
+DEFAULT_MAX_CONCURRENCY = 4
+MAX_TRIALS = 100
+MAX_STEPS = 10_000
+MAX_CONCURRENCY = 1_000
+MAX_SEED = 999_999_999
+MAX_TASKS = 1_000_000
+MAX_SHARDS = 20
+COORDINATION = coordination.DOMAIN
+"""The domain of the exercises for teams, beside those of τ²-bench."""
+BUSINESS = scenarios.DOMAIN
+"""The domain of the business scenarios, which have tools and an end state of their own."""
+BUILTIN_PREFIX = "builtin:"
+"""Marks an address that names a bundled agent, for example `builtin:null`."""
+NEEDS_GOLD = "oracle"
+"""The bundled agent that is told the gold actions."""
+
+EVERY_MEMBER = "all"
+"""In place of an entry's role: the exercises go to every member of a team, one after the other."""
+
+EvaluationType = Literal["all", "action"]
+"""`all`: the official reward. `action`: the legacy comparison of actions alone."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Participant(_Frozen):
+    """An agent to evaluate: its role in the request, and `http(s)://...` or `builtin:<name>`."""
+
+    role: str = "agent"
+    address: str
+
+    @property
+    def builtin(self) -> str | None:
+        """The bundled agent's name, None for an agent that somebody else runs."""
+        if self.address.startswith(BUILTIN_PREFIX):
+            return self.address.removeprefix(BUILTIN_PREFIX)
+        return None
+
+
+class Selection(_Frozen):
+    """Which tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split."""
+
+    domain: str
+    task_ids: tuple[str, ...] | None = None
+    num_tasks: Annotated[int, Field(ge=1)] | None = None
+    first: bool = False
+    """A number of tasks means the first of the split; otherwise it means a stratified sample."""
+    split: str = "base"
+
+
+class EvaluationRequest(_Frozen):
+    """What was asked for. None means: not said, so the default applies."""
+
+    participants: tuple[Participant, ...]
+    selections: tuple[Selection, ...]
+    num_trials: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
+    max_concurrency: Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = None
+    solo: bool = False
+    """Play without a user (telecom and mock)."""
+    evaluation_type: EvaluationType = "all"
+    user_llm: str | None = None
+    user_llm_args: dict[str, Any] | None = None
+    entry: str | None = None
+    """The participants are one team, and this is the role that answers for it, or `all`."""
+    shard_index: Annotated[int, Field(ge=0)] | None = None
+    num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
+    reasoning: str = ""
+    """Why these tasks, in a sentence or two, by whoever read the request."""
+    warnings: tuple[str, ...] = ()
+    """What was noticed and not obeyed, for example an unknown config key."""
+
+
+class PlannedTasks(_Frozen):
+    """The tasks of one domain that will be played, in order."""
+
+    domain: str
+    task_ids: tuple[str, ...]
+
+
+class EvaluationPlan(_Frozen):
+    """Exactly what will be played: every participant plays every task `num_trials` times."""
+
+    participants: tuple[Participant, ...]
+    members: tuple[Participant, ...] = ()
+    """The whole team where the participants belong to one; empty where each stands for itself."""
+    tasks: tuple[PlannedTasks, ...]
+    num_trials: int = 1
+    max_concurrency: int = DEFAULT_MAX_CONCURRENCY
+    seed: int = DEFAULT_SEED
+    max_steps: int = DEFAULT_MAX_STEPS
+    solo: bool = False
+    evaluation_type: EvaluationType = "all"
+    user_llm: str | None = None
+    user_llm_args: dict[str, Any] = Field(default_factory=dict)
+    reasoning: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def benchmark_tasks(self) -> tuple[PlannedTasks, ...]:
+        """The tasks of τ²-bench among them: all but those of the bundled domains."""
+        return tuple(planned for planned in self.tasks if planned.domain not in BUNDLED_DOMAINS)
+
+    def plays(self, domain: str) -> bool:
+        """Whether tasks of a domain are among them."""
+        return any(planned.domain == domain for planned in self.tasks)
+
+    @property
+    def total_trials(self) -> int:
+        """How many conversations the plan holds."""
+        tasks = sum(len(planned.task_ids) for planned in self.tasks)
+        return len(self.participants) * tasks * self.num_trials
+
+
+class Overrides(_Frozen):
+    """What the command line's flags say; each one that is given beats the sentence.
+
+    Their bounds are those of a request; `adk_agent.requests.planning.resolve` checks them, so that whoever
+    gives a value out of range reads the flag's name.
+    """
+
+    num_trials: int | None = None
+    max_concurrency: int | None = None
+    seed: int | None = None
+    max_steps: int | None = None
+    limit: int | None = None
+    """At most this many tasks of each domain: a sample, unless they are named or the first."""

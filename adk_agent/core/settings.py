@@ -1,0 +1,109 @@
+"""Settings: the only place of this package that reads the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from adk_agent.core.errors import RequestError
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-4o-mini"
+DEFAULT_RESULTS_DIR = Path("results")
+
+
+def keep_litellm_offline() -> None:
+    """Have litellm use the price list that it ships, instead of downloading one at import."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+
+def keep_ray_to_itself(*, on_loopback: bool) -> None:
+    """Have Ray, before it is imported, report to nobody.
+
+    Args:
+        on_loopback: Have a cluster that is started here listen to this machine alone.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of a change
+    if on_loopback:
+        # Ray's switch for systems on which it supports a single machine only. On all others it
+        # would listen on every network.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+
+
+class Settings(BaseSettings):
+    """What the environment says. Every field has a default that works offline."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", populate_by_name=True, env_ignore_empty=True
+    )
+
+    llm_api_key: SecretStr | None = Field(None, validation_alias="AGENTBEATS_LLM_API_KEY")
+    llm_base_url: str = Field(DEFAULT_BASE_URL, validation_alias="AGENTBEATS_LLM_BASE_URL")
+    llm_model: str = Field(DEFAULT_MODEL, validation_alias="AGENTBEATS_LLM_MODEL")
+    agent_model: str | None = Field(None, validation_alias="GREENROOM_AGENT_MODEL")
+    """Another LiteLLM model string, or a bare Gemini name, for selector and interpreter."""
+    google_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    )
+    google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
+    tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
+    results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
+    port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
+    """Where the A2A service listens unless a flag says otherwise."""
+    auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")
+    """Bearer token that callers of the A2A service need; several with commas between."""
+    allowed_hosts: str = Field("", validation_alias="GREENROOM_ALLOWED_HOSTS")
+    """What a public service may call besides public addresses: host, host:port or network."""
+    tools_url: str | None = Field(
+        None,
+        pattern=r"^http://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$",
+        validation_alias="GREENROOM_TOOLS_URL",
+    )
+    """Where agents on other machines reach the tools of business scenarios: http://host[:port]."""
+    without: str = Field("", validation_alias="GREENROOM_WITHOUT")
+    """Evaluators and graph metrics that are switched off: their names, with commas between."""
+    ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
+    """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
+    offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
+    """Use no language model, whatever else is configured."""
+
+    @classmethod
+    def load(cls, **given: Any) -> Settings:
+        """The settings of the environment; what is `given` and not None wins.
+
+        Raises:
+            RequestError: a variable has a value that cannot be used.
+        """
+        try:
+            return cls(**{name: value for name, value in given.items() if value is not None})
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise RequestError(f"setting {name}: {first['msg']}") from error
+
+    @property
+    def allowed_host_list(self) -> tuple[str, ...]:
+        """The entries of GREENROOM_ALLOWED_HOSTS."""
+        return tuple(entry.strip() for entry in self.allowed_hosts.split(",") if entry.strip())
+
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Every secret among the settings."""
+        every = (self.llm_api_key, self.google_api_key, self.auth_token)
+        return tuple(secret for secret in every if secret is not None)
+
+    @property
+    def google_configured(self) -> bool:
+        """Whether Google's API can be called: by a key, or through Vertex AI."""
+        return self.google_api_key is not None or self.google_vertex
+
+    @property
+    def model_configured(self) -> bool:
+        """Whether AGENTBEATS_LLM_* ask for a model: by a key, or a base URL of one's own."""
+        return not self.offline and (
+            self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
+        )

@@ -1,0 +1,490 @@
+"""evaluate: plays a plan and returns its report. Knows no ADK."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.errors import ModelError, PreflightError, RequestError, StorageError
+from adk_agent.core.masking import without_keys
+from adk_agent.core.models import LiteLlmCompletion
+from adk_agent.core.plan import BUILTIN_PREFIX, BUSINESS, EvaluationPlan
+from adk_agent.core.settings import Settings
+from adk_agent.play.bundled import BundledAgents, gold_script
+from adk_agent.play.business_trial import served_tools
+from adk_agent.play.executors.base import Executor, OpenExecutor
+from adk_agent.play.executors.local import open_local
+from adk_agent.play.executors.schedule import in_turns, play_all
+from adk_agent.play.references import ReferenceBook
+from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
+from adk_agent.play.team_access import Teams
+from adk_agent.play.trial import TrialDeps
+from adk_agent.play.vigil import Probe, Vigil
+from adk_agent.results.markdown import render_markdown
+from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
+from adk_agent.runs.conditions import (
+    NO_MODELS,
+    data_origins,
+    model_labels,
+    model_specs,
+    refuse_a_mixture,
+)
+from adk_agent.runs.jobs import TrialJob, jobs_of
+from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
+from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
+from adk_agent.runs.tally import Tally
+from adk_agent.runs.tracking import tracked_run
+from evals.driver import EvaluatorRegistry
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.business.tool_server import BusinessTools
+from tau_bridge.clock import Runtime
+from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
+from tau_bridge.tau2.data import DataSource
+from tau_bridge.tau2.domains import Domain, load_domain
+from tau_bridge.tau2.loop import trial_seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationDeps:
+    """What an evaluation needs from outside. Chosen in `adk_agent.assembly` alone."""
+
+    settings: Settings
+    source: DataSource
+    runtime: Runtime
+    new_run_id: Callable[[], str]
+    evaluators: EvaluatorRegistry
+    """For τ²-bench trials, for participants and for the run."""
+    team_evaluators: EvaluatorRegistry
+    """For coordination exercises."""
+    new_messenger: Callable[[], Messenger]
+    versions: Mapping[str, str]
+    results_dir: Path
+    observe_teams: bool = True
+    """Whether calls between the members of a team are watched."""
+    believe_reports: bool = True
+    """Whether what participants report of their own calls is used."""
+    answers: AnswerCache | None = None
+    """Where the answers of the user's and the judge's models are kept, and taken from."""
+    open_executor: OpenExecutor = open_local
+    """Where trials are played; here by default."""
+    references: ReferenceBook = field(default_factory=ReferenceBook)
+    """Where the floor and the ceiling of tasks come from."""
+    stop_rule: StopRule | None = None
+    """When to end before all trials were played."""
+
+
+async def evaluate(
+    plan: EvaluationPlan,
+    deps: EvaluationDeps,
+    *,
+    request: str,
+    run_id: str | None = None,
+    on_progress: OnProgress = silent,
+) -> EvaluationReport:
+    """Play every trial of the plan and report.
+
+    The report is on disk when this returns; when it is cancelled, what was finished is.
+
+    Raises:
+        PreflightError: a participant or a model is not there; nothing was played.
+        StorageError: the run directory cannot be written.
+    """
+    manifest = RunManifest(
+        run_id=run_id or deps.new_run_id(),
+        request=without_keys(request),
+        plan=plan,
+        created_at=deps.runtime.clock.now(),
+        versions=dict(deps.versions),
+        seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
+        data=data_origins(plan, deps.source),
+        models=model_labels(plan, deps.settings),
+    )
+    return await _tracked(manifest, deps, on_progress)
+
+
+async def resume(
+    run_id: str,
+    deps: EvaluationDeps,
+    *,
+    retry: Retry = "failed",
+    on_progress: OnProgress = silent,
+) -> EvaluationReport:
+    """Play what is missing of a run, and again what `retry` says; report all of it.
+
+    A run of which nothing is left to play needs neither its agents nor its models: it is reported
+    if it was not, and left as it is otherwise.
+
+    Raises:
+        RequestError: the run is being played, or other data, versions or language models would
+            join it.
+        PreflightError: a participant or a model is not there; nothing was played.
+        StorageError: there is no such run, or its directory cannot be read or written.
+    """
+    manifest = load_manifest(deps.results_dir, run_id)
+    settled = await asyncio.to_thread(settled_report, deps.results_dir, manifest, retry)
+    if settled is not None:
+        return settled
+    try:
+        refuse_a_mixture(manifest, deps.versions, deps.source, deps.settings)
+    except RequestError:
+        if not await asyncio.to_thread(is_all_played, deps.results_dir, manifest, retry):
+            raise
+    return await _tracked(manifest, deps, on_progress, retry=retry)
+
+
+async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
+    """The report of the trials that are on disk, written beside them. Plays nothing.
+
+    Raises:
+        RequestError: the run is being played.
+        StorageError: there is no such run, or its directory cannot be read or written.
+    """
+    manifest = load_manifest(deps.results_dir, run_id)
+    clock = deps.runtime.clock
+    with tracked_run(deps.results_dir, run_id, request=manifest.request, clock=clock) as tracker:
+        ended = iter_trials(deps.results_dir, run_id, manifest=manifest)
+        run = await asyncio.to_thread(_Run, manifest, deps, silent, ended)
+        report = await run.report(interrupted=True)
+        tracker.end("interrupted", "its process ended before it did")
+    return report
+
+
+async def _tracked(
+    manifest: RunManifest,
+    deps: EvaluationDeps,
+    on_progress: OnProgress,
+    *,
+    retry: Retry | None = None,
+) -> EvaluationReport:
+    """Play, with the run's status on disk all the while; go on with a run where `retry` is given.
+
+    What there is of it is read under its lock: nobody adds to it.
+    """
+    with tracked_run(
+        deps.results_dir, manifest.run_id, request=manifest.request, clock=deps.runtime.clock
+    ) as tracker:
+
+        def tell(progress: Progress) -> None:
+            tracker.saw(progress)
+            on_progress(progress)
+
+        kept = kept_trials(deps.results_dir, manifest, retry) if retry is not None else None
+        run = await asyncio.to_thread(_Run, manifest, deps, tell, kept)
+        report = await tracker.until_canceled(run.execute())
+        tracker.end(report.status)
+    return report
+
+
+class _Run:
+    """One run. `finished` are the trials of it that need not be played; None: it is a new one."""
+
+    def __init__(
+        self,
+        manifest: RunManifest,
+        deps: EvaluationDeps,
+        on_progress: OnProgress,
+        finished: Iterable[TrialRecord] | None,
+    ) -> None:
+        self._manifest = manifest
+        self._plan = manifest.plan
+        self._deps = deps
+        self._run_id = manifest.run_id
+        self._on_progress = on_progress
+        self._is_new = finished is None
+        jobs = list(jobs_of(self._plan))
+        self._tally = Tally(
+            run_id=self._run_id, plan=self._plan, jobs=jobs, evaluators=deps.evaluators
+        )
+        self._standing = Standing.of_plan(self._plan)
+        self._early = EarlyStop(
+            deps.stop_rule, plan=self._plan, standing=self._standing, clock=deps.runtime.clock
+        )
+        self._total = len(jobs)
+        missing = {job.key: job for job in jobs}
+        for record in finished or ():
+            self._tally.add(missing.pop(record.key), record)
+            self._standing.add(EndedTrial.of(record.row))
+        self._jobs = list(missing.values())
+        self._pace = Pace(deps.runtime.clock)
+
+    async def report(self, *, interrupted: bool) -> EvaluationReport:
+        """Report the trials that are on disk. Asks nobody and plays nothing."""
+        store = RunStore.reopen(self._deps.results_dir, self._run_id)
+        try:
+            return await self._report(store, interrupted=interrupted)
+        finally:
+            store.close()
+
+    async def execute(self) -> EvaluationReport:
+        if not self._jobs and not self._is_new:
+            return await self.report(interrupted=False)
+        self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
+        if not self._is_new and not self._manifest.models:
+            self._tally.warn([NO_MODELS])
+        user_model, judge_model = await self._models()
+        domains = await asyncio.to_thread(self._load_domains)
+        everyone = self._plan.members or self._plan.participants
+        names = [p.builtin for p in everyone if p.builtin is not None]
+        messenger = self._deps.new_messenger()
+        try:
+            async with (
+                BundledAgents(
+                    names,
+                    gold=self._gold(names),
+                    wired=self._deps.observe_teams,
+                    seed=self._plan.seed,
+                ) as bundled,
+                self._teams(bundled) as teams,
+                self._tools(bundled) as tools,
+            ):
+                urls = self._urls(bundled)
+                self._allow_bundled(messenger, urls)
+                await self._greet(messenger, urls)
+                await self._measure_references(domains)
+                self._tally.warn(teams.warnings)
+                vigil = Vigil(self._probe(bundled, urls))
+                trial_deps = TrialDeps(
+                    run_id=self._run_id,
+                    plan=self._plan,
+                    domains=domains,
+                    urls=urls,
+                    teams=teams,
+                    messenger=messenger,
+                    clock=self._deps.runtime.clock,
+                    evaluators=self._deps.evaluators,
+                    team_evaluators=self._deps.team_evaluators,
+                    gone=vigil.gone,
+                    believe_reports=self._deps.believe_reports,
+                    user_model=user_model,
+                    judge_model=judge_model,
+                    tools=tools,
+                )
+                return await self._play_and_report(trial_deps, vigil)
+        finally:
+            await messenger.aclose()
+
+    async def _measure_references(self, domains: Mapping[str, Domain]) -> None:
+        """Where they are not known from before: a run that goes on has the data that it had."""
+        if self._manifest.references:
+            return
+        revisions = {domain: origin.revision for domain, origin in self._manifest.data.items()}
+        references = await self._deps.references.of(
+            self._plan, domains, revisions, say=self._prepare
+        )
+        self._manifest = self._manifest.model_copy(update={"references": references})
+
+    def _urls(self, bundled: BundledAgents) -> dict[str, str]:
+        """Each participant's address in the plan to the address where it answers."""
+        return {
+            p.address: bundled.url(p.builtin) if p.builtin is not None else p.address
+            for p in self._plan.members or self._plan.participants
+        }
+
+    @staticmethod
+    def _allow_bundled(messenger: Messenger, urls: Mapping[str, str]) -> None:
+        """Bundled agents are on this machine, which a public service calls for nobody else."""
+        for address, url in urls.items():
+            if address.startswith(BUILTIN_PREFIX):
+                messenger.allow(url)
+
+    def _tools(
+        self, bundled: BundledAgents
+    ) -> contextlib.AbstractAsyncContextManager[BusinessTools | None]:
+        """The tools of business scenarios; None where none is played."""
+        if not self._plan.plays(BUSINESS):
+            return contextlib.nullcontext()
+        return served_tools(self._deps.settings.tools_url, self._urls(bundled))
+
+    def _teams(self, bundled: BundledAgents) -> Teams:
+        return Teams(
+            self._plan,
+            bundled,
+            urls=lambda: self._urls(bundled),
+            observe=self._deps.observe_teams,
+        )
+
+    async def _models(self) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
+        """The models that play the user and judge statements, made sure to answer."""
+        specs = model_specs(self._plan, self._deps.settings)
+        answers = self._deps.answers
+        user, judge = (
+            None if spec is None else LiteLlmCompletion(spec, answers=answers) for spec in specs
+        )
+        if judge is not None and user is not None and judge.spec == user.spec:
+            judge = user
+        try:
+            for model in {id(model): model for model in (user, judge) if model}.values():
+                self._say("preparing", f"asking the model {model.spec.name} whether it answers")
+                await model.check()
+        except ModelError as error:
+            raise PreflightError(str(error)) from error
+        return user, judge
+
+    def _load_domains(self) -> dict[str, Domain]:
+        source = self._deps.source
+        for planned in self._plan.benchmark_tasks:
+            for task_id in planned.task_ids:
+                source.task(planned.domain, task_id)  # a task that cannot be read, before any play
+        return {
+            planned.domain: load_domain(source, planned.domain)
+            for planned in self._plan.benchmark_tasks
+        }
+
+    def _gold(self, names: list[str]) -> dict[str, object]:
+        if "oracle" not in names:
+            return {}
+        source = self._deps.source
+        return gold_script(
+            (planned.domain, source.task(planned.domain, task_id))
+            for planned in self._plan.benchmark_tasks
+            for task_id in planned.task_ids
+        )
+
+    async def _greet(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
+        """Fetch every participant's card, before anything is played."""
+        addresses = list(urls)
+        cards = await asyncio.gather(
+            *(messenger.card(urls[address]) for address in addresses), return_exceptions=True
+        )
+        problems = []
+        for address, card in zip(addresses, cards, strict=True):
+            if isinstance(card, AgentError):
+                problems.append(f"{address}: {card}")
+            elif isinstance(card, BaseException):
+                raise card
+        if problems:
+            msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
+            raise PreflightError(msg)
+
+    async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
+        async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
+            self._tally.warn(executor.warnings)
+            store = self._store()
+            try:
+                return await self._play(trial_deps, executor, vigil, store)
+            finally:
+                store.close()
+
+    async def _play(
+        self, trial_deps: TrialDeps, executor: Executor, vigil: Vigil, store: RunStore
+    ) -> EvaluationReport:
+        self._say("playing", f"playing {len(self._jobs)} trials")
+        try:
+            await play_all(
+                self._in_order(),
+                executor=executor,
+                deps=trial_deps,
+                vigil=vigil,
+                keep=lambda job, record: self._keep(job, record, store),
+                should_stop=self._early.should_stop,
+            )
+            self._tally.warn(self._early.warnings())
+        except BaseException:
+            # Whatever ended the run, what was finished is reported; on a full disk that may fail
+            # too, and the first error is the one to tell.
+            with contextlib.suppress(StorageError):
+                await self._report(store, interrupted=True)
+            raise
+        return await self._report(store, interrupted=False)
+
+    def _store(self) -> RunStore:
+        results_dir = self._deps.results_dir
+        if self._is_new:
+            return RunStore.create(results_dir, self._run_id, self._manifest)
+        return RunStore.reopen(results_dir, self._run_id)
+
+    def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
+        async def probe(address: str, times: float) -> str | None:
+            messenger = self._deps.new_messenger()  # one that does not remember the card
+            messenger.limits = _patient(messenger.limits, times)
+            self._allow_bundled(messenger, urls)
+            try:
+                await messenger.card(urls[address])
+            except AgentError as error:
+                ending = await bundled.ending() if address.startswith(BUILTIN_PREFIX) else None
+                if ending is None and isinstance(error, AgentTimeoutError):
+                    raise
+                # Whoever answers something else than its card is there all the same.
+                return ending or (str(error) if isinstance(error, AgentUnreachableError) else None)
+            finally:
+                await messenger.aclose()
+            return None
+
+        return probe
+
+    def _in_order(self) -> Sequence[TrialJob]:
+        """The trials in the order in which they are begun."""
+        if self._deps.stop_rule is not None:
+            return in_fair_order(self._jobs, self._plan.seed)
+        return in_turns(self._jobs, self._plan)
+
+    def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
+        store.append(record)
+        self._tally.add(job, record)
+        ended = EndedTrial.of(record.row)
+        self._standing.add(ended)
+        self._say("playing", ended.told, ended)
+
+    async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
+        report = await self._tally.report(
+            request=self._manifest.request,
+            created_at=self._manifest.created_at,
+            versions=self._manifest.versions,
+            origins=self._manifest.data,
+            references=self._manifest.references,
+            settings=self._deps.settings,
+            interrupted=interrupted,
+        )
+        if not interrupted:
+            report = report.model_copy(update={"stopped_by": self._early.stopped_by})
+        store.finish(report, render_markdown(report))
+        exact = await asyncio.to_thread(self._standing.exact_scores)
+        self._say("finished", "the report is written", scores=exact)
+        return report
+
+    def _prepare(self, what: str) -> None:
+        self._say("preparing", what)
+
+    def _say(
+        self,
+        stage: Stage,
+        message: str,
+        ended: EndedTrial | None = None,
+        *,
+        scores: Sequence[ScoreSoFar] | None = None,
+    ) -> None:
+        counts = self._tally.counts
+        self._on_progress(
+            Progress(
+                stage=stage,
+                run_id=self._run_id,
+                message=message,
+                done=counts.total(),
+                total=self._total,
+                passed=counts["passed"],
+                scored=counts["passed"] + counts["not passed"],
+                unscored=counts["unscored"],
+                failed=counts["failed"],
+                seconds_left=self._pace.seconds_left(stage, counts.total(), self._total),
+                trial=ended and ended.label,
+                outcome=ended and ended.outcome,
+                reason=ended and ended.why,
+                scores=tuple(self._standing.scores() if scores is None else scores)[:MOST_SCORES],
+            )
+        )
+
+
+def _patient(limits: MessengerLimits, times: float) -> MessengerLimits:
+    """Limits by which an agent may take so many times longer to show that it is there."""
+    return replace(
+        limits,
+        card_timeout_s=limits.card_timeout_s * times,
+        connect_timeout_s=limits.connect_timeout_s * times,
+    )

@@ -1,0 +1,136 @@
+"""Which evaluators there are: the product's own, those of plugins, and what is switched off.
+
+Apart from `adk_agent.assembly`, so that scoring a trace need not import what plays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from importlib import metadata
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.models import LiteLlmCompletion, default_spec, load_litellm
+from adk_agent.core.settings import Settings
+from adk_agent.play.scoring import RESERVED
+from evals.base import BaseEvaluator
+from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorError, EvaluatorRegistry, check_evaluator
+from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
+from evals.graph.catalogue import metrics_with_plugins
+from evals.graph.evaluator import METRIC_TIMEOUT_S, GraphEvaluator
+from evals.graph.metric import Metric, MetricRegistry
+from evals.judge.evaluator import JudgeEvaluator
+from evals.judge.modes import FailureModesEvaluator
+from evals.latency import LatencyEvaluator
+from evals.text import TextSimilarityEvaluator
+from tau_bridge.errors import nearest
+
+EVALUATORS_GROUP = "greenroom.evaluators"
+"""The group of entry points under which a distribution offers evaluators."""
+
+
+def trial_evaluators(settings: Settings) -> EvaluatorRegistry:
+    """What judges trials of τ²-bench.
+
+    A model is asked there about teams alone, and not about failure modes: most trials are the
+    conversation of one agent, and there are many of them.
+    """
+    return _evaluators(settings, thorough=False)
+
+
+def trace_evaluators(
+    settings: Settings,
+    *,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    metrics_timeout_s: float = METRIC_TIMEOUT_S,
+) -> EvaluatorRegistry:
+    """What judges exercises and traces from files: everything."""
+    return _evaluators(
+        settings, thorough=True, timeout_s=timeout_s, metrics_timeout_s=metrics_timeout_s
+    )
+
+
+def _evaluators(
+    settings: Settings,
+    *,
+    thorough: bool,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    metrics_timeout_s: float = METRIC_TIMEOUT_S,
+) -> EvaluatorRegistry:
+    """All evaluators, those of plugins too, without those that are switched off.
+
+    Raises:
+        RequestError: what is to be switched off does not exist.
+    """
+    spec = default_spec(settings)
+    ask = LiteLlmCompletion(spec).ask if spec is not None else None
+    load = load_litellm if spec is not None else None
+    by = f"llm:{spec.name}" if spec is not None else "rules"
+    metrics, warnings = graph_metrics()
+    registry = MetricRegistry(metrics)
+    own: tuple[BaseEvaluator, ...] = (
+        JudgeEvaluator(ask, produced_by=by, judges_dyads=thorough, load=load),
+        FailureModesEvaluator(
+            ask if thorough else None, produced_by=by, load=load if thorough else None
+        ),
+        LatencyEvaluator(),
+        TextSimilarityEvaluator(),
+    )
+    taken = {GraphEvaluator.name, *RESERVED, *(evaluator.name for evaluator in own)}
+    plugins, more_warnings = evaluator_plugins(taken)
+    graph = GraphEvaluator(
+        registry,
+        metric_timeout_s=metrics_timeout_s,
+        warnings=(*warnings, *more_warnings),
+    )
+    evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=timeout_s)
+    _switch_off(settings.without, evaluators, registry)
+    return evaluators
+
+
+def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
+    """The graph metrics, those of installed plugins too, and a warning for each left out."""
+    return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))
+
+
+def evaluator_plugins(
+    taken: Iterable[str],
+) -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
+    """The evaluators of installed plugins, and a warning for each that cannot be used.
+
+    Args:
+        taken: Names that no plugin can have.
+    """
+    found: dict[str, BaseEvaluator] = {}
+    warnings = []
+    for point in sorted(metadata.entry_points(group=EVALUATORS_GROUP), key=lambda p: p.name):
+        try:
+            evaluator = _loaded(point, {*taken, *found})
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
+            warnings.append(
+                f"evaluator plugin {point.name!r} is left out: {type(error).__name__}: {error}"
+            )
+        else:
+            found[evaluator.name] = evaluator
+    return tuple(found.values()), tuple(warnings)
+
+
+def _loaded(point: metadata.EntryPoint, taken: Collection[str]) -> BaseEvaluator:
+    loaded = point.load()
+    evaluator = check_evaluator(loaded() if isinstance(loaded, type) else loaded)
+    if evaluator.name in taken:
+        raise EvaluatorError(f"the name {evaluator.name!r} is taken: give it another one")
+    return evaluator
+
+
+def _switch_off(without: str, evaluators: EvaluatorRegistry, metrics: MetricRegistry) -> None:
+    known = {metric.name for metric in metrics.all}
+    for name in filter(None, map(str.strip, without.split(","))):
+        if name in evaluators.names:
+            evaluators.enable(name, enabled=False)
+        elif name in known:
+            metrics.enable(name, enabled=False)
+        else:
+            raise RequestError(
+                f"there is no evaluator or metric {name!r} to switch off: "
+                f"{nearest(name, [*evaluators.names, *sorted(known)])}"
+            )

@@ -1,0 +1,165 @@
+"""RayExecutor: plays τ²-bench trials by the workers of a Ray cluster, and everything else here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from adk_agent.core.errors import PreflightError
+from adk_agent.play.executors.base import Executor, OpenExecutor, Say
+from adk_agent.play.executors.cluster import RayCluster, connected, make_sure_that_installed
+from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, Worker, WorkerLostError
+from adk_agent.play.executors.local import LocalExecutor
+from adk_agent.play.executors.worker import WorkerParts, equipment_of, parts_of
+from adk_agent.play.trial import TrialDeps, unplayed_trial
+from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.store import TrialRecord
+from evals.outcome import Fault
+from tau_bridge.a2a.networks import is_on_this_machine
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+
+if TYPE_CHECKING:
+    from adk_agent.play.evaluation import EvaluationDeps
+
+
+class RayExecutor:
+    """Plays what it can by a crew, the rest here. An `Executor`.
+
+    Args:
+        deps: What the trials share.
+        crew: Plays the trials that may be played elsewhere.
+        warnings: What the report has to say of it.
+    """
+
+    def __init__(self, deps: TrialDeps, crew: Crew, warnings: tuple[str, ...]) -> None:
+        self.warnings = warnings
+        self._deps = deps
+        self._crew = crew
+        self._here = LocalExecutor(deps)
+
+    async def play(self, job: TrialJob) -> TrialRecord:
+        """See `Executor`."""
+        if stays_here(job, self._deps):
+            return await self._here.play(job)
+        try:
+            return await self._crew.play(job)
+        except WorkerLostError as error:
+            lost = f"not played by any of {ATTEMPTS} workers, the last of which was lost: {error}"
+            return broken_trial(job, self._deps, lost, fault="infrastructure")
+        except TrialBrokeError as error:
+            return broken_trial(job, self._deps, f"broke in its worker: {error}", fault="harness")
+
+
+def stays_here(job: TrialJob, deps: TrialDeps) -> bool:
+    """Whether a trial has to be played in this process.
+
+    Exercises and scenarios need what is served here, and calls between the members of a watched
+    team go through a proxy that is here.
+    """
+    return job.domain in BUNDLED_DOMAINS or deps.teams[job.participant.address].proxy is not None
+
+
+def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -> TrialRecord:
+    """The record of a trial that no worker came to the end of."""
+    record = unplayed_trial(job, deps, reason)
+    # Not as if the participant had given no reply, of which its vigil would take note.
+    ending = {"termination": "harness_error", "fault": fault}
+    return record.model_copy(update={"row": record.row.model_copy(update=ending)})
+
+
+def on_ray(
+    address: str | None,
+    *,
+    build: Callable[[], EvaluationDeps],
+    secrets: Sequence[SecretStr],
+) -> OpenExecutor:
+    """Opens `RayExecutor`s.
+
+    Args:
+        address: Of a cluster; None starts one on this machine.
+        build: Makes, in a worker, what cannot travel to it. Has to pickle.
+        secrets: What must not be seen in the workers' logs.
+
+    Raises:
+        RequestError: Ray is not installed.
+    """
+    make_sure_that_installed()
+
+    @asynccontextmanager
+    async def opened(
+        deps: TrialDeps, jobs: Sequence[TrialJob], say: Say
+    ) -> AsyncIterator[Executor]:
+        elsewhere = [job for job in jobs if not stays_here(job, deps)]
+        if not elsewhere:
+            executor = LocalExecutor(deps)
+            executor.warnings = _notes(jobs, elsewhere)
+            yield executor
+            return
+        say("connecting to Ray")
+        async with connected(address) as cluster:
+            refuse_agents_out_of_reach(cluster.other_machines(), elsewhere, deps)
+            size = max(1, min(cluster.cpus(), deps.plan.max_concurrency, len(elsewhere)))
+            say(f"starting {size} workers")
+            parts = parts_of(deps, build=build, secrets=secrets)
+            async with _ready(Crew(lambda: _hired(cluster, parts, deps), size)) as crew:
+                yield RayExecutor(deps, crew, (*crew.warnings, *_notes(jobs, elsewhere)))
+
+    return opened
+
+
+@asynccontextmanager
+async def _ready(crew: Crew) -> AsyncIterator[Crew]:
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(crew)
+        except WorkerLostError as error:
+            raise PreflightError(f"no worker of the Ray cluster can play: {error}") from error
+        yield crew
+
+
+async def _hired(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
+    worker, ready = await cluster.start(parts, at_once=deps.plan.max_concurrency)
+    differing = equipment_of(deps.domains).differences(ready.equipment)
+    if differing:
+        worker.kill()
+        raise WorkerLostError(
+            f"trials of {ready.machine} would not compare with those of this machine: "
+            f"{'; '.join(differing)}"
+        )
+    return worker
+
+
+def refuse_agents_out_of_reach(
+    machines: Sequence[str], jobs: Sequence[TrialJob], deps: TrialDeps
+) -> None:
+    """Makes sure that every agent can be called from every machine.
+
+    Args:
+        machines: Those of the cluster but this one.
+        jobs: What is played there.
+        deps: Says where agents answer.
+
+    Raises:
+        PreflightError: There are other machines, and an agent answers on loopback.
+    """
+    addresses = sorted({job.participant.address for job in jobs})
+    only_here = [address for address in addresses if is_on_this_machine(deps.urls[address])]
+    if machines and only_here:
+        raise PreflightError(
+            f"cannot play with {', '.join(only_here)} on a Ray cluster of other machines "
+            f"({', '.join(machines)}), which cannot reach an agent on 127.0.0.1: name the agent by "
+            "an address of the network, or leave --executor ray out"
+        )
+
+
+def _notes(jobs: Sequence[TrialJob], elsewhere: Sequence[TrialJob]) -> tuple[str, ...]:
+    here = len(jobs) - len(elsewhere)
+    if not here:
+        return ()
+    return (
+        f"{here} of {len(jobs)} trials were not played by Ray workers: exercises, business "
+        "scenarios and watched teams are played by the process that reports",
+    )

@@ -1,0 +1,72 @@
+"""play_all: which trials are begun when, and what is not begun because its participant is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+
+from adk_agent.core.plan import COORDINATION, EvaluationPlan
+from adk_agent.play.executors.base import Executor
+from adk_agent.play.trial import TrialDeps, unplayed_trial
+from adk_agent.play.vigil import Vigil
+from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.store import TrialRecord
+
+Keep = Callable[[TrialJob, TrialRecord], None]
+"""Records a trial that ended; raises what writing it raises."""
+
+
+async def play_all(
+    jobs: Sequence[TrialJob],
+    *,
+    executor: Executor,
+    deps: TrialDeps,
+    vigil: Vigil,
+    keep: Keep,
+    should_stop: Callable[[], str | None] = lambda: None,
+) -> None:
+    """Play trials and keep their records as they end, as many at once as the plan allows.
+
+    Args:
+        jobs: In the order in which they are begun.
+        executor: Plays them.
+        deps: What they share.
+        vigil: Says which participants are gone; their trials are not begun.
+        keep: Records what ended.
+        should_stop: Asked before each trial; once it says why, no more are begun.
+
+    Raises:
+        StorageError: What `keep` raised; the trials under way are cancelled.
+    """
+    waiting = iter(jobs)
+
+    async def work() -> None:
+        while should_stop() is None and (job := next(waiting, None)) is not None:
+            gone = vigil.gone(job.participant.address)
+            record = await executor.play(job) if gone is None else unplayed_trial(job, deps, gone)
+            keep(job, record)  # at once: asking whether an agent is there takes time
+            await vigil.saw(record.row)
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(min(deps.plan.max_concurrency, len(jobs))):
+                workers.create_task(work())
+    except ExceptionGroup as group:
+        # Workers raise nothing but what writing to disk raised; the first says it all.
+        raise group.exceptions[0] from None
+
+
+def in_turns(jobs: Sequence[TrialJob], plan: EvaluationPlan) -> Sequence[TrialJob]:
+    """Trials of a plan in the order in which they are begun, where nothing asks for another one.
+
+    A watched team plays one exercise at a time: with the participants taking turns, nobody waits
+    for one team while another has nothing to do.
+    """
+    if not plan.plays(COORDINATION):
+        return jobs
+    by_participant: dict[str, list[TrialJob]] = {}
+    for job in jobs:
+        by_participant.setdefault(job.participant.address, []).append(job)
+    rounds = itertools.zip_longest(*by_participant.values())
+    return [job for each in rounds for job in each if job is not None]

@@ -1,0 +1,173 @@
+"""RemoteWorker: what plays τ²-bench trials in another process, maybe on another machine.
+
+Knows nothing of what starts it. Everything that it needs comes as one `WorkerParts`, which pickles.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
+
+from adk_agent.core.models import LiteLlmCompletion
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.redaction import redact_logs
+from adk_agent.core.versions import versions
+from adk_agent.play.team_access import TeamAccess, Turns
+from adk_agent.play.trial import TrialDeps, play_trial
+from adk_agent.runs.conditions import differences, named_conditions
+from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.store import TrialRecord
+from tau_bridge.tau2.domains import Domain, load_domain
+
+if TYPE_CHECKING:
+    from adk_agent.play.evaluation import EvaluationDeps
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerParts:
+    """What a worker is made of.
+
+    Args:
+        build: Makes the parts that cannot travel: data source, evaluators, messenger. Called once.
+        secrets: What must not be seen in the worker's log.
+        run_id: Of the run.
+        plan: Of the run.
+        urls: Each participant's address in the plan to the address where it answers.
+        allowed: Addresses that may be called whatever the network policy says.
+        teams: What is known of the team behind each participant.
+        believe_reports: Whether what participants report of their own calls joins the trace.
+        user_model: Plays the user; None where it is scripted.
+        judge_model: Judges statements; None where nobody does.
+    """
+
+    build: Callable[[], EvaluationDeps] = field(repr=False)  # holds tokens
+    secrets: Sequence[SecretStr]
+    run_id: str
+    plan: EvaluationPlan
+    urls: Mapping[str, str]
+    allowed: Sequence[str]
+    teams: Mapping[str, TeamAccess]
+    believe_reports: bool
+    user_model: LiteLlmCompletion | None
+    judge_model: LiteLlmCompletion | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equipment:
+    """What a worker plays with: trials of two workers compare where this is equal."""
+
+    versions: Mapping[str, str]
+    revisions: Mapping[str, str]
+    """Source and revision of the task data, by domain."""
+
+    def differences(self, other: Equipment) -> list[str]:
+        """What differs, in words: here, and in `other`."""
+        return differences(self._named(), other._named(), when=("here", "there"))
+
+    def _named(self) -> dict[str, object]:
+        return named_conditions(self.versions, self.revisions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A worker's first answer."""
+
+    machine: str
+    equipment: Equipment
+
+
+def parts_of(
+    deps: TrialDeps, *, build: Callable[[], EvaluationDeps], secrets: Sequence[SecretStr]
+) -> WorkerParts:
+    """The parts of a worker that plays trials which share `deps`."""
+    builtin = {p.address for p in deps.plan.participants if p.builtin is not None}
+    participants = [p.address for p in deps.plan.participants]
+    return WorkerParts(
+        build=build,
+        secrets=secrets,
+        run_id=deps.run_id,
+        plan=deps.plan,
+        urls={address: deps.urls[address] for address in participants},
+        allowed=[deps.urls[address] for address in sorted(builtin)],
+        teams={
+            address: replace(deps.teams[address], turns=Turns())
+            for address in participants
+            if deps.teams[address].proxy is None  # a proxy is watched where it runs
+        },
+        believe_reports=deps.believe_reports,
+        user_model=deps.user_model,
+        judge_model=deps.judge_model,
+    )
+
+
+def equipment_of(domains: Mapping[str, Domain]) -> Equipment:
+    """What this process plays tasks of some domains with."""
+    return Equipment(
+        versions=versions(),
+        revisions={
+            name: f"{domain.source.name} {domain.source.revision(name)}"
+            for name, domain in sorted(domains.items())
+        },
+    )
+
+
+class RemoteWorker:
+    """Plays trials, any number at once, in the event loop in which it is asked.
+
+    Args:
+        parts: What it is made of.
+    """
+
+    def __init__(self, parts: WorkerParts) -> None:
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+        redact_logs(parts.secrets)
+        self._parts = parts
+        self._deps: TrialDeps | None = None
+
+    async def ready(self) -> Ready:
+        """Load everything; seconds of work. Awaited before the first trial."""
+        return await asyncio.to_thread(self._load)
+
+    async def play(self, job: TrialJob) -> TrialRecord:
+        """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+        if self._deps is None:
+            msg = "a worker plays once it is ready"
+            raise RuntimeError(msg)
+        return await play_trial(job, self._deps)
+
+    async def close(self) -> None:
+        """Close the connections. May be called again."""
+        if self._deps is not None:
+            await self._deps.messenger.aclose()
+
+    def _load(self) -> Ready:
+        parts, built = self._parts, self._parts.build()
+        plan = parts.plan
+        messenger = built.new_messenger()
+        for url in parts.allowed:
+            messenger.allow(url)
+        self._deps = TrialDeps(
+            run_id=parts.run_id,
+            plan=plan,
+            domains={
+                planned.domain: load_domain(built.source, planned.domain)
+                for planned in plan.benchmark_tasks
+            },
+            urls=parts.urls,
+            teams=parts.teams,
+            messenger=messenger,
+            clock=built.runtime.clock,
+            evaluators=built.evaluators,
+            team_evaluators=built.team_evaluators,
+            gone=lambda address: None,  # noqa: ARG005 - the driver begins no trial of such a one
+            believe_reports=parts.believe_reports,
+            user_model=parts.user_model,
+            judge_model=parts.judge_model,
+        )
+        return Ready(machine=socket.gethostname(), equipment=equipment_of(self._deps.domains))

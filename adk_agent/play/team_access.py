@@ -1,0 +1,232 @@
+"""TeamAccess: what is known of the team behind a participant, and how its calls are seen.
+
+The members of a bundled team, and participants that a request makes one team, are given each
+other's addresses on an observing proxy. Of any other participant nothing is known beforehand: what
+it reports of itself is all that there is to see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from adk_agent.core.plan import EvaluationPlan, Participant
+from adk_agent.play.bundled import BundledAgents
+from adk_agent.requests.reading.addresses import TEAM_PREFIX
+from evals.trace import InteractionStep, Trace
+from tau_bridge import coordination
+from tau_bridge.a2a.proxy import ObservingProxy
+from tau_bridge.recorder import TraceRecorder
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SETTLE_S = 5.0
+"""How long a team that was given up on may take to finish, before it is asked again."""
+STRAYS = (
+    "an exercise before this one was given up while the team was at work: calls that belong to it "
+    "may stand among these"
+)
+PEERS_KEY = "greenroom.peers"
+"""Message metadata that names the other members and where this one reaches them."""
+
+
+@dataclass
+class Turns:
+    """Whose turn it is with a watched team, and in which state the one before left it."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    left_at_work: bool = False
+    """Whether an exercise was given up while the team may still have been working on it."""
+
+    def problems(self) -> tuple[str, ...]:
+        """What is to be said of a trace that is recorded now."""
+        return (STRAYS,) if self.left_at_work else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamAccess:
+    """The team behind one participant. `name` is what its entry is called in a trace."""
+
+    name: str
+    roster: tuple[str, ...] | None = None
+    peers: Mapping[str, str] = field(default_factory=dict)
+    """The other members' addresses, where the entry has to be told them."""
+    proxy: ObservingProxy | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Names by address, as reports may use either."""
+    turns: Turns = field(default_factory=Turns)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """One exercise at a time, where the team is watched.
+
+        The proxy sees who calls whom, but not for which of two exercises that are played at once.
+        """
+        if self.proxy is None:
+            yield
+            return
+        async with self.turns.lock:
+            yield
+
+    @asynccontextmanager
+    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[Turns]:
+        """Calls between the members that begin inside are recorded.
+
+        An exercise that ends by an error may leave the team at work. The next one waits a little
+        for it to finish, and its `Turns` says what may have been taken for its own all the same.
+        """
+        if self.proxy is None:
+            yield self.turns
+            return
+        if self.turns.left_at_work:
+            await self.proxy.quiet(within_s=SETTLE_S)
+        try:
+            with self.proxy.recording(recorder):
+                yield self.turns
+        except BaseException:
+            self.turns.left_at_work = True
+            raise
+
+    def briefing(self) -> str:
+        """What the entry is told of its team, to stand below a question; empty for most."""
+        if not self.peers:
+            return ""
+        lines = [f"- {name}: {url}" for name, url in sorted(self.peers.items())]
+        return "\n\nYou can ask the other agents of your team over A2A:\n" + "\n".join(lines)
+
+    def redact(self, text: str) -> str:
+        """The text without the proxy's addresses, which hold tokens and differ in every run."""
+        return text if self.proxy is None else self.proxy.redact(text)
+
+    def redacted(self, trace: Trace) -> Trace:
+        """The trace without the proxy's addresses in its texts."""
+        if self.proxy is None:
+            return trace
+        steps = tuple(_redacted(step, self.redact) for step in trace.steps)
+        return Trace(trace_id=trace.trace_id, steps=steps)
+
+
+def _redacted(step: InteractionStep, redact: Callable[[str], str]) -> InteractionStep:
+    texts = step.model_dump(include=_TEXTS, exclude_none=True)
+    attributes = step.additional_attributes
+    return step.model_copy(
+        update={
+            **{name: redact(text) for name, text in texts.items()},
+            "additional_attributes": {key: redact(value) for key, value in attributes.items()},
+        }
+    )
+
+
+_TEXTS = {"request_text", "response_text", "error", "name", "caller", "callee"}
+
+
+class Teams:
+    """The access to every participant's team. An asynchronous context: it owns the proxies.
+
+    Args:
+        plan: Whose participants.
+        bundled: The started bundled agents.
+        urls: Gives each participant's address in the plan to where it answers, once known.
+        observe: Whether calls between members are watched.
+    """
+
+    def __init__(
+        self,
+        plan: EvaluationPlan,
+        bundled: BundledAgents,
+        *,
+        urls: Callable[[], Mapping[str, str]],
+        observe: bool = True,
+    ) -> None:
+        self._plan = plan
+        self._bundled = bundled
+        self._urls = urls
+        self._observe = observe
+        self._stack = AsyncExitStack()
+        self._access: dict[str, TeamAccess] = {}
+        self._wiring: dict[str, Mapping[str, Mapping[str, str]]] = {}
+        self.warnings: list[str] = []
+
+    def __getitem__(self, address: str) -> TeamAccess:
+        return self._access[address]
+
+    async def __aenter__(self) -> Self:
+        """Start the proxies and tell the bundled teams about them."""
+        try:
+            if self._plan.members:
+                await self._open_members(self._plan.members)
+            for participant in self._plan.participants:
+                if participant.address not in self._access:
+                    self._access[participant.address] = await self._alone(participant)
+            if self._wiring:
+                await self._bundled.wire(self._wiring)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop the proxies."""
+        await self._stack.aclose()
+
+    async def _alone(self, participant: Participant) -> TeamAccess:
+        """A participant that stands for itself: a bundled team, or whatever is behind a door."""
+        builtin = participant.builtin
+        if builtin is None or not builtin.startswith(TEAM_PREFIX):
+            return TeamAccess(name=participant.address)
+        members = self._bundled.members(builtin)
+        team = coordination.teams()[team_name(builtin)]
+        aliases = {url: name for name, url in members.items()}
+        proxy = await self._proxy(members)
+        if proxy is not None:
+            self._wiring[builtin] = proxy.wiring()
+            aliases |= proxy.aliases()
+        return TeamAccess(name=team.entry, roster=team.members, proxy=proxy, aliases=aliases)
+
+    async def _open_members(self, members: Sequence[Participant]) -> None:
+        """Participants that are one team: each is told where it reaches the others."""
+        urls = self._urls()
+        addresses = {member.role: urls[member.address] for member in members}
+        hosts = {urlsplit(url).hostname for url in addresses.values()}
+        near = hosts <= set(LOOPBACK)
+        if not near:
+            self.warnings.append(
+                "calls between the members are not observed, because not all of them are on this "
+                "machine: what is known of them is what they report"
+            )
+        proxy = await self._proxy(addresses) if near else None
+        aliases = {url: role for role, url in addresses.items()}
+        aliases |= {} if proxy is None else proxy.aliases()
+        turns = Turns()
+        for member in members:
+            others = [role for role in addresses if role != member.role]
+            self._access[member.address] = TeamAccess(
+                name=member.role,
+                roster=tuple(sorted(addresses)),
+                peers={
+                    role: addresses[role] if proxy is None else proxy.url_for(member.role, role)
+                    for role in others
+                },
+                proxy=proxy,
+                aliases=aliases,
+                turns=turns,
+            )
+
+    async def _proxy(self, peers: Mapping[str, str]) -> ObservingProxy | None:
+        if not self._observe:
+            return None
+        return await self._stack.enter_async_context(ObservingProxy(peers))
+
+
+def team_name(builtin: str) -> str:
+    """The bare name in `team:<name>+<faults>`."""
+    return builtin.removeprefix(TEAM_PREFIX).partition("+")[0]

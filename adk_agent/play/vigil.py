@@ -1,0 +1,78 @@
+"""Vigil: notices that a participant is gone, so that the rest of its trials is not waited for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from adk_agent.results.summary import TrialRow
+from tau_bridge.errors import AgentTimeoutError
+
+PROBE_AFTER = 3
+"""Trials of a participant in a row without a reply, before its card is asked for again."""
+GIVE_UP_AFTER = 8
+"""Trials in a row without a reply, after which it is given up though its card is there."""
+
+SECOND_PATIENCE = 6.0
+"""How many times longer a participant may take for its card when it is asked for the second time.
+Where hundreds of conversations go on at once, it may be we who are slow."""
+
+Probe = Callable[[str, float], Awaitable[str | None]]
+"""Takes a participant's address, and how many times the usual time it may take; returns why it is
+gone, None if nothing says so. Raises AgentTimeoutError where it takes longer."""
+
+
+class Vigil:
+    """Watches trials end, and says which participants need not be asked again.
+
+    Args:
+        probe: Asks whether a participant is there.
+    """
+
+    def __init__(self, probe: Probe) -> None:
+        self._probe = probe
+        self._in_a_row: Counter[str] = Counter()
+        self._gone: dict[str, str] = {}
+        self._asked: set[str] = set()
+
+    def gone(self, address: str) -> str | None:
+        """Why a participant is given up, None while it is not."""
+        return self._gone.get(address)
+
+    async def saw(self, trial: TrialRow) -> None:
+        """Take note of how a trial ended."""
+        address = trial.participant
+        if not _is_without_reply(trial):
+            self._in_a_row[address] = 0
+            return
+        self._in_a_row[address] += 1
+        if self._in_a_row[address] < PROBE_AFTER or address in {*self._gone, *self._asked}:
+            return
+        self._asked.add(address)  # by one trial at a time, however many end at once
+        try:
+            reason = await self._ask(address)
+        finally:
+            self._asked.discard(address)
+        count = self._in_a_row[address]
+        if count < PROBE_AFTER:
+            return  # it gave a reply meanwhile
+        if reason is None and count >= GIVE_UP_AFTER:
+            reason = f"{count} trials in a row gave no reply, the last because of {trial.reason}"
+        if reason is not None:
+            self._gone[address] = f"not played, because the agent was given up: {reason}"
+
+    async def _ask(self, address: str) -> str | None:
+        with contextlib.suppress(AgentTimeoutError):
+            return await self._probe(address, 1.0)
+        try:
+            return await self._probe(address, SECOND_PATIENCE)
+        except AgentTimeoutError as error:
+            return str(error)
+
+
+def _is_without_reply(trial: TrialRow) -> bool:
+    # Not by the fault alone: a judge that fails leaves one too, after a whole conversation.
+    if trial.termination == "infrastructure_error":
+        return True
+    return trial.diagnosis is not None and trial.diagnosis.kind == "no_reply"

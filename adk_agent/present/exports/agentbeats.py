@@ -1,0 +1,36 @@
+"""AgentBeats: the record from which leaderboards read their rows."""
+
+from __future__ import annotations
+
+import json
+
+from adk_agent.core.plan import Participant
+from adk_agent.present.exports.output import Export, Output, names_of
+from adk_agent.present.exports.played import PlayedRun
+from adk_agent.results.leaderboard import leaderboard_row
+
+ROLE = "agent"
+"""The role that the leaderboard's queries read, whatever the run's own name for it."""
+
+
+def to_agentbeats(run: PlayedRun) -> Export:
+    """One file for each participant: whom the row is of, and the row.
+
+    Rows of one record are shards of one submission, so participants never share a record.
+    """
+    participants = run.report.plan.participants
+    names = names_of("agentbeats", ".json", [each.address for each in participants])
+    return Export(
+        outputs=tuple(
+            Output(name=name, chunks=(_record(run, participant),))
+            for name, participant in zip(names, participants, strict=True)
+        )
+    )
+
+
+def _record(run: PlayedRun, participant: Participant) -> str:
+    plan = run.report.plan.model_copy(update={"participants": (participant,)})
+    row = leaderboard_row(run.report.model_copy(update={"plan": plan}))
+    results = [row] if row is not None else []
+    record = {"participants": {ROLE: participant.address}, "results": results}
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,181 @@
+"""Inspect: a run as a log of Inspect AI, which its viewer and its data frames read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC
+from typing import Any
+
+from adk_agent.present.exports.chat import chat_messages
+from adk_agent.present.exports.output import Export, Output, names_of
+from adk_agent.present.exports.played import Part, PlayedRun, label_of
+from adk_agent.results.summary import SummaryRow
+from adk_agent.runs.store import TrialRecord
+from tau_bridge.inspect_log import log_text, require_inspect
+
+STEM = "inspect-log"
+SCORER = "reward"
+_STATUS = {"complete": "success", "incomplete": "success", "interrupted": "cancelled"}
+
+
+def to_inspect(run: PlayedRun) -> Export:
+    """One log for each participant and domain: a sample is a task, an epoch a trial.
+
+    A trial without a reward has no score; one that broke has an error.
+
+    Raises:
+        DataError: Inspect is not installed.
+    """
+    require_inspect()
+    parts = run.parts()
+    # Inspect lists only those JSON files whose name begins with a time.
+    stem = f"{run.report.created_at.astimezone(UTC):%Y-%m-%dT%H-%M-%S}_{STEM}"
+    names = names_of(stem, ".json", [label_of(part) for part in parts])
+    return Export(
+        outputs=tuple(
+            Output(name=name, chunks=_log(run, part))
+            for name, part in zip(names, parts, strict=True)
+        )
+    )
+
+
+def _log(run: PlayedRun, part: Part) -> Iterator[str]:
+    # Inspect's own models check and write the log as a whole.
+    yield log_text(log_of(run, part))
+
+
+def log_of(run: PlayedRun, part: Part) -> dict[str, Any]:
+    """The log of one participant and domain as a JSON value."""
+    report = run.report
+    samples = [_sample(record) for record in run.records(part)]
+    samples.sort(key=lambda sample: (sample["epoch"], sample["id"]))
+    times = sorted(time for sample in samples for time in _times_of(sample))
+    return {
+        "version": 2,
+        "status": _STATUS[report.status],
+        "eval": _spec(run, part),
+        "plan": {"name": "a2a", "steps": [{"solver": part[0].address, "params": {}}]},
+        "results": _results(run, part),
+        "stats": {"started_at": times[0], "completed_at": times[-1]} if times else {},
+        "samples": samples,
+    }
+
+
+def _spec(run: PlayedRun, part: Part) -> dict[str, Any]:
+    participant, domain = part
+    plan, data = run.report.plan, run.manifest.data[domain]
+    ids = list(dict.fromkeys(row.task_id for row in run.rows(part)))
+    return {
+        "eval_id": _id(run.report.run_id, participant.address, domain),
+        "run_id": _id(run.report.run_id),
+        "task_id": _id(domain, data.revision),
+        "created": run.report.created_at.isoformat(),
+        "task": f"greenroom/{domain}",
+        "task_version": data.revision,
+        "dataset": {"name": domain, "samples": len(ids), "sample_ids": ids},
+        "model": participant.address,
+        "config": {"epochs": plan.num_trials, "message_limit": plan.max_steps},
+        "packages": dict(sorted(run.report.versions.items())),
+        "metadata": {
+            "run_id": run.report.run_id,
+            "seed": plan.seed,
+            "data_source": data.source,
+            "data_revision": data.revision,
+        },
+        "scorers": [{"name": SCORER, "metrics": []}],
+    }
+
+
+def _results(run: PlayedRun, part: Part) -> dict[str, Any]:
+    participant, domain = part
+    [summary] = [
+        row
+        for row in run.report.summary
+        if (row.participant, row.domain) == (participant.address, domain)
+    ]
+    return {
+        "total_samples": summary.tasks * run.report.plan.num_trials,
+        "completed_samples": summary.scored + summary.unscored,
+        "scores": [
+            {
+                "name": SCORER,
+                "scorer": SCORER,
+                "scored_samples": summary.scored,
+                "unscored_samples": summary.unscored,
+                "metrics": _metrics(summary),
+            }
+        ],
+    }
+
+
+def _metrics(summary: SummaryRow) -> dict[str, Any]:
+    """What has a value; Inspect has no word for a metric without one."""
+    values = {"mean_reward": summary.mean_reward, "above_floor": summary.above_floor}
+    values |= {f"pass^{k}": value for k, value in summary.pass_hat_k.items()}
+    return {
+        name: {"name": name, "value": value} for name, value in values.items() if value is not None
+    }
+
+
+def _sample(record: TrialRecord) -> dict[str, Any]:
+    row = record.row
+    messages = chat_messages(record.messages, prefix=row.trace_id)
+    asked = next((message for message in messages if message["role"] == "user"), None)
+    sample: dict[str, Any] = {
+        "id": row.task_id,
+        "epoch": row.trial + 1,
+        "uuid": row.trace_id,
+        "input": asked["content"] if asked is not None else "",
+        "target": "",
+        "messages": messages,
+        "total_time": round(row.duration_ms / 1000, 3),
+        **_times(record),
+        "metadata": {
+            "seed": row.seed,
+            "status": row.status,
+            "reason": row.reason,
+            "termination": row.termination,
+            "user": row.user,
+            "turns": row.turns,
+            "tool_calls": row.tool_calls,
+            "format_repairs": row.format_repairs,
+            "repair_kinds": row.repair_kinds,
+            "reward_breakdown": row.reward_breakdown,
+            "diagnosis": row.diagnosis.model_dump(mode="json") if row.diagnosis else None,
+        },
+    }
+    if row.reward is not None:
+        sample["scores"] = {SCORER: _score(record)}
+    if row.status == "failed":
+        message = f"{row.fault}: {row.reason}"
+        sample["error"] = {"message": message, "traceback": "", "traceback_ansi": ""}
+    return sample
+
+
+def _score(record: TrialRecord) -> dict[str, Any]:
+    row = record.row
+    said = [m for m in record.messages if m.get("role") == "assistant" and m.get("content")]
+    return {
+        "value": row.reward,
+        "answer": said[-1]["content"] if said else None,
+        "explanation": row.diagnosis.summary if row.diagnosis is not None else None,
+        "metadata": {"produced_by": row.produced_by, "basis": list(row.basis)},
+    }
+
+
+def _times(record: TrialRecord) -> dict[str, str]:
+    starts = [step.start_time for step in record.trace.steps if step.start_time is not None]
+    ends = [step.end_time for step in record.trace.steps if step.end_time is not None]
+    if not starts or not ends:
+        return {}
+    return {"started_at": min(starts).isoformat(), "completed_at": max(ends).isoformat()}
+
+
+def _times_of(sample: dict[str, Any]) -> list[str]:
+    return [sample[key] for key in ("started_at", "completed_at") if key in sample]
+
+
+def _id(*words: str) -> str:
+    """An identifier that the same words always get."""
+    return hashlib.blake2s("\n".join(words).encode(), digest_size=11).hexdigest()

@@ -1,0 +1,103 @@
+"""PlayedRun: a run as exports see it, finished or not, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.plan import Participant
+from adk_agent.core.veil import Veil
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import TrialKey, TrialRow
+from adk_agent.runs.results import results_so_far
+from adk_agent.runs.store import RunManifest, StoredTrials, TrialRecord, load_manifest
+
+Part = tuple[Participant, str]
+"""A participant, and one domain that it played."""
+
+
+def label_of(part: Part) -> str:
+    """The part in words."""
+    return f"{part[0].address} {part[1]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedRun:
+    """What is known of a run.
+
+    Args:
+        manifest: What it was begun with.
+        report: Its report, or one of the trials that ended so far.
+        keys: By which its trials are found on disk, where nothing was masked; as in the report.
+        stored: The trials on disk.
+        veil: Has masked manifest and report, and masks the trials.
+    """
+
+    manifest: RunManifest
+    report: EvaluationReport
+    keys: tuple[TrialKey, ...]
+    stored: StoredTrials
+    veil: Veil = field(default_factory=Veil)
+
+    def parts(self) -> list[Part]:
+        """Every participant and domain of which a trial ended, in the plan's order."""
+        played = {(row.participant, row.domain) for row in self.report.trials}
+        plan = self.report.plan
+        every = ((who, planned.domain) for who in plan.participants for planned in plan.tasks)
+        return [(who, domain) for who, domain in every if (who.address, domain) in played]
+
+    def rows(self, part: Part) -> list[TrialRow]:
+        """A part's trials, in the plan's order."""
+        participant, domain = part
+        return [
+            row
+            for row in self.report.trials
+            if (row.participant, row.domain) == (participant.address, domain)
+        ]
+
+    def records(self, part: Part | None = None) -> Iterator[TrialRecord]:
+        """The trials of a part, or all, in the order in which they ended, with their traces.
+
+        What evaluators made of them is left out: no format has a place for it.
+
+        Raises:
+            StorageError: One cannot be read.
+        """
+        wanted = {
+            key
+            for key, row in zip(self.keys, self.report.trials, strict=True)
+            if part is None or (row.participant, row.domain) == (part[0].address, part[1])
+        }
+        for record in self.stored.records(wanted):
+            yield self.veil.model(record.model_copy(update={"evaluations": ()}))
+
+
+def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
+    """A run on disk, as far as it came.
+
+    Raises:
+        RequestError: There is no such run, or no trial of it has ended.
+        StorageError: It has no results, or they cannot be read, or its trials are not all there.
+    """
+    _, report = results_so_far(results_dir, run_id)
+    if not report.trials:
+        msg = f"run {run_id} has no trial that ended, so there is nothing to export yet"
+        raise RequestError(msg)
+    keys = tuple(row.key for row in report.trials)
+    stored = StoredTrials(results_dir, run_id)
+    missing = stored.lacks(keys)
+    if missing:
+        raise StorageError(
+            f"trials.jsonl of run {run_id} lacks {missing} of the {len(keys)} trials that its report "
+            f"counts, so an export would not be whole; greenroom resume {run_id} --retry all plays "
+            "them again"
+        )
+    return PlayedRun(
+        manifest=veil.model(load_manifest(results_dir, run_id)),
+        report=veil.model(report),
+        keys=keys,
+        stored=stored,
+        veil=veil,
+    )

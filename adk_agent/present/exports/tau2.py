@@ -1,0 +1,185 @@
+"""τ²-bench: the official results.json, which the official engine's own loader reads.
+
+One file holds one agent in one domain. What the format has no place for is left out: trials that
+have no reward, but for those that failed by the infrastructure or by the assessor; the official
+engine leaves these out of its figures too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.present.exports.official import reward_info, task_record
+from adk_agent.present.exports.output import Export, Output, names_of
+from adk_agent.present.exports.played import Part, PlayedRun, label_of
+from adk_agent.results.summary import TrialRow, total
+from adk_agent.runs.store import TrialRecord
+from evals.trace import CallType
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.tau2.data import DataSource
+from tau_bridge.tau2.loop import ConversationLimits
+from tau_bridge.tau2.users import USER
+
+STEM = "tau2-results"
+BROKEN = "infrastructure_error"
+"""The official reason for the end of a trial that says nothing about the agent."""
+_MODEL_USER = "llm:"
+
+
+def to_tau2(run: PlayedRun, source: DataSource) -> Export:
+    """One results file for each participant and domain of τ²-bench.
+
+    Args:
+        run: The run.
+        source: The data that it was played with: the files embed the tasks and the policy.
+
+    Raises:
+        RequestError: It played no domain of τ²-bench, or with other data.
+        DataError: The data cannot be read.
+    """
+    parts = [part for part in run.parts() if part[1] not in BUNDLED_DOMAINS]
+    if not parts:
+        msg = f"run {run.report.run_id} has no trial of a τ²-bench domain"
+        raise RequestError(msg)
+    for domain in sorted({domain for _, domain in parts}):
+        _require_same_data(run, domain, source)
+    names = names_of(STEM, ".json", [label_of(part) for part in parts])
+    return Export(
+        outputs=tuple(
+            Output(name=name, chunks=_results(run, part, source))
+            for name, part in zip(names, parts, strict=True)
+        ),
+        notes=_left_out(run, parts),
+    )
+
+
+def _require_same_data(run: PlayedRun, domain: str, source: DataSource) -> None:
+    played, here = run.manifest.data[domain], source.revision(domain)
+    if (played.source, played.revision) != (source.name, here):
+        msg = (
+            f"run {run.report.run_id} played {domain} with the data {played.source} "
+            f"({played.revision}), and those at hand are {source.name} ({here}): set TAU2_DATA_DIR "
+            "to the folder that it was played with, or unset it"
+        )
+        raise RequestError(msg)
+
+
+def _left_out(run: PlayedRun, parts: Sequence[Part]) -> tuple[str, ...]:
+    notes = []
+    skipped = [part for part in run.parts() if part not in parts]
+    if skipped:
+        domains = ", ".join(sorted({domain for _, domain in skipped}))
+        notes.append(f"not in the files, for they are no domains of τ²-bench: {domains}")
+    rows = [row for part in parts for row in run.rows(part)]
+    broken = sum(_is_broken(row) for row in rows)
+    if broken:
+        notes.append(
+            f"{broken} trials that failed by the infrastructure are in the files without a reward"
+        )
+    by_agents = sum(row.fault == "agent" for row in rows)
+    if by_agents:
+        notes.append(
+            f"{by_agents} trials that the agent itself ended are in the files as agent_error with "
+            "reward 0; the official engine leaves out what it takes for a fault of the "
+            "infrastructure, so its mean may be higher"
+        )
+    without = sum(row.reward is None and not _is_broken(row) for row in rows)
+    if without:
+        notes.append(f"{without} trials without a reward are not in the files")
+    return tuple(notes)
+
+
+def _is_broken(row: TrialRow) -> bool:
+    return row.status == "failed" and row.fault in ("infrastructure", "harness")
+
+
+def _results(run: PlayedRun, part: Part, source: DataSource) -> Iterator[str]:
+    head = {
+        "timestamp": run.report.created_at.isoformat(),
+        "info": _info(run, part, source),
+        "tasks": [
+            task_record(source.task(part[1], task_id), part[1])
+            for task_id in dict.fromkeys(row.task_id for row in run.rows(part))
+        ],
+    }
+    text = _json(head)
+    yield f'{text[:-1]},\n"simulations": ['
+    before = "\n"
+    for record in run.records(part):
+        if record.row.reward is not None or _is_broken(record.row):
+            yield before + _json(_simulation(run, record, source))
+            before = ",\n"
+    yield "\n]}\n"
+
+
+def _info(run: PlayedRun, part: Part, source: DataSource) -> dict[str, Any]:
+    participant, domain = part
+    plan = run.report.plan
+    data = run.manifest.data[domain]
+    version = run.report.versions.get("greenroom", "unknown")
+    return {
+        "git_commit": f"greenroom {version}, data {data.source} {data.revision}",
+        "num_trials": plan.num_trials,
+        "max_steps": plan.max_steps,
+        "max_errors": ConversationLimits(max_steps=plan.max_steps).max_errors,
+        "user_info": _user_info(plan, run.rows(part)),
+        "agent_info": {"implementation": participant.address, "llm": None, "llm_args": None},
+        "environment_info": {
+            "domain_name": domain,
+            "policy": source.policy(domain, solo=plan.solo),
+            "tool_defs": None,
+        },
+        "seed": plan.seed,
+    }
+
+
+def _user_info(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> dict[str, Any]:
+    models = sorted({row.user for row in rows if row.user.startswith(_MODEL_USER)})
+    # The first is the official name of a user who is not there.
+    implementation = "dummy_user" if plan.solo else "user_simulator" if models else "scripted"
+    return {
+        "implementation": implementation,
+        "llm": ", ".join(user.removeprefix(_MODEL_USER) for user in models) or None,
+        "llm_args": plan.user_llm_args or None,
+        "global_simulation_guidelines": None,
+    }
+
+
+def _simulation(run: PlayedRun, record: TrialRecord, source: DataSource) -> dict[str, Any]:
+    row = record.row
+    broken = _is_broken(row)
+    steps = record.trace.steps
+    starts = [step.start_time for step in steps if step.start_time is not None]
+    ends = [step.end_time for step in steps if step.end_time is not None]
+    began = min(starts, default=run.report.created_at)
+    task = source.task(row.domain, row.task_id)
+    return {
+        "id": row.trace_id,
+        "task_id": row.task_id,
+        "timestamp": began.isoformat(),
+        "start_time": began.isoformat(),
+        "end_time": max([began, *ends]).isoformat(),
+        "duration": round(row.duration_ms / 1000, 6),
+        "termination_reason": BROKEN if broken else row.termination,
+        "agent_cost": None,
+        "user_cost": _user_cost(record),
+        "reward_info": None if broken else reward_info(row, task, run.report.plan.evaluation_type),
+        # The official loader would write the time of loading where there is none.
+        "messages": [{**message, "timestamp": None} for message in record.messages],
+        "trial": row.trial,
+        "seed": row.seed,
+        "info": {"fault": row.fault, "reason": row.reason} if row.fault is not None else None,
+    }
+
+
+def _user_cost(record: TrialRecord) -> float | None:
+    steps = record.trace.of_type(CallType.TOOL)
+    return total(step.cost for step in steps if step.caller == USER)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

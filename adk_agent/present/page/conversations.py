@@ -1,0 +1,205 @@
+"""packed: one trial's conversation, timeline and evidence, small enough to stand in the page.
+
+What comes out is base64 of raw deflate of JSON; `templates/page.js` reads it and says, at its head,
+which keys it knows. Every text in it is `plain`; every list and text has a bound.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from adk_agent.present.page.texts import clipped, plain
+from adk_agent.present.page.timeline import timeline
+from adk_agent.present.page.writes import writes_of
+from adk_agent.runs.store import TrialRecord
+from evals.base import Evaluation
+from evals.diagnosis import CallDifference, Diagnosis, ReplyFormat
+from evals.outcome import Component, Scored
+
+MOST_MESSAGES = 1_000
+MOST_TEXT = 20_000
+"""Characters of one message, argument or result."""
+MOST_LISTED = 200
+"""Checks, differences and findings of one trial."""
+_MOST_DEPTH = 40
+_FINDINGS = 12
+_Json = dict[str, Any]
+
+
+def packed(record: TrialRecord) -> str:
+    """A trial as the page keeps it."""
+    told = json.dumps(_plain(trial_json(record)), ensure_ascii=False, separators=(",", ":"))
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return base64.b64encode(deflate.compress(told.encode()) + deflate.flush()).decode("ascii")
+
+
+def trial_json(record: TrialRecord) -> _Json:
+    """What the page tells of one trial, when it is opened."""
+    row = record.row
+    diagnosis = row.diagnosis
+    return {
+        "why": _why(diagnosis) if diagnosis is not None else None,
+        "components": [_component(each, row.basis) for each in row.components],
+        "items": list(_items(record)),
+        "left_out": max(0, len(record.messages) - MOST_MESSAGES),
+        "missing": [_missing(each) for each in _differences(diagnosis) if each.how == "missing"],
+        "timeline": timeline(record.trace),
+        "evaluations": [_evaluation(each) for each in record.evaluations],
+        "problems": list(record.trace_problems[:MOST_LISTED]),
+    }
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """The same with every text plain and no deeper than a browser can read."""
+    if isinstance(value, str):
+        return plain(clipped(value, MOST_TEXT))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth + 1) for item in value] if depth < _MOST_DEPTH else "…"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no word for it
+    return value
+
+
+def _why(diagnosis: Diagnosis) -> _Json:
+    return {
+        "kind": diagnosis.kind,
+        "also": diagnosis.also,
+        "side": diagnosis.side,
+        "summary": diagnosis.summary,
+        "by": diagnosis.produced_by,
+        "findings": diagnosis.findings[:MOST_LISTED],
+        "untold": diagnosis.not_communicated[:MOST_LISTED],
+        "form": _form(diagnosis.reply_format) if diagnosis.reply_format is not None else None,
+    }
+
+
+def _form(wrote: ReplyFormat) -> _Json:
+    return {
+        "without": sum(wrote.repairs.values()),
+        "replies": wrote.replies,
+        "example": wrote.example,
+        "expected": wrote.expected[:MOST_LISTED],
+    }
+
+
+def _differences(diagnosis: Diagnosis | None) -> Sequence[CallDifference]:
+    return diagnosis.calls[:MOST_LISTED] if diagnosis is not None else ()
+
+
+def _missing(call: CallDifference) -> _Json:
+    return {"name": call.name, "by": call.requestor, "args": _arguments(call.expected)}
+
+
+def _component(component: Component, basis: Sequence[str]) -> _Json:
+    outcome = component.outcome
+    return {
+        "name": component.name,
+        "counts": component.name in basis,
+        "value": outcome.value if isinstance(outcome, Scored) else None,
+        "reason": None if isinstance(outcome, Scored) else outcome.reason,
+        "checks": [
+            [check.description, check.met, check.reason] for check in component.checks[:MOST_LISTED]
+        ],
+    }
+
+
+def _evaluation(evaluation: Evaluation) -> _Json:
+    findings = evaluation.details.get("findings")
+    judgment = evaluation.details.get("judgment")
+    return {
+        "name": evaluation.evaluator,
+        "status": evaluation.status,
+        "reason": evaluation.reason,
+        "by": evaluation.produced_by,
+        "score": evaluation.values.get("overall_score"),
+        "said": judgment.get("reasoning") if isinstance(judgment, dict) else None,
+        "findings": [
+            finding.get("statement")
+            for finding in (findings if isinstance(findings, list) else [])[:_FINDINGS]
+            if isinstance(finding, dict)
+        ],
+    }
+
+
+def _items(record: TrialRecord) -> Iterator[_Json]:
+    """The conversation: what was said, and each call with its result."""
+    messages = record.messages[:MOST_MESSAGES]
+    results = _results(messages)
+    diagnosis = record.row.diagnosis
+    departed = diagnosis.departure if diagnosis is not None else None
+    differences = {
+        (each.message, each.name): each
+        for each in _differences(diagnosis)
+        if each.message is not None
+    }
+    changes = writes_of(record.row.domain, record.row.task_id)
+    for place, message in enumerate(messages):
+        role = str(message.get("role"))
+        if role == "tool":
+            continue
+        if message.get("content"):
+            yield {"who": role, "text": str(message["content"])}
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            item = _call(call, results.get((place, number)), role, changes)
+            difference = differences.get((place, item["name"]))
+            if difference is not None:
+                item["gold"] = difference.how
+                item["expected"] = _arguments(difference.expected)
+                item["differing"] = list(difference.differing)
+            if departed is not None and (departed.message, departed.call) == (place, item["name"]):
+                item["departs"] = True
+            yield item
+
+
+def _call(
+    call: Mapping[str, Any],
+    result: Mapping[str, Any] | None,
+    role: str,
+    changes: Callable[[str], bool],
+) -> _Json:
+    name = str(call.get("name"))
+    return {
+        "who": str(call.get("requestor") or role),
+        "name": name,
+        "args": _arguments(call.get("arguments")),
+        "writes": changes(name),
+        "result": None if result is None else str(result.get("content") or ""),
+        "error": bool(result is not None and result.get("error")),
+    }
+
+
+def _arguments(arguments: object) -> list[tuple[str, Any]]:
+    """Arguments as pairs, texts as they are and everything else as JSON."""
+    if not isinstance(arguments, Mapping):
+        return []
+    return [(str(name), _value(value)) for name, value in arguments.items()]
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _results(messages: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], Mapping[str, Any]]:
+    """The result of each call, by the places of its message and of the call in it.
+
+    A result follows its call; ids may be empty or used twice, so the next one that fits is taken.
+    """
+    waiting: list[tuple[str, tuple[int, int]]] = []
+    found = {}
+    for place, message in enumerate(messages):
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            waiting.append((str(call.get("id")), (place, number)))
+        if message.get("role") != "tool":
+            continue
+        fits = [each for each in waiting if each[0] == str(message.get("id"))]
+        if fits:
+            waiting.remove(fits[0])
+            found[fits[0][1]] = message
+    return found

@@ -1,0 +1,111 @@
+"""render: the whole page as one HTML text, without a single address that a browser would fetch."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from adk_agent.present.page import texts
+from adk_agent.present.page.failures import (
+    evaluators_without_result,
+    failure_classes,
+    not_shown,
+    trials_without_score,
+)
+from adk_agent.present.page.gathered import Gathered
+from adk_agent.present.page.latencies import latencies
+from adk_agent.present.page.matrix import matrices
+from adk_agent.present.page.reproduce import recipe
+from adk_agent.present.page.scores import scores, with_all_tables
+from adk_agent.present.page.teams import teams
+from adk_agent.present.page.trials import trial_lists
+from adk_agent.present.page.verdict import ending, verdicts
+from adk_agent.present.page.words import CLASSES, MARKS, SIDES
+
+if TYPE_CHECKING:
+    from adk_agent.results.report import EvaluationReport
+    from adk_agent.runs.store import RunManifest
+
+
+def render(report: EvaluationReport, found: Gathered, manifest: RunManifest | None) -> str:
+    """The page.
+
+    Args:
+        report: What the run came to.
+        found: What was gathered from its conversations.
+        manifest: What it was begun with; None where that is gone.
+    """
+    report = with_all_tables(report, manifest)
+    rows = scores(report)
+    names = [participant.address for participant in report.plan.participants]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            end=ending(report),
+            verdicts=verdicts(report, rows),
+            scores=rows,
+            matrices=matrices(report),
+            latencies=latencies(names, found.replies_ms, found.replies_failed),
+            teams=teams(report, found),
+            lists=trial_lists(report, found.packed.keys()),
+            packed=_packed(report, found),
+            classes=failure_classes(report),
+            unscored=trials_without_score(report),
+            not_evaluated=evaluators_without_result(found),
+            not_shown=not_shown(report, found),
+            recipe=recipe(report, manifest),
+            participants=names,
+        )
+    )
+
+
+def _packed(report: EvaluationReport, found: Gathered) -> list[tuple[int, str]]:
+    """Each conversation with its trial's number."""
+    keys = (trial.key for trial in report.trials)
+    return [(number, found.packed[key]) for number, key in enumerate(keys) if key in found.packed]
+
+
+@cache
+def _environment() -> Environment:
+    style, script = _asset("style.css"), _asset("page.js")
+    environment = Environment(
+        loader=PackageLoader("adk_agent.present.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        t=texts,
+        marks=MARKS,
+        all_classes=CLASSES,
+        sides=SIDES,
+        style=Markup(style),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    """Every text that a template shows, without what cannot be seen; markup stays as it is."""
+    return texts.plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _asset(name: str) -> str:
+    return files("adk_agent.present.page").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """How a Content-Security-Policy names a text."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

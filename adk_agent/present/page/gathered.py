@@ -1,0 +1,178 @@
+"""Gathered: what the page needs of a run's conversations, read one trial at a time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from adk_agent.present.page.conversations import packed
+from adk_agent.results.summary import TrialKey
+from adk_agent.runs.store import TrialRecord
+from evals.base import Evaluation
+from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
+
+MOST_PACKED_CHARS = 14_000_000
+"""Of all conversations together, so that a page stays below 20 MB whatever the agents wrote."""
+MOST_EDGES = 5_000
+"""Pairs of agents of one participant that are told apart; agents name each other as they like."""
+WEAK_SPOTS = ("bottleneck", "over_centralized")
+"""Findings about single agents that the picture of a team marks."""
+_GRAPH = "graph"
+
+
+@dataclass(kw_only=True)
+class Calls:
+    """Calls from one agent to another, in all trials of a team."""
+
+    calls: int = 0
+    observed: int = 0
+    """Those that the assessor saw itself; of the others, participants told."""
+    failed: int = 0
+
+
+@dataclass(kw_only=True)
+class TeamCalls:
+    """Who called whom behind one participant in one domain."""
+
+    trials: int = 0
+    edges: dict[tuple[str, str], Calls] = field(default_factory=dict)
+    edges_left_out: int = 0
+    """Calls of pairs beyond the bound."""
+    members: set[str] = field(default_factory=set)
+    """All of the roster; nobody where it is unknown."""
+    weak_spots: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Finding and agent, by the number of trials."""
+
+    def see(self, step: InteractionStep, callee: str) -> None:
+        """Count one call between agents."""
+        pair = step.caller, callee
+        if pair not in self.edges and len(self.edges) >= MOST_EDGES:
+            self.edges_left_out += 1
+            return
+        calls = self.edges.setdefault(pair, Calls())
+        calls.calls += 1
+        calls.observed += step.provenance is Provenance.OBSERVED
+        calls.failed += step.error is not None
+
+
+@dataclass(kw_only=True)
+class Gathered:
+    """Of all trials whose record was found."""
+
+    packed: dict[TrialKey, str] = field(default_factory=dict)
+    """Conversations, as `packed` makes them."""
+    left_out: int = 0
+    """Conversations that were found and had no room."""
+    teams: dict[tuple[str, str], TeamCalls] = field(default_factory=lambda: defaultdict(TeamCalls))
+    """By participant and domain."""
+    replies_ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    """How long each participant took to answer the assessor, failures left out."""
+    replies_failed: Counter[str] = field(default_factory=Counter)
+    not_evaluated: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Evaluator, status and reason, by the number of trials."""
+    trace_problems: Counter[str] = field(default_factory=Counter)
+
+
+def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey]) -> Gathered:
+    """What the page needs of the records whose keys are wanted."""
+    found = Gathered()
+    keys = set(wanted)
+    room = _Room(found)
+    for record in records:
+        if record.key not in keys:
+            continue
+        room.keep(record)
+        _see_calls(found, record)
+        _see_evaluations(found, record.evaluations)
+        found.trace_problems.update(record.trace_problems)
+    return found
+
+
+class _Room:
+    """Keeps conversations while there is room; those that passed give way to those that did not."""
+
+    def __init__(self, found: Gathered) -> None:
+        self._found = found
+        self._used = 0
+        self._passed: list[TrialKey] = []
+
+    def keep(self, record: TrialRecord) -> None:
+        text = packed(record)
+        if record.row.passed:
+            self._passed.append(record.key)
+        else:
+            self._make_room_for(len(text))
+        if self._used + len(text) > MOST_PACKED_CHARS:
+            self._found.left_out += 1
+            return
+        self._used += len(text)
+        self._found.packed[record.key] = text
+
+    def _make_room_for(self, chars: int) -> None:
+        while self._used + chars > MOST_PACKED_CHARS and self._passed:
+            given_up = self._found.packed.pop(self._passed.pop(), None)
+            if given_up is not None:
+                self._used -= len(given_up)
+                self._found.left_out += 1
+
+
+def _see_calls(found: Gathered, record: TrialRecord) -> None:
+    participant = record.row.participant
+    team = found.teams[participant, record.row.domain]
+    team.trials += 1
+    roster = set(record.roster or ())
+    team.members.update(roster)
+    calls = _calls_between_agents(record.trace)
+    entry = _entry(calls, roster)
+    for step in calls:
+        team.see(step, entry if entry and _is_addressed(step, roster) else step.callee)
+        if step.caller != ASSESSOR:
+            continue
+        if step.error is not None:
+            found.replies_failed[participant] += 1
+        elif step.latency_ms is not None:
+            found.replies_ms[participant].append(step.latency_ms)
+    for evaluation in record.evaluations:
+        if evaluation.evaluator == _GRAPH:
+            team.weak_spots.update(_weak_spots(evaluation))
+
+
+def _calls_between_agents(trace: Trace) -> list[InteractionStep]:
+    return [
+        step
+        for step in trace.steps
+        if step.call_type is CallType.AGENT and NOT_BELIEVED not in step.additional_attributes
+    ]
+
+
+def _is_addressed(step: InteractionStep, roster: set[str]) -> bool:
+    """Whether the team was called by its address instead of by the name of a member."""
+    return bool(roster) and step.from_outside and step.callee not in roster
+
+
+def _entry(calls: Iterable[InteractionStep], roster: set[str]) -> str | None:
+    """The member that answers at the team's address: who made the calls inside of such a call."""
+    outside = {step.step_id for step in calls if _is_addressed(step, roster)}
+    return next(
+        (each.caller for each in calls if each.parent_step_id in outside and each.caller in roster),
+        None,
+    )
+
+
+def _weak_spots(graph: Evaluation) -> set[tuple[str, str]]:
+    findings = graph.details.get("findings")
+    spots: set[tuple[str, str]] = set()
+    for finding in findings if isinstance(findings, list) else []:
+        if not isinstance(finding, dict) or finding.get("name") not in WEAK_SPOTS:
+            continue
+        agents = finding.get("agents")
+        named = agents if isinstance(agents, list) else []
+        spots.update((str(finding["name"]), str(agent)) for agent in named)
+    return spots
+
+
+def _see_evaluations(found: Gathered, evaluations: Iterable[Evaluation]) -> None:
+    for each in evaluations:
+        if each.status != "scored":
+            found.not_evaluated[each.evaluator, each.status, each.reason or each.status] += 1

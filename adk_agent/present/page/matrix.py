@@ -1,0 +1,102 @@
+"""Matrix: which task passed in which trial, for every participant beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.present.page import texts
+from adk_agent.present.page.words import MARKS, Mark, State, state_of
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import TaskRow, TrialKey, TrialRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One trial. `number` is its place in the report, None where it was not played."""
+
+    state: State
+    trial: int
+    number: int | None
+
+    @property
+    def mark(self) -> Mark:
+        """How it is shown."""
+        return MARKS[self.state]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One task: its cells for each participant, and what the floor and the ceiling get."""
+
+    task_id: str
+    cells: tuple[tuple[Cell, ...], ...]
+    floor: str
+    ceiling: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """One domain."""
+
+    domain: str
+    participants: tuple[str, ...]
+    trials: int
+    lines: tuple[Line, ...]
+    references: bool
+    """Whether any task of it has a floor or a ceiling."""
+
+
+def matrices(report: EvaluationReport) -> tuple[Matrix, ...]:
+    """One for each domain of the plan, with its tasks in their order."""
+    numbered = {row.key: (number, row) for number, row in enumerate(report.trials)}
+    marks = {(row.domain, row.task_id): row for row in report.tasks}
+    return tuple(
+        _matrix(report.plan, planned.domain, planned.task_ids, numbered, marks)
+        for planned in report.plan.tasks
+    )
+
+
+def _matrix(
+    plan: EvaluationPlan,
+    domain: str,
+    task_ids: Sequence[str],
+    numbered: Mapping[TrialKey, tuple[int, TrialRow]],
+    marks: Mapping[tuple[str, str], TaskRow],
+) -> Matrix:
+    names = tuple(participant.address for participant in plan.participants)
+    lines = tuple(
+        Line(
+            task_id=task_id,
+            cells=tuple(
+                tuple(
+                    _cell(numbered.get((name, domain, task_id, trial)), trial)
+                    for trial in range(plan.num_trials)
+                )
+                for name in names
+            ),
+            floor=_reference(marks.get((domain, task_id)), "floor"),
+            ceiling=_reference(marks.get((domain, task_id)), "ceiling"),
+        )
+        for task_id in task_ids
+    )
+    return Matrix(
+        domain=domain,
+        participants=names,
+        trials=plan.num_trials,
+        lines=lines,
+        references=any(line.floor != texts.NONE or line.ceiling != texts.NONE for line in lines),
+    )
+
+
+def _cell(found: tuple[int, TrialRow] | None, trial: int) -> Cell:
+    if found is None:
+        return Cell(state="missing", trial=trial, number=None)
+    number, row = found
+    return Cell(state=state_of(row), trial=trial, number=number)
+
+
+def _reference(row: TaskRow | None, which: str) -> str:
+    reward = getattr(row, which, None)
+    return texts.NONE if reward is None else f"{reward:g}"

@@ -1,0 +1,78 @@
+"""Reproduce: what a run was made with, and the command that plays it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adk_agent.requests.planning import equivalent_command
+from adk_agent.results.report import EvaluationReport
+from adk_agent.runs.store import RunManifest
+from evals.base import Evaluation
+
+MOST_TASKS_IN_COMMAND = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All that the figures depend on."""
+
+    request: str
+    command: str
+    versions: tuple[tuple[str, str], ...]
+    data: tuple[tuple[str, str, str], ...]
+    """Domain, source and revision."""
+    seeds: tuple[int, ...]
+    facts: tuple[tuple[str, str], ...]
+    """Name and value: models, limits and the like."""
+
+
+def recipe(report: EvaluationReport, manifest: RunManifest | None) -> Recipe:
+    """The recipe of a run."""
+    plan = report.plan
+    origins = {row.domain: row.data for row in report.summary}
+    seeds = manifest.seeds if manifest is not None else sorted({row.seed for row in report.trials})
+    tasks = sum(len(planned.task_ids) for planned in plan.tasks)
+    return Recipe(
+        request=report.request,
+        command=equivalent_command(plan)
+        if tasks <= MOST_TASKS_IN_COMMAND
+        else f"(too long for this page: {tasks:,} tasks; the plan stands in manifest.json)",
+        versions=tuple(sorted(report.versions.items())),
+        data=tuple((name, each.source, each.revision) for name, each in sorted(origins.items())),
+        seeds=tuple(seeds),
+        facts=tuple(_facts(report)),
+    )
+
+
+def _facts(report: EvaluationReport) -> list[tuple[str, str]]:
+    plan = report.plan
+    judged = [result for each in report.evaluations for result in each.results]
+    facts = [
+        ("user", ", ".join(sorted({row.user for row in report.trials})) or "none"),
+        ("scored by", ", ".join(_scorers(report))),
+        ("evaluated by", ", ".join(_authors(judged))),
+        ("reward", "official" if plan.evaluation_type == "all" else "actions alone (legacy)"),
+        ("trials of each task", str(plan.num_trials)),
+        ("first seed", str(plan.seed)),
+        ("steps of a conversation", f"at most {plan.max_steps}"),
+        ("conversations at once", f"at most {plan.max_concurrency}"),
+        ("begun", report.created_at.isoformat(timespec="seconds")),
+    ]
+    methods = {row.interval_method for row in report.summary if row.intervals}
+    facts += [("intervals", method) for method in sorted(methods)]
+    if plan.solo:
+        facts.append(("solo", "there was no user"))
+    return [(name, value) for name, value in facts if value]
+
+
+def _scorers(report: EvaluationReport) -> list[str]:
+    return sorted({row.produced_by for row in report.trials if row.produced_by is not None})
+
+
+def _authors(results: Sequence[Evaluation]) -> list[str]:
+    found: dict[str, set[str]] = {}
+    for each in results:
+        if each.status == "scored":
+            found.setdefault(each.evaluator, set()).add(each.produced_by)
+    return [f"{name} {'/'.join(sorted(authors))}" for name, authors in sorted(found.items())]

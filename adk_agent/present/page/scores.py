@@ -1,0 +1,136 @@
+"""Scores: the rows of the page's tables, and where their marks stand in the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adk_agent.present.page import texts
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow, tables
+from adk_agent.results.tables import counted
+from adk_agent.runs.store import RunManifest
+from evals.statistics import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One pass^k: as text, and in percent of the picture's width."""
+
+    k: int
+    value: str
+    interval: str
+    at: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """The floor or the ceiling of a row."""
+
+    agent: str
+    value: str
+    at: float | None
+    note: str
+    """What to know about it; empty where it covers all tasks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One participant over some tasks."""
+
+    participant: str
+    domain: str
+    row: ScoreRow
+    estimates: tuple[Estimate, ...]
+    shown: tuple[Estimate, ...]
+    """Those of the picture: the first and the last k."""
+    floor: Reference | None
+    ceiling: Reference | None
+    above_floor: str
+    above_floor_interval: str
+    user: str
+    repairs: str
+    """Those of replies, by kind."""
+
+
+def with_all_tables(report: EvaluationReport, manifest: RunManifest | None) -> EvaluationReport:
+    """The report; one that was written before there were intervals gets them from its trials."""
+    if not report.trials or all(row.intervals for row in report.summary):
+        return report
+    origins = {row.domain: row.data for row in report.summary}
+    references = manifest.references if manifest is not None else {}
+    found = tables(report.trials, report.plan, origins, references)
+    return report.model_copy(update=dict(found))
+
+
+def scores(report: EvaluationReport) -> tuple[Score, ...]:
+    """A participant's rows together: over all domains first, then each domain."""
+    rows: tuple[OverallRow | SummaryRow, ...] = (*report.overall, *report.summary)
+    return tuple(
+        _score(row)
+        for participant in report.plan.participants
+        for row in rows
+        if row.participant == participant.address
+    )
+
+
+def most_telling(rows: Sequence[Score], participant: str) -> Score | None:
+    """The row that a verdict speaks of: over all domains, where there are several."""
+    return next((row for row in rows if row.participant == participant), None)
+
+
+def _score(row: OverallRow | SummaryRow) -> Score:
+    estimates = tuple(
+        _estimate(int(k), value, row.high(k), row.intervals.get(k))
+        for k, value in row.pass_hat_k.items()
+    )
+    shown = (estimates[0], estimates[-1]) if len(estimates) > 1 else estimates
+    over = row.above_floor_interval
+    return Score(
+        participant=row.participant,
+        domain=row.domain if isinstance(row, SummaryRow) else "all domains",
+        row=row,
+        estimates=estimates,
+        shown=shown,
+        floor=_reference(row.floor),
+        ceiling=_reference(row.ceiling),
+        above_floor=texts.score(row.above_floor, signed=True),
+        above_floor_interval=""
+        if over is None
+        else texts.interval(over.low, over.high, signed=True),
+        user=row.user if isinstance(row, SummaryRow) else "",
+        repairs=counted(row.repair_kinds),
+    )
+
+
+def _estimate(
+    k: int, value: float | None, high: float | None, interval: Interval | None
+) -> Estimate:
+    return Estimate(
+        k=k,
+        value=texts.score(value)
+        if high in (None, value)
+        else f"{texts.score(value)} to {texts.score(high)}",
+        interval="" if interval is None else texts.interval(interval.low, interval.high),
+        at=_percent(value),
+        low=None if interval is None else _percent(interval.low),
+        high=None if interval is None else _percent(interval.high),
+    )
+
+
+def _reference(found: ReferenceScore | None) -> Reference | None:
+    if found is None:
+        return None
+    missing = texts.count(found.missing, "task") if found.missing else ""
+    return Reference(
+        agent=found.agent,
+        value=texts.score(found.pass_1),
+        at=_percent(found.pass_1),
+        note=f"not known for {missing}" if missing else "",
+    )
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else round(100 * value, 2)

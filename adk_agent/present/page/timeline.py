@@ -1,0 +1,107 @@
+"""timeline: the steps of a trace by time, each in the lane of its callee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adk_agent.present.page.texts import clipped
+from evals.trace import (
+    ASSESSOR,
+    CONTRADICTION,
+    NOT_BELIEVED,
+    CallType,
+    InteractionStep,
+    Provenance,
+    Trace,
+)
+
+MOST_STEPS = 600
+MOST_LANES = 60
+MOST_STEP_TEXT = 1_500
+
+
+def timeline(trace: Trace) -> dict[str, Any]:
+    """Lanes in the order of their first step, and the steps with their times in milliseconds.
+
+    Steps that nobody timed, and those beyond the bounds, are counted.
+    """
+    timed = [(step.start_time, step) for step in trace.steps if step.start_time is not None]
+    span = _span([step for _, step in timed])
+    lanes: dict[str, int] = {}
+    steps: list[dict[str, Any]] = []
+    for _, step in sorted(timed, key=lambda each: (each[0], each[1].step_id)):
+        if len(steps) >= MOST_STEPS or (step.callee not in lanes and len(lanes) >= MOST_LANES):
+            continue
+        lane = lanes.setdefault(step.callee, len(lanes))
+        steps.append(_step(step, lane, span))
+    return {
+        "lanes": list(lanes),
+        "steps": steps,
+        "untimed": len(trace.steps) - len(timed),
+        "left_out": len(timed) - len(steps),
+    }
+
+
+_Span = tuple[datetime, datetime]
+
+
+def _span(steps: Sequence[InteractionStep]) -> _Span | None:
+    """From the first start to the last end; of what was observed, where anything was."""
+    seen = [step for step in steps if step.provenance is Provenance.OBSERVED] or steps
+    starts = [step.start_time for step in seen if step.start_time is not None]
+    ends = [step.end_time for step in seen if step.end_time is not None]
+    return (min(starts), max([*starts, *ends])) if starts else None
+
+
+def _step(step: InteractionStep, lane: int, span: _Span | None) -> dict[str, Any]:
+    told = {
+        "lane": lane,
+        "from": step.caller,
+        "kind": step.call_type.value,
+        "name": step.name,
+        "at": _offset_ms(span, step.start_time),
+        "to": _offset_ms(span, step.end_time),
+        "ms": _lasted_ms(step),
+        "error": clipped(step.error, MOST_STEP_TEXT) if step.error is not None else None,
+        "told": step.provenance is Provenance.REPORTED,
+        "note": _note(step),
+    }
+    if not _in_conversation(step):
+        told["asked"] = clipped(step.request_text or "", MOST_STEP_TEXT)
+        told["answered"] = clipped(step.response_text or "", MOST_STEP_TEXT)
+    return told
+
+
+def _note(step: InteractionStep) -> str | None:
+    """What speaks against a reported step."""
+    if NOT_BELIEVED in step.additional_attributes:
+        return "not believed: the assessor should have seen this call, and did not"
+    return step.additional_attributes.get(CONTRADICTION)
+
+
+def _in_conversation(step: InteractionStep) -> bool:
+    """Whether the conversation has the texts of a step already."""
+    if step.provenance is Provenance.REPORTED:
+        return False
+    return step.caller == ASSESSOR or step.call_type is not CallType.AGENT
+
+
+def _offset_ms(span: _Span | None, time: datetime | None) -> float | None:
+    """Milliseconds since the begin; clocks of participants may differ, so never out of the span."""
+    if span is None or time is None:
+        return None
+    begin, end = span
+    return _ms(begin, min(max(time, begin), end))
+
+
+def _lasted_ms(step: InteractionStep) -> float | None:
+    lasted = step.latency_ms
+    if lasted is None and step.start_time is not None and step.end_time is not None:
+        lasted = _ms(step.start_time, step.end_time)
+    return None if lasted is None else max(0.0, round(lasted, 3))
+
+
+def _ms(begin: datetime, end: datetime) -> float:
+    return round((end - begin).total_seconds() * 1000, 3)

@@ -1,0 +1,87 @@
+"""Trials: the list of all of them, each a row that leads to its timeline and its conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from adk_agent.present.page import texts
+from adk_agent.present.page.words import CLASSES, MARKS, Mark, state_of
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import TrialKey, TrialRow
+from adk_agent.results.tables import counted
+
+MOST_OPEN = 40
+"""Trials up to which the lists are open from the beginning."""
+_MOST_WHY = 220
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """One trial in the list."""
+
+    number: int
+    row: TrialRow
+    mark: Mark
+    why: str
+    time: str
+    repairs: str
+    """Those of its replies, by kind; empty where it took none."""
+    kept: bool
+    """Whether the page has its conversation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialList:
+    """The trials of one participant in one domain."""
+
+    participant: str
+    domain: str
+    title: str
+    rows: tuple[Listed, ...]
+    is_open: bool
+
+
+def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[TrialList, ...]:
+    """All trials that ended, grouped in the order of the report."""
+    grouped: dict[tuple[str, str], list[Listed]] = defaultdict(list)
+    for number, row in enumerate(report.trials):
+        key = row.key
+        grouped[row.participant, row.domain].append(
+            Listed(
+                number=number,
+                row=row,
+                mark=MARKS[state_of(row)],
+                why=texts.short(why(row), _MOST_WHY),
+                time=texts.duration(row.duration_ms),
+                repairs=counted(row.repair_kinds),
+                kept=key in kept,
+            )
+        )
+    few = len(report.trials) <= MOST_OPEN
+    return tuple(
+        TrialList(
+            participant=participant,
+            domain=domain,
+            title=f"{participant} in {domain}: {texts.count(len(rows), 'trial')}, "
+            f"{sum(each.row.passed for each in rows)} passed",
+            rows=tuple(rows),
+            is_open=few,
+        )
+        for (participant, domain), rows in grouped.items()
+    )
+
+
+def why(row: TrialRow) -> str:
+    """Why a trial did not pass, or has no score; empty where it passed."""
+    if row.diagnosis is not None:
+        return f"{CLASSES[row.diagnosis.kind][0]}: {row.diagnosis.summary}"
+    if row.status != "scored":
+        return row.reason or "no reason is known"
+    if row.passed:
+        return ""
+    lost = [
+        name for name, value in row.reward_breakdown.items() if value == 0 and name in row.basis
+    ]
+    return f"at 0: {', '.join(lost)}" if lost else ""

@@ -1,0 +1,156 @@
+"""Verdict: one plain sentence for each participant, made from the report's own figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from adk_agent.present.page import texts
+from adk_agent.present.page.scores import Score, most_telling
+from adk_agent.present.page.words import CLASSES, COMPONENTS
+from adk_agent.results.report import EvaluationReport, failed_reasons
+from adk_agent.results.summary import ScoreRow, TrialRow
+
+_MOST_REASON = 160
+ENDS = {
+    "complete": "Every trial of the run was played, and none failed.",
+    "incomplete": "The run is incomplete: some trials failed, so scores are ranges.",
+    "interrupted": "The run is interrupted: some trials were not played.",
+}
+
+
+def ending(report: EvaluationReport) -> str:
+    """How the run ended, in a sentence."""
+    if report.stopped_by is None:
+        return ENDS[report.status]
+    failed = "some of them failed" if report.status == "incomplete" else "none of them failed"
+    return (
+        f"The run was stopped early, as asked, by the rule {report.stopped_by!r}: "
+        f"{len(report.trials)} of {texts.count(report.plan.total_trials, 'trial')} were played, "
+        f"and {failed}."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What to know first of one participant."""
+
+    participant: str
+    role: str
+    score: Score | None
+    sentence: str
+
+
+def verdicts(report: EvaluationReport, rows: Sequence[Score]) -> tuple[Verdict, ...]:
+    """In the order of the plan."""
+    found = []
+    for participant in report.plan.participants:
+        row = most_telling(rows, participant.address)
+        trials = [each for each in report.trials if each.participant == participant.address]
+        found.append(
+            Verdict(
+                participant=participant.address,
+                role=participant.role,
+                score=row,
+                sentence=_sentence(row, trials),
+            )
+        )
+    return tuple(found)
+
+
+def _sentence(score: Score | None, trials: Sequence[TrialRow]) -> str:
+    if score is None or not score.row.trials:
+        return "No trial of it has ended, so there is nothing to say."
+    row = score.row
+    if not row.scored:
+        return (
+            f"Has no score: of {texts.count(row.trials, 'trial')}, {_gaps(row)}{_because(trials)}."
+        )
+    parts = [f"Passes {_passes(score)}", *_against(score)]
+    lost = [trial for trial in trials if trial.status == "scored" and not trial.passed]
+    if lost:
+        parts.append(f"what went wrong most: {_most(lost)}")
+    reasons = Counter(trial.reason for trial in lost if trial.fault == "agent" and trial.reason)
+    if reasons:
+        ended = f"{reasons.total()} ended by an error of the agent"
+        parts.append(f"{ended}: {texts.short(_first(reasons)[0], _MOST_REASON)}")
+    if row.failed or row.unscored:
+        parts.append(_left_open(row))
+    return "; ".join(parts) + "."
+
+
+def _passes(score: Score) -> str:
+    first = score.estimates[0]
+    within = f" (95 % interval {first.interval})" if first.interval else ""
+    row = score.row
+    return (
+        f"{row.passed} of {texts.count(row.scored, 'scored trial')}, pass^1 {first.value}{within}"
+    )
+
+
+def _against(score: Score) -> list[str]:
+    """Where the score stands between floor and ceiling."""
+    row, said = score.row, []
+    if score.floor is not None and row.above_floor is not None:
+        said.append(f"{_over(row)} (floor {score.floor.value})")
+    passed, most = row.pass_hat_k.get("1"), row.ceiling.pass_1 if row.ceiling else None
+    if score.ceiling is not None and passed is not None and most is not None:
+        room = most - passed
+        where = f"{texts.score(room)} below the" if room > 0 else "at or above the"
+        said.append(f"{where} ceiling ({score.ceiling.value})")
+    return said or ["floor and ceiling were not measured"]
+
+
+def _over(row: ScoreRow) -> str:
+    gained, within = row.above_floor, row.above_floor_interval
+    if gained is None or within is None or within.holds(0.0):
+        return "not told apart from an agent that does nothing"
+    how = "more" if gained > 0 else "less"
+    return f"{abs(gained):.3f} {how} than an agent that does nothing"
+
+
+def _most(lost: Sequence[TrialRow]) -> str:
+    kinds = Counter[str](trial.diagnosis.kind for trial in lost if trial.diagnosis is not None)
+    if kinds:
+        kind, times = _first(kinds)
+        return f"{CLASSES[kind][0]} ({times} of {len(lost)} that did not pass)"
+    components = Counter(
+        name
+        for trial in lost
+        for name, value in trial.reward_breakdown.items()
+        if value == 0 and name in trial.basis
+    )
+    if not components:
+        return "nothing that is known says what"
+    name, times = _first(components)
+    return f"{COMPONENTS.get(name, name)} ({times} of {len(lost)} that did not pass)"
+
+
+def _first(counted: Mapping[str, int]) -> tuple[str, int]:
+    return min(counted.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _left_open(row: ScoreRow) -> str:
+    told = []
+    if row.failed:
+        told.append(f"{row.failed} failed, counted as not passed and as passed")
+    if row.unscored:
+        told.append(f"{row.unscored} unscored, which the score leaves out")
+    return texts.listed(told)
+
+
+def _gaps(row: ScoreRow) -> str:
+    gaps = [
+        f"{number} {what}"
+        for number, what in ((row.failed, "failed"), (row.unscored, "unscored"))
+        if number
+    ]
+    return texts.listed(gaps)
+
+
+def _because(trials: Sequence[TrialRow]) -> str:
+    reasons = failed_reasons(trials)
+    return (
+        f", most often because: {texts.short(next(iter(reasons)), _MOST_REASON)}" if reasons else ""
+    )

@@ -1,0 +1,71 @@
+"""write_page: a run's report.html, from what is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from adk_agent.core.errors import StorageError
+from adk_agent.core.files import write_whole
+from adk_agent.core.veil import Veil
+from adk_agent.present.page.document import render
+from adk_agent.present.page.gathered import Gathered, gather
+from adk_agent.results.report import EvaluationReport
+from adk_agent.runs.results import results_so_far
+from adk_agent.runs.store import MANIFEST, TRIALS, iter_trials, load_manifest, refuse_own_file
+
+PAGE = "report.html"
+
+
+def write_page(
+    results_dir: Path,
+    run_id: str,
+    *,
+    out: Path | None = None,
+    secrets: Iterable[SecretStr] = (),
+) -> Path:
+    """Write the page of a run, finished or not, and return its path.
+
+    Args:
+        results_dir: The folder of runs.
+        run_id: The run's id.
+        out: Where to write it, a file or a folder; None: `report.html` in the run's folder.
+        secrets: What must not be seen on it, besides everything that looks like a key.
+
+    Raises:
+        RequestError: There is no such run, or `out` is one of a run's own files.
+        StorageError: It has no results, or they cannot be read, or the page cannot be written.
+    """
+    _, unveiled = results_so_far(results_dir, run_id)
+    veil = Veil(secrets)
+    report = veil.model(unveiled)
+    directory = results_dir / run_id
+    has_manifest = (directory / MANIFEST).exists()
+    manifest = veil.model(load_manifest(results_dir, run_id)) if has_manifest else None
+    page = render(report, _gathered(results_dir, report, veil), manifest)
+    path = _target(out, directory)
+    try:
+        write_whole(path, page)
+    except StorageError as error:
+        hint = "; name another place: --out FILE" if out is None else ""
+        raise StorageError(f"{error}{hint}") from error
+    return path
+
+
+def _target(out: Path | None, directory: Path) -> Path:
+    if out is None:
+        return directory / PAGE
+    if out.is_dir():
+        return out / PAGE
+    refuse_own_file(out)
+    return out
+
+
+def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil) -> Gathered:
+    """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
+    if not (results_dir / report.run_id / TRIALS).exists():
+        return Gathered()
+    keys = [row.key for row in report.trials]
+    return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys)

@@ -1,0 +1,390 @@
+"""AgentBeats JSON: an assessment as the platform sends it.
+
+`{"participants": {"<role>": "<url>"}, "config": {...}}`. Beside the platform's keys the config
+takes ours, and a request for several domains: `domain` may be a list, and `task_ids`, `num_tasks`
+and `split` objects by domain. With `references` the agents that mark the floor and the ceiling play
+the same tasks.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from pydantic import ValidationError
+
+from adk_agent.core.plan import (
+    BUSINESS,
+    COORDINATION,
+    MAX_CONCURRENCY,
+    MAX_SEED,
+    MAX_SHARDS,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
+    EvaluationRequest,
+    EvaluationType,
+    Participant,
+    Selection,
+)
+from adk_agent.requests.reading import model_arguments
+from adk_agent.requests.reading.addresses import parse_address
+from adk_agent.requests.reading.numbers import whole
+from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.reading.words import DOMAINS
+from adk_agent.results.summary import CEILING, FLOOR
+
+_EXAMPLE = (
+    '{"participants": {"agent": "http://localhost:9010"}, '
+    '"config": {"domain": "airline", "num_tasks": 5}}'
+)
+_TOP_KEYS = ("participants", "config")
+_ALIASES = {"max_concurrent": "max_concurrency", "num_instances": "num_tasks"}
+_MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "concurrency":
+          "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
+          "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
+          "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
+"""Keys that nobody knows, and what they were probably to be."""
+_KEYS = (
+    "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
+    "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
+    "shard_index", "num_shards", "entry", "references",
+)  # fmt: skip
+_REFERENCES = {"floor": FLOOR, "ceiling": CEILING}
+"""By role: the agents whose pass rates an agent's own is to be read against."""
+_FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
+_ID_LENGTH = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundJson:
+    """A JSON object in a text, and the text around it."""
+
+    record: Mapping[str, Any]
+    around: str = ""
+
+
+def find_json(text: str) -> FoundJson | None:
+    """The JSON object that a text is or holds; None where it is a plain sentence.
+
+    Raises:
+        Refusal: `bad-json` where the text is meant as JSON and cannot be read.
+    """
+    stripped = text.strip().lstrip("\ufeff")
+    if stripped.startswith(("{", "[")) and not re.match(r"\[[\w ]+\][(\w]", stripped):
+        return FoundJson(record=_object(stripped))
+    for match in _FENCED.finditer(text):
+        if match[1].strip().startswith("{"):
+            around = f"{text[: match.start()]} {text[match.end() :]}"
+            return FoundJson(record=_object(match[1].strip()), around=around)
+    start = re.search(r"\{\s*\"(?:participants|config)\"", text)
+    if start is None:
+        return None
+    record, end = _first_object(text[start.start() :])
+    around = f"{text[: start.start()]} {text[start.start() + end :]}"
+    return FoundJson(record=record, around=around)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    record, end = _first_object(text)
+    if text[end:].strip():
+        raise _bad_json(f"there is more after it: {text[end:].strip()[:40]!r}")
+    return record
+
+
+def _first_object(text: str) -> tuple[Mapping[str, Any], int]:
+    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    try:
+        record, end = decoder.raw_decode(text)
+    except json.JSONDecodeError as exc:
+        raise _bad_json(f"{exc.msg} at line {exc.lineno}, column {exc.colno}") from exc
+    except RecursionError as exc:
+        raise _bad_json("it is nested too deeply") from exc
+    except ValueError as exc:
+        raise _bad_json(str(exc)) from exc
+    if not isinstance(record, dict):
+        raise _bad_json(f"it is {_kind(record)}, not an object")
+    return record, end
+
+
+def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise Refusal("contradiction", f"the JSON holds the key {twice!r} twice: write it once")
+    return record
+
+
+def _no_constant(name: str) -> None:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
+
+def _bad_json(why: str) -> Refusal:
+    return Refusal("bad-json", f"the JSON cannot be read: {why}. For example: {_EXAMPLE}")
+
+
+def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
+    """The evaluation that a platform's JSON asks for.
+
+    Unknown keys are not obeyed; each is a warning that names the nearest known one.
+
+    Raises:
+        Refusal: `no-agent`, `no-domain`, `bad-url`, `unknown-agent`, `bad-number`,
+            `contradiction`; `bad-config` for a value of the wrong type.
+    """
+    warnings = [
+        _unknown_key(key, _TOP_KEYS, "the request") for key in record if key not in _TOP_KEYS
+    ]
+    missing = next((key for key in _TOP_KEYS if key not in record), None)
+    if missing is not None and warnings:  # the one under another name, most likely
+        raise Refusal(
+            "no-agent" if missing == "participants" else "no-domain",
+            f"{missing!r} is missing, and {warnings[0]}. For example: {_EXAMPLE}",
+        )
+    participants = _participants(record.get("participants"))
+    config = record.get("config")
+    if config is not None and not isinstance(config, dict):
+        raise _wrong("config", config, "an object")
+    warnings += [_unknown_key(key, _KEYS, "config") for key in config or {} if key not in _KEYS]
+    fields = _Config(config or {}, warnings)
+    try:
+        return EvaluationRequest(
+            participants=(*participants, *fields.references(participants)),
+            selections=fields.selections(),
+            num_trials=fields.number("num_trials", most=MAX_TRIALS),
+            max_concurrency=fields.number("max_concurrency", most=MAX_CONCURRENCY),
+            seed=fields.number("seed", least=0, most=MAX_SEED),
+            max_steps=fields.number("max_steps", most=MAX_STEPS),
+            solo=fields.flag("solo"),
+            evaluation_type=fields.evaluation_type(),
+            user_llm=fields.model(),
+            user_llm_args=fields.model_args(),
+            entry=fields.entry(),
+            shard_index=fields.number("shard_index", least=0, most=MAX_SHARDS - 1),
+            num_shards=fields.number("num_shards", most=MAX_SHARDS),
+            reasoning="Read from the JSON of the request.",
+            warnings=tuple(warnings),
+        )
+    except ValidationError as exc:
+        raise Refusal("bad-config", f"the request's JSON cannot be used: {exc}") from exc
+
+
+def _unknown_key(key: str, known: Sequence[str], where: str) -> str:
+    near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.6)
+    meant = _MEANT.get(key.lower()) or (near[0] if near else None)
+    if where == "the request" and (key in _KEYS or key in _MEANT):
+        hint = f"{_MEANT.get(key, key)!r} belongs into 'config'"
+    elif meant is not None:
+        hint = f"did you mean {meant!r}?"
+    else:
+        hint = f"known: {', '.join(known)}"
+    return f"unknown key {key[:60]!r} in {where} was ignored: {hint}"
+
+
+def _participants(value: object) -> tuple[Participant, ...]:
+    if value is None or value == {}:
+        raise Refusal(
+            "no-agent", f"'participants' names no agent to evaluate. For example: {_EXAMPLE}"
+        )
+    if not isinstance(value, dict):
+        raise _wrong("participants", value, "an object of roles and addresses")
+    participants = []
+    for role, address in value.items():
+        if not isinstance(address, str):
+            raise _wrong(f"participants.{role}", address, "an address, a string")
+        participants.append(Participant(role=role, address=parse_address(address.strip())))
+    return tuple(participants)
+
+
+class _Config:
+    """The `config` object, its values checked as they are asked for."""
+
+    def __init__(self, config: Mapping[str, Any], warnings: list[str]) -> None:
+        self._values: dict[str, Any] = {}
+        self._warnings = warnings
+        for key, value in config.items():
+            name = _ALIASES.get(key, key)
+            if value is None:
+                continue
+            if name in self._values and self._values[name] != value:
+                raise Refusal(
+                    "contradiction",
+                    f"config.{key} and config.{name} mean the same and differ: "
+                    f"{value!r} and {self._values[name]!r}; write one",
+                )
+            self._values[name] = value
+
+    def selections(self) -> tuple[Selection, ...]:
+        domains = self._domains()
+        return tuple(self._selection(domain, domains) for domain in domains)
+
+    def _domains(self) -> list[str]:
+        value = self._values.get("domain")
+        if value is None or value in ("", []):
+            raise Refusal(
+                "no-domain",
+                f"config.domain is missing: one of {', '.join(DOMAINS)}. For example: {_EXAMPLE}",
+            )
+        domains = value if isinstance(value, list) else [value]
+        if not all(isinstance(domain, str) and domain.strip() for domain in domains):
+            raise _wrong("domain", value, "a domain's name, or a list of names")
+        if len(set(domains)) != len(domains):
+            raise Refusal("contradiction", f"config.domain names a domain twice: {domains!r}")
+        return [domain.strip() for domain in domains]
+
+    def _selection(self, domain: str, domains: Sequence[str]) -> Selection:
+        ids = self._task_ids(self._of_domain("task_ids", domain, domains))
+        count = self._of_domain("num_tasks", domain, domains)
+        number = None if count is None else _number("num_tasks", count, 1, MAX_TASKS)
+        split = self._of_domain("split", domain, domains)
+        if split is not None and (not isinstance(split, str) or not split):
+            raise _wrong("split", split, "a split's name, for example 'base'")
+        if ids is not None and number is not None:
+            if number < len(ids):
+                self._warnings.append(
+                    f"config.num_tasks keeps the first {number} of {len(ids)} task_ids ({domain})"
+                )
+            ids, number = ids[:number], None
+        return Selection(
+            domain=domain,
+            task_ids=ids,
+            num_tasks=number,
+            first=ids is None,  # as the platform's assessor takes them
+            split=split or "base",
+        )
+
+    def _of_domain(self, key: str, domain: str, domains: Sequence[str]) -> Any:
+        """The value of a key for one domain: its own, or the one for all of them."""
+        value = self._values.get(key)
+        if isinstance(value, dict):
+            stray = [name for name in value if name not in domains]
+            if stray:
+                raise Refusal(
+                    "contradiction",
+                    f"config.{key} names {stray[0]!r}, which config.domain does not: {domains!r}",
+                )
+            return value.get(domain)
+        if key == "task_ids" and value is not None and len(domains) > 1:
+            raise _wrong(
+                key, value, f"an object by domain, for example {{{domains[0]!r}: ['1', '2']}}"
+            )
+        return value
+
+    def _task_ids(self, value: object) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        expected = "a list of task ids, for example ['1', '4'], or no such key for all tasks"
+        if not isinstance(value, list) or not value:
+            raise _wrong("task_ids", value, expected)
+        for item in value:
+            wrong = isinstance(item, bool) or not isinstance(item, str | int)
+            if wrong or not 0 < len(str(item)) <= _ID_LENGTH:
+                raise _wrong("task_ids", item, expected)
+        return tuple(str(item) for item in value)
+
+    def number(self, key: str, *, least: int = 1, most: int) -> int | None:
+        value = self._values.get(key)
+        return None if value is None else _number(key, value, least, most)
+
+    def flag(self, key: str) -> bool:
+        value = self._values.get(key, False)
+        if not isinstance(value, bool):
+            raise _wrong(key, value, "true or false")
+        return value
+
+    def references(self, participants: Sequence[Participant]) -> tuple[Participant, ...]:
+        """The agents to be played beside the participants, where they are asked for."""
+        if not self.flag("references"):
+            return ()
+        if self._values.get("entry") is not None or COORDINATION in self._domains():
+            self._warnings.append(
+                "config.references was ignored: teams and their exercises have no floor and no "
+                "ceiling"
+            )
+            return ()
+        references = dict(_REFERENCES)
+        if BUSINESS in self._domains():
+            self._warnings.append(
+                "config.references brings the floor alone: business scenarios have no ceiling"
+            )
+            references = {role: each for role, each in references.items() if each == FLOOR}
+        addresses = {participant.address for participant in participants}
+        return tuple(
+            Participant(role=role, address=address)
+            for role, address in references.items()
+            if address not in addresses
+        )
+
+    def evaluation_type(self) -> EvaluationType:
+        value = self._values.get("evaluation_type", "all")
+        if value not in ("all", "action"):
+            raise _wrong("evaluation_type", value, "'all' or 'action'")
+        return cast(Literal["all", "action"], value)
+
+    def entry(self) -> str | None:
+        value = self._values.get("entry")
+        if value is not None and (not isinstance(value, str) or not value):
+            raise _wrong("entry", value, "the role of the participant that answers for the team")
+        return value
+
+    def model(self) -> str | None:
+        value = self._values.get("user_llm")
+        if value is None:
+            return None
+        if not isinstance(value, str) or "://" in value or not _MODEL_NAME.fullmatch(value):
+            raise _wrong("user_llm", value, "a model's name, for example 'gpt-4o-mini'")
+        return value
+
+    def model_args(self) -> dict[str, Any] | None:
+        value = self._values.get("user_llm_args")
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise _wrong("user_llm_args", value, "an object, for example {'temperature': 0}")
+        self._warnings += [
+            f"config.user_llm_args.{name[:60]} was ignored: a request may set "
+            f"{', '.join(sorted(model_arguments.EXPECTED))}"
+            for name in value
+            if name not in model_arguments.EXPECTED
+        ]
+        arguments = {
+            name: item
+            for name, item in value.items()
+            if name in model_arguments.EXPECTED and item is not None
+        }
+        for name, item in arguments.items():
+            if not model_arguments.is_allowed(name, item):
+                expected = model_arguments.EXPECTED[name]
+                raise _wrong(f"config.user_llm_args.{name}", item, expected)
+        return arguments
+
+
+def _number(key: str, value: object, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(key, value, f"a whole number from {least} to {most}")
+    return whole(str(value), what=f"config.{key}", least=least, most=most)
+
+
+def _wrong(key: str, value: object, expected: str) -> Refusal:
+    name = key if key.startswith(("participants", "config")) else f"config.{key}"
+    return Refusal("bad-config", f"{name} is {_shown(value)}, {_kind(value)}; expected {expected}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number",
+        float: "a number", type(None): "null",
+    }  # fmt: skip
+    return kinds[type(value)]

@@ -1,0 +1,206 @@
+"""SelectorDraft: a language model's reading of a request, and what of it may be believed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adk_agent.core.plan import EvaluationRequest, Selection
+from adk_agent.requests.reading.addresses import find_addresses, parse_address, with_roles
+from adk_agent.requests.reading.domains import with_known_domains
+from adk_agent.requests.reading.numbers import with_digits
+from adk_agent.requests.reading.teamwork import with_coordination
+
+
+class DraftSelection(BaseModel):
+    """Tasks of one domain."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    domain: str = Field(description="airline, retail, telecom, mock, coordination or business")
+    task_ids: list[str] | None = Field(None, description="only ids that the request names")
+    num_tasks: int | None = Field(None, description="how many, if the request says a number")
+    first: bool = Field(False, description="true only if it says 'the first N tasks'")
+    split: str | None = Field(None, description="only if the request names one")
+
+
+class SelectorDraft(BaseModel):
+    """What a request asks for. Null means that the request does not say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    refusal: str | None = Field(
+        None, description="why nothing can be evaluated and what to write instead, else null"
+    )
+    agents: list[str] = Field(
+        default_factory=list,
+        description="addresses exactly as in the request, or builtin:null, builtin:echo, ...",
+    )
+    selections: list[DraftSelection] = Field(default_factory=list)
+    num_trials: int | None = None
+    max_concurrency: int | None = None
+    seed: int | None = None
+    max_steps: int | None = None
+    solo: bool = False
+    evaluation_type: Literal["all", "action"] = "all"
+    user_llm: str | None = None
+    reasoning: str = Field("", description="one or two sentences on why these tasks")
+    warnings: list[str] = Field(default_factory=list)
+
+
+def draft_of(request: EvaluationRequest) -> SelectorDraft:
+    """The draft that says the same as a request read by rules."""
+    return SelectorDraft(
+        agents=[participant.address for participant in request.participants],
+        selections=[
+            DraftSelection(
+                domain=selection.domain,
+                task_ids=None if selection.task_ids is None else list(selection.task_ids),
+                num_tasks=selection.num_tasks,
+                first=selection.first,
+                split=selection.split,
+            )
+            for selection in request.selections
+        ],
+        num_trials=request.num_trials,
+        max_concurrency=request.max_concurrency,
+        seed=request.seed,
+        max_steps=request.max_steps,
+        solo=request.solo,
+        evaluation_type=request.evaluation_type,
+        user_llm=request.user_llm,
+        reasoning=request.reasoning,
+        warnings=list(request.warnings),
+    )
+
+
+def request_of(draft: SelectorDraft) -> EvaluationRequest:
+    """The request that a draft describes.
+
+    Raises:
+        pydantic.ValidationError: a value is out of range.
+        Refusal: an agent is neither an address nor bundled.
+    """
+    return EvaluationRequest(
+        participants=with_roles([parse_address(agent.strip()) for agent in draft.agents]),
+        selections=tuple(
+            Selection(
+                domain=selection.domain.strip().lower(),
+                task_ids=tuple(selection.task_ids) if selection.task_ids else None,
+                num_tasks=selection.num_tasks,
+                first=selection.first,
+                split=selection.split or "base",
+            )
+            for selection in draft.selections
+        ),
+        num_trials=draft.num_trials,
+        max_concurrency=draft.max_concurrency,
+        seed=draft.seed,
+        max_steps=draft.max_steps,
+        solo=draft.solo,
+        evaluation_type=draft.evaluation_type,
+        user_llm=draft.user_llm,
+        reasoning=draft.reasoning,
+        warnings=tuple(draft.warnings),
+    )
+
+
+def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
+    """What a draft holds that the request's text does not: agents, domains, numbers, in words.
+
+    A model may be wrong, or be talked into something by the text that it reads. An address that
+    nobody wrote, or that is named for another purpose, is never contacted; a domain or a
+    number that nobody wrote is never used.
+
+    Raises:
+        Refusal: the text, or the draft, names an agent that cannot be one.
+    """
+    found = find_addresses(text)
+    lowered = found.text.lower()  # without the addresses, whose digits count nothing
+    named = {participant.address for participant in found.participants}
+    problems = [
+        f"the agent {agent!r}"
+        for agent in draft.agents
+        if parse_address(agent.strip()) not in named
+    ]
+    corrected, _ = with_known_domains(with_coordination(lowered))
+    problems += [
+        f"the domain {selection.domain!r}"
+        for selection in draft.selections
+        if selection.domain.strip().lower() not in corrected
+    ]
+    spelled_out, _ = with_digits(lowered)
+    said = {float(number) for number in _NUMBER.findall(f"{lowered} {spelled_out}")}
+    said |= {value for word, value in _COUNTING_ADVERBS.items() if word in lowered}
+    numbers = {
+        "num_trials": draft.num_trials,
+        "max_concurrency": draft.max_concurrency,
+        "seed": draft.seed,
+        "max_steps": draft.max_steps,
+        **{f"num_tasks of {s.domain}": s.num_tasks for s in draft.selections},
+    }
+    problems += [
+        f"{name} {value}"
+        for name, value in numbers.items()
+        if value is not None and value not in said
+    ]
+    for selection in draft.selections:
+        problems += [
+            f"the task id {task_id!r}"
+            for task_id in selection.task_ids or ()
+            if not _mentioned(task_id, lowered)
+        ]
+    if draft.user_llm is not None and draft.user_llm.lower() not in lowered:
+        problems.append(f"the user model {draft.user_llm!r}")
+    return problems
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COUNTING_ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0, "single": 1.0}
+_RANGE = re.compile(r"(\d+)\s*(?:-|–|to|through|until)\s*(\d+)")
+
+
+def _mentioned(task_id: str, lowered: str) -> bool:
+    whole = rf"(?<![\w.]){re.escape(task_id.lower())}(?![\w])"
+    if re.search(whole, lowered):
+        return True
+    if not task_id.isdigit():
+        return False
+    return any(int(a) <= int(task_id) <= int(b) for a, b in _RANGE.findall(lowered))
+
+
+_COMPARED = (
+    *("agents", "num_trials", "max_concurrency", "seed", "max_steps"),
+    *("solo", "evaluation_type", "user_llm"),
+)
+
+
+def differences(draft: SelectorDraft, by_rules: SelectorDraft) -> list[str]:
+    """What a draft says otherwise than the rules do, in words; the reasoning may differ."""
+    found = [
+        f"{name} {getattr(draft, name)!r} where the request says {getattr(by_rules, name)!r}"
+        for name in _COMPARED
+        if _normal(getattr(draft, name)) != _normal(getattr(by_rules, name))
+    ]
+    if _tasks_of(draft) != _tasks_of(by_rules):
+        found.append("other tasks than the request names")
+    return found
+
+
+def _normal(value: Any) -> Any:
+    return [parse_address(agent.strip()) for agent in value] if isinstance(value, list) else value
+
+
+def _tasks_of(draft: SelectorDraft) -> list[tuple[Any, ...]]:
+    return [
+        (
+            selection.domain.strip().lower(),
+            tuple(selection.task_ids or ()),
+            selection.num_tasks,
+            selection.first,
+            selection.split or "base",
+        )
+        for selection in draft.selections
+    ]

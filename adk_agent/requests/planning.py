@@ -1,0 +1,483 @@
+"""Planning: a request checked against the real catalogue becomes a plan that lists every task."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import (
+    BUILTIN_PREFIX,
+    BUSINESS,
+    COORDINATION,
+    DEFAULT_MAX_CONCURRENCY,
+    DEFAULT_MAX_STEPS,
+    DEFAULT_SEED,
+    EVERY_MEMBER,
+    MAX_CONCURRENCY,
+    MAX_SEED,
+    MAX_STEPS,
+    MAX_TASKS,
+    MAX_TRIALS,
+    NEEDS_GOLD,
+    EvaluationPlan,
+    EvaluationRequest,
+    Overrides,
+    Participant,
+    PlannedTasks,
+    Selection,
+)
+from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
+from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from evals.trace import ASSESSOR, USER
+from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+from tau_bridge.sampling import TaskKind, stratified_sample
+
+SOLO_DOMAINS = ("telecom", "mock")
+"""The domains that can be played without a user."""
+WITHOUT_ACTIONS = (COORDINATION, BUSINESS)
+"""The domains whose tasks name no gold actions to compare with."""
+BASE_SPLIT = "base"
+_BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
+_IDS_SHOWN = 8
+
+
+class Catalogue(Protocol):
+    """The tasks that there are."""
+
+    def domains(self) -> tuple[str, ...]:
+        """The names of the domains."""
+        ...
+
+    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
+        """The ids of a split, in its order.
+
+        Raises:
+            UnknownDomainError: there is no such domain.
+            DataError: it has no such split.
+        """
+        ...
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        """The ids of all tasks of a domain, in the order of its file."""
+        ...
+
+    def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
+        """The kinds of tasks by id; None where the domain has one kind of task.
+
+        Raises:
+            DataError: a task cannot be read.
+        """
+        ...
+
+    def playable_solo(self, domain: str, task_id: str) -> bool:
+        """Whether a task can be played without a user.
+
+        Raises:
+            DataError: the task cannot be read.
+        """
+        ...
+
+
+def resolve(
+    request: EvaluationRequest,
+    catalogue: Catalogue,
+    overrides: Overrides | None = None,
+    *,
+    bundled: Sequence[str] = BUNDLED_AGENTS,
+) -> EvaluationPlan:
+    """The plan of a request.
+
+    A number of tasks is a stratified sample, drawn by the seed, or the first of the split where
+    the request says so. Flags beat the request. `limit` makes the number of each domain smaller,
+    of tasks that are named it keeps the first; then a shard keeps every `num_shards`-th of all
+    tasks, counted through the domains. Tasks that cannot be played without a user are left out of
+    a solo plan before anything is counted.
+
+    Args:
+        request: What was asked for, by whoever read it.
+        catalogue: The tasks that there are.
+        overrides: The command line's flags.
+        bundled: The names of the bundled agents.
+
+    Raises:
+        RequestError: something that is asked for does not exist or cannot be played; the
+            message names the nearest.
+    """
+    flags = overrides or Overrides()
+    _check_flags(flags)
+    warnings = list(request.warnings)
+    named = _participants(request.participants, bundled, warnings)
+    participants, members = _team(named, request, warnings)
+    seed = _setting(flags.seed, request.seed, DEFAULT_SEED)
+    planned = _planned(request, catalogue, flags.limit, seed, warnings)
+    _refuse_what_cannot_work(participants, planned)
+    try:
+        return EvaluationPlan(
+            participants=participants,
+            members=members,
+            tasks=_shard(planned, request),
+            num_trials=_setting(flags.num_trials, request.num_trials, 1),
+            max_concurrency=_setting(
+                flags.max_concurrency, request.max_concurrency, DEFAULT_MAX_CONCURRENCY
+            ),
+            seed=seed,
+            max_steps=_setting(flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
+            solo=request.solo,
+            evaluation_type=request.evaluation_type,
+            user_llm=request.user_llm,
+            user_llm_args=request.user_llm_args or {},
+            reasoning=request.reasoning,
+            warnings=tuple(dict.fromkeys(warnings)),
+        )
+    except ValidationError as exc:
+        raise RequestError(f"the request cannot be planned: {exc}") from exc
+
+
+def _refuse_what_cannot_work(
+    participants: Sequence[Participant], planned: Sequence[PlannedTasks]
+) -> None:
+    without = [each.domain for each in planned if each.domain in WITHOUT_ACTIONS]
+    if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
+        raise RequestError(
+            f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and those of "
+            f"{without[0]!r} name none, so it would reject every one; name another agent or domain"
+        )
+
+
+def _check_flags(flags: Overrides) -> None:
+    """Flags keep to the bounds of a request."""
+    bounds = {
+        "num_trials": (1, MAX_TRIALS),
+        "max_concurrency": (1, MAX_CONCURRENCY),
+        "seed": (0, MAX_SEED),
+        "max_steps": (1, MAX_STEPS),
+        "limit": (1, MAX_TASKS),
+    }
+    for name, value in flags:
+        least, most = bounds[name]
+        if value is not None and not least <= value <= most:
+            flag = f"--{name.replace('_', '-')}"
+            raise RequestError(
+                f"{flag} {value} is too {'small' if value < least else 'large'}: "
+                f"write a whole number from {least} to {most}"
+            )
+
+
+def _setting(flag: int | None, asked: int | None, default: int) -> int:
+    return flag if flag is not None else asked if asked is not None else default
+
+
+def _participants(
+    asked: Sequence[Participant], bundled: Sequence[str], warnings: list[str]
+) -> tuple[Participant, ...]:
+    if not asked:
+        raise RequestError("no agent is named to evaluate: give an address, or builtin:null")
+    distinct: dict[str, Participant] = {}
+    for participant in asked:
+        address = parse_address(participant.address, bundled)
+        first = distinct.setdefault(
+            agent_key(address), participant.model_copy(update={"address": address})
+        )
+        if first.address.rstrip("/") != address.rstrip("/"):
+            warnings.append(f"{address} is the same agent as {first.address}: it is evaluated once")
+        elif first.role != participant.role:
+            warnings.append(
+                f"{address} is named twice ({first.role!r} and {participant.role!r}): "
+                "it is evaluated once"
+            )
+    kept = tuple(distinct.values())
+    if len({participant.role for participant in kept}) < len(kept):
+        return with_roles([participant.address for participant in kept])
+    return kept
+
+
+def _team(
+    named: tuple[Participant, ...], request: EvaluationRequest, warnings: list[str]
+) -> tuple[tuple[Participant, ...], tuple[Participant, ...]]:
+    """Who plays, and who belongs to the same team; nobody where each stands for itself."""
+    entry = request.entry
+    remote = [participant for participant in named if participant.builtin is None]
+    exercised = any(selection.domain == COORDINATION for selection in request.selections)
+    if entry is None:
+        if len(remote) > 1 and exercised:
+            roles = ", ".join(repr(participant.role) for participant in remote)
+            warnings.append(
+                f"{roles} are assessed one by one; to assess them as one team, send JSON with "
+                '"entry" in its config: the role that answers for the team, or "all"'
+            )
+        return named, ()
+    if len(named) < 2:
+        raise RequestError(
+            f"entry {entry!r} makes a team of the participants, and only one agent is named "
+            "(roles at the same address count once)"
+        )
+    taken = sorted({each.role.lower() for each in named} & {EVERY_MEMBER, USER, ASSESSOR})
+    if taken:
+        raise RequestError(f"{taken[0]!r} cannot be a member's role: it has a meaning of its own")
+    teams = [each.address for each in named if each.address.startswith(_BUNDLED_TEAM)]
+    if teams:
+        raise RequestError(
+            f"{teams[0]} is a team of its own and can be no member of one: leave 'entry' out"
+        )
+    if entry == EVERY_MEMBER:
+        return named, named
+    playing = tuple(participant for participant in named if participant.role == entry)
+    if not playing:
+        roles = ", ".join(repr(participant.role) for participant in named)
+        raise RequestError(f"entry {entry!r} is no participant's role: write {roles} or 'all'")
+    return playing, named
+
+
+def _planned(
+    request: EvaluationRequest,
+    catalogue: Catalogue,
+    limit: int | None,
+    seed: int,
+    warnings: list[str],
+) -> list[PlannedTasks]:
+    if not request.selections:
+        known = ", ".join(catalogue.domains())
+        raise RequestError(f"no domain is named to play tasks of; known: {known}")
+    merged: dict[str, list[str]] = {}
+    for selection in request.selections:
+        merged.setdefault(selection.domain, []).extend(
+            _ids(selection, catalogue, warnings, solo=request.solo, limit=limit, seed=seed)
+        )
+    actionless = [domain for domain in merged if domain in WITHOUT_ACTIONS]
+    if request.evaluation_type == "action" and actionless:
+        raise RequestError(
+            f"{actionless[0]!r} has no action-only scoring: its tasks name no actions that an agent "
+            "has to take, since several ways are right; leave evaluation_type out, or the domain"
+        )
+    if request.solo and not any(merged.values()):
+        raise RequestError(
+            f"none of these tasks of {' and '.join(merged)} can be played solo: they have no "
+            "ticket, or a history with a user; leave solo out, or name other tasks"
+        )
+    planned = []
+    for domain, ids in merged.items():
+        if not ids:
+            continue
+        distinct = tuple(dict.fromkeys(ids))
+        if len(distinct) < len(ids):
+            twice = sorted({task_id for task_id in ids if ids.count(task_id) > 1})
+            warnings.append(
+                f"{domain}: {', '.join(twice[:_IDS_SHOWN])} named more than once; each is played "
+                "once (num_trials repeats tasks)"
+            )
+        planned.append(PlannedTasks(domain=domain, task_ids=distinct[:limit]))
+    return planned
+
+
+def _ids(
+    selection: Selection,
+    catalogue: Catalogue,
+    warnings: list[str],
+    *,
+    solo: bool,
+    limit: int | None,
+    seed: int,
+) -> tuple[str, ...]:
+    """The ids that a selection means, checked. None may be left where `solo` is wanted."""
+    domain = selection.domain
+    known_domains = catalogue.domains()
+    if domain not in known_domains:
+        raise RequestError(str(UnknownDomainError(domain, known_domains)))
+    if solo and domain not in SOLO_DOMAINS:
+        raise RequestError(
+            f"{domain!r} cannot be played solo: its tasks need a user; solo is for "
+            f"{' and '.join(SOLO_DOMAINS)}"
+        )
+    try:
+        of_split = catalogue.task_ids(domain, selection.split)
+        if selection.task_ids is not None:
+            named = _named(selection, selection.task_ids, of_split, catalogue)
+            return _playable_solo(domain, named, None, catalogue, warnings) if solo else named
+        if solo:
+            wanted = selection.num_tasks if selection.first else None
+            of_split = _playable_solo(domain, of_split, wanted, catalogue, warnings)
+        size = _size(selection, len(of_split), limit, warnings, solo=solo)
+        if selection.first or size == len(of_split):
+            return of_split[:size]
+        return _sample(selection, of_split, size, catalogue, warnings, seed=seed)
+    except DataError as exc:
+        raise RequestError(str(exc)) from exc
+
+
+def _named(
+    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], catalogue: Catalogue
+) -> tuple[str, ...]:
+    """The ids of a selection, all of which there are."""
+    domain = selection.domain
+    known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
+    present = set(known)
+    for task_id in ids:
+        if task_id not in present:
+            raise UnknownTaskError(domain, task_id, known)
+    if not ids:
+        raise RequestError(f"{domain}: the list of task ids is empty; leave it out for all tasks")
+    return ids
+
+
+def _playable_solo(
+    domain: str,
+    ids: Iterable[str],
+    wanted: int | None,
+    catalogue: Catalogue,
+    warnings: list[str],
+) -> tuple[str, ...]:
+    """The first `wanted` ids that can be played without a user, with a warning for the others."""
+    kept: list[str] = []
+    left_out: list[str] = []
+    for task_id in ids:
+        if len(kept) == wanted:
+            break
+        (kept if catalogue.playable_solo(domain, task_id) else left_out).append(task_id)
+    left_out = list(dict.fromkeys(left_out))
+    if left_out:
+        more = len(left_out) - _IDS_SHOWN
+        shown = ", ".join(left_out[:_IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        warnings.append(
+            f"{domain}: {shown} cannot be played solo (no ticket, or a history with a user) and "
+            f"{'is' if len(left_out) == 1 else 'are'} left out"
+        )
+    return tuple(kept)
+
+
+def _size(
+    selection: Selection, available: int, limit: int | None, warnings: list[str], *, solo: bool
+) -> int:
+    """How many tasks a selection without ids means, with a warning where there are fewer."""
+    wanted = selection.num_tasks
+    if wanted is not None and wanted > available:
+        solo_only = " that can be played solo" if solo else ""
+        warnings.append(
+            f"{selection.domain}: {wanted} tasks were asked for and the split "
+            f"{selection.split!r} has {available}{solo_only}: all of them are played"
+        )
+    return min(number for number in (wanted, limit, available) if number is not None)
+
+
+def _sample(
+    selection: Selection,
+    of_split: tuple[str, ...],
+    size: int,
+    catalogue: Catalogue,
+    warnings: list[str],
+    *,
+    seed: int,
+) -> tuple[str, ...]:
+    """A stratified sample in the order of the split, with a warning that says what it is.
+
+    Of a domain with one kind of task: the first tasks.
+    """
+    kinds = catalogue.kinds(selection.domain, of_split)
+    if kinds is None:
+        return of_split[:size]
+    drawn = stratified_sample(kinds, size, seed=seed)
+    split = "" if selection.split == BASE_SPLIT else f" of the split {selection.split!r}"
+    first = f"{size} {selection.domain} tasks" if size > 1 else f"{selection.domain} task"
+    warnings.append(
+        f"{size} of {len(of_split)} {selection.domain} tasks{split}: a sample stratified by kind of "
+        f"task (seed {seed}); 'the first {first}' takes the first"
+    )
+    return tuple(task_id for task_id in of_split if task_id in drawn)
+
+
+def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple[PlannedTasks, ...]:
+    """Every `num_shards`-th task, from `shard_index` on, counted through the domains."""
+    index, shards = request.shard_index, request.num_shards
+    if index is None and shards in (None, 1):
+        return tuple(planned)
+    if index is None or shards is None:
+        missing = "shard_index" if index is None else "num_shards"
+        raise RequestError(f"{missing} is missing: a shard needs shard_index and num_shards")
+    if index >= shards:
+        raise RequestError(
+            f"shard_index {index} is too large: with num_shards {shards} it is 0 to {shards - 1}"
+        )
+    tasks = [(each.domain, task_id) for each in planned for task_id in each.task_ids]
+    kept = tasks[index::shards]
+    if not kept:
+        raise RequestError(
+            f"shard {index} of {shards} holds no task: there are {len(tasks)}; use fewer shards"
+        )
+    return tuple(
+        PlannedTasks(
+            domain=domain, task_ids=tuple(task_id for name, task_id in kept if name == domain)
+        )
+        for domain in dict.fromkeys(name for name, _ in kept)
+    )
+
+
+def equivalent_command(plan: EvaluationPlan) -> str:
+    """The shell command that plays exactly this plan: everything explicit, nothing to interpret."""
+    config: dict[str, Any] = {}
+    if len(plan.tasks) == 1:
+        config["domain"] = plan.tasks[0].domain
+        config["task_ids"] = list(plan.tasks[0].task_ids)
+    else:
+        config["domain"] = [each.domain for each in plan.tasks]
+        config["task_ids"] = {each.domain: list(each.task_ids) for each in plan.tasks}
+    if plan.solo:
+        config["solo"] = True
+    if plan.evaluation_type != "all":
+        config["evaluation_type"] = plan.evaluation_type
+    if plan.user_llm is not None:
+        config["user_llm"] = plan.user_llm
+    if plan.user_llm_args:
+        config["user_llm_args"] = plan.user_llm_args
+    if plan.members:
+        config["entry"] = entry_of(plan)
+    record = {
+        "participants": {each.role: each.address for each in plan.members or plan.participants},
+        "config": config,
+    }
+    flags = {
+        "--num-trials": plan.num_trials,
+        "--max-concurrency": plan.max_concurrency,
+        "--seed": plan.seed,
+        "--max-steps": plan.max_steps,
+    }
+    words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
+    words += [str(word) for flag in flags.items() for word in flag]
+    return shlex.join(words)
+
+
+def entry_of(plan: EvaluationPlan) -> str:
+    """Who answers for a plan's team: a role, or `all`."""
+    return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
+
+
+def describe(plan: EvaluationPlan) -> str:
+    """The plan in lines that a person can read."""
+    lines = ["Participants:"]
+    lines += [f"  {each.role}: {each.address}" for each in plan.members or plan.participants]
+    if plan.members:
+        lines.append(f"  They are one team; its entry: {entry_of(plan)}")
+    lines.append("Tasks:")
+    for each in plan.tasks:
+        shown = ", ".join(each.task_ids[:_IDS_SHOWN])
+        more = len(each.task_ids) - _IDS_SHOWN
+        lines.append(
+            f"  {each.domain}: {len(each.task_ids)} ({shown}{f', {more} more' if more > 0 else ''})"
+        )
+    default = "the configured model, scripted where there is none"
+    user = "none (solo)" if plan.solo else plan.user_llm or default
+    lines += [
+        f"Trials of each task: {plan.num_trials}",
+        f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
+        (
+            f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
+            f"scoring: {plan.evaluation_type}"
+        ),
+    ]
+    if plan.reasoning:
+        lines.append(f"Why: {plan.reasoning}")
+    lines += [f"Warning: {warning}" for warning in plan.warnings]
+    return "\n".join(lines)

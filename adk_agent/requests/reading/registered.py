@@ -1,0 +1,91 @@
+"""Registered agents: the names that stand for addresses in a request.
+
+A registered name has a hyphen, and a part that means nothing to this reader: then it is no word of
+a sentence, and wherever it stands, the agent is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from adk_agent.requests.reading.words import (
+    BUNDLED_AGENTS,
+    BUNDLED_TEAMS,
+    DOMAINS,
+    SPLITS,
+    alternatives,
+    words,
+)
+
+NAME_RULE = "lower-case letters and digits in parts with hyphens between, for example 'shop-bot'"
+MAX_NAME = 40
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+_MEANING = frozenset(
+    (
+        *(*DOMAINS, *SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS),
+        *words("zero one two three four five six seven eight nine ten eleven twelve thirteen"),
+        *words("fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty"),
+        *words("sixty seventy eighty ninety hundred thousand million dozen half single pair first"),
+        *words(
+            "num number max maximum min least most at a time seed seeds step steps trial trials"
+        ),
+        *words(
+            "task tasks scenario problem instance sample run runs attempt repetition each every"
+        ),
+        *words("all any both other agent agents participant baseline team teams member bundled"),
+        *words("built in builtin reference user users llm model judge solo mode action actions"),
+        *words("only type evaluation split concurrency concurrent parallel limit pass exercise"),
+        *words("once twice thrice per with without and or not no the an on for of to by is"),
+        *words("domain domains shard shards index id ids entry config offline service a2a green"),
+    )
+)
+
+
+def unusable_name(name: str) -> str | None:
+    """Why an agent cannot have this name, in words; None where it can."""
+    if len(name) > MAX_NAME:
+        return f"it has {len(name)} characters, and {MAX_NAME} are allowed"
+    if not _NAME.fullmatch(name):
+        return f"write {NAME_RULE}"
+    if all(part in _MEANING or part.isdigit() for part in name.split("-")):
+        return "it means something else in a request; put a word of your own into it"
+    return None
+
+
+def with_addresses(text: str, registered: Mapping[str, str]) -> str:
+    """A sentence with the address in the place of every registered name, in any case.
+
+    A name stays where the sentence holds its address too, as in "register URL as shop-bot": the
+    agent is named already.
+    """
+    if not registered:
+        return text
+    pattern = re.compile(
+        rf"(?<![\w./:@=+\-])(?P<quote>['\"`]?)(?P<name>{alternatives(registered)})(?P=quote)"
+        r"(?![\w/:@+\-]|\.\w)",
+        re.IGNORECASE,
+    )
+
+    def meant(match: re.Match[str]) -> str:
+        address = registered[match["name"].lower()]
+        return match[0] if address.rstrip("/") in text else address
+
+    return pattern.sub(meant, text)
+
+
+def record_with_addresses(
+    record: Mapping[str, Any], registered: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """AgentBeats JSON with the address in the place of a registered name among its participants."""
+    participants = record.get("participants")
+    if not registered or not isinstance(participants, dict):
+        return record
+    named = {role: address_of(value, registered) for role, value in participants.items()}
+    return {**record, "participants": named}
+
+
+def address_of(value: Any, registered: Mapping[str, str]) -> Any:
+    """The address that a registered name stands for; anything else as it is."""
+    return registered.get(value.strip().lower(), value) if isinstance(value, str) else value

@@ -1,0 +1,100 @@
+"""Words: the names that a request may use, and repairing misspelled ones."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from adk_agent.core.plan import BUSINESS, COORDINATION
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, for lists of many short words."""
+    return tuple(text.split())
+
+
+DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION, BUSINESS)
+"""The domains that a sentence may name."""
+BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")
+"""The agents that this project brings along."""
+BUNDLED_TEAMS = (
+    *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),
+    *("hierarchy15", "relay4", "duplicate4", "slow4"),
+)
+"""The teams that this project brings along; each is addressed as `team:<name>`."""
+TEAM_FAULTS = ("fail", "slow", "drop")
+"""What can be made to go wrong in a bundled team: `team:star5+fail:orders`."""
+SPLITS = ("base", "test", "train", "small", "full")
+"""The splits that a sentence may name."""
+
+TASK_NOUN = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|samples?)"
+"""What a thing to play is called."""
+
+_NOT_DOMAINS = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
+"""English words one letter away from a domain's name."""
+_SHORTEST_REPAIRED = 6
+"""Shorter names are too close to other words for a letter to be exchanged."""
+_MOST_MISTAKES = 2
+_LONG_NAME = 7
+"""From this length on, two mistakes leave a name recognisable if they are mostly a matter of order."""
+
+
+@lru_cache(maxsize=4096)
+def spelling_distance(left: str, right: str) -> int:
+    """How many letters must be inserted, dropped, exchanged or swapped with their neighbour."""
+    width = len(right) + 1
+    before: list[int] = []
+    last = list(range(width))
+    for i, a in enumerate(left, 1):
+        row = [i] + [0] * (width - 1)
+        for j, b in enumerate(right, 1):
+            row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                row[j] = min(row[j], before[j - 2] + 1)
+        before, last = last, row
+    return last[-1]
+
+
+def is_slip(word: str, name: str) -> bool:
+    """Whether `word` is `name` with one letter doubled, lost or swapped, none exchanged."""
+    if spelling_distance(word, name) != 1:
+        return False
+    return len(word) != len(name) or sorted(word) == sorted(name)
+
+
+def repaired(word: str, names: Sequence[str]) -> str | None:
+    """The one name that a misspelled word can mean; None where none or several can be meant."""
+    if word in _NOT_DOMAINS:
+        return None
+    found = [name for name in names if _is_near(word, name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_near(word: str, name: str) -> bool:
+    if len(name) < _SHORTEST_REPAIRED:
+        return len(word) >= len(name) and is_slip(word, name)
+    if abs(len(word) - len(name)) > _MOST_MISTAKES:
+        return False
+    distance = spelling_distance(word, name)
+    if distance <= 1:
+        return True
+    shared = sum((Counter(word) & Counter(name)).values())
+    return distance == _MOST_MISTAKES and len(name) >= _LONG_NAME and shared >= len(name) - 1
+
+
+def did_you_mean(value: str, names: Iterable[str]) -> str:
+    """A hint that names the nearest of `names`, or all of them where none is near."""
+    known = list(names)
+    near = difflib.get_close_matches(value.lower(), known, n=2, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(repr(name) for name in near)}?"
+    return f"known: {', '.join(known)}"
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """A regular expression for any of the names, longest first."""
+    ordered = sorted(names, key=len, reverse=True)
+    return "(?:" + "|".join(re.escape(name) for name in ordered) + ")"

@@ -1,0 +1,170 @@
+"""AgentRegistry: agents that somebody gave a name, kept in one file for all processes.
+
+`results/agents.json` holds a name, an address and a summary of the card for each agent. Requests
+may then write the name where an agent's address may stand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.files import storage, write_whole
+from adk_agent.requests.reading.addresses import parse_address
+from adk_agent.requests.reading.registered import unusable_name
+from tau_bridge.a2a.cards import AgentCardInfo
+
+FILE = "agents.json"
+MAX_AGENTS = 1_000
+MAX_FILE_BYTES = 8 * 2**20
+_MAX_TEXT = 300
+_MAX_ITEMS = 20
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CardSummary(_Frozen):
+    """What an agent said of itself when it was registered; long texts are cut."""
+
+    name: str
+    description: str
+    version: str
+    skills: tuple[str, ...]
+    streaming: bool
+    protocol_version: str
+    """The one that it is called by."""
+    transport: str
+
+
+class RegisteredAgent(_Frozen):
+    """An agent under the name that somebody gave it."""
+
+    name: str
+    url: str
+    card: CardSummary
+
+
+class _File(_Frozen):
+    agents: tuple[RegisteredAgent, ...]
+
+
+class AgentRegistry:
+    """The registered agents of one results folder. Safe for many processes at once."""
+
+    def __init__(self, results_dir: Path) -> None:
+        self._folder = results_dir
+        self._path = results_dir / FILE
+
+    def agents(self) -> tuple[RegisteredAgent, ...]:
+        """All of them, by name; none where there is no file yet.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        with storage(self._path):
+            try:
+                with self._path.open("rb") as file:
+                    text = file.read(MAX_FILE_BYTES + 1)
+            except FileNotFoundError:
+                return ()
+        try:
+            if len(text) <= MAX_FILE_BYTES:
+                return _File.model_validate_json(text).agents
+            why = f"it has more than {MAX_FILE_BYTES} bytes"
+        except ValidationError as error:
+            why = f"{error.error_count()} errors"
+        raise StorageError(
+            f"{str(self._path)!r} does not hold registered agents ({why}): repair or remove it"
+        )
+
+    def addresses(self) -> dict[str, str]:
+        """Each agent's address by its name.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        return {agent.name: agent.url for agent in self.agents()}
+
+    def add(self, agent: RegisteredAgent) -> RegisteredAgent | None:
+        """Keep an agent; returns the one that had the name before.
+
+        Raises:
+            RequestError: There are too many.
+            StorageError: The file cannot be read or written.
+        """
+        with self._locked():
+            known = {each.name: each for each in self.agents()}
+            before = known.get(agent.name)
+            known[agent.name] = agent
+            if len(known) > MAX_AGENTS:
+                raise RequestError(
+                    f"{agent.name!r} is one too many: {MAX_AGENTS} agents are registered in "
+                    f"{str(self._path)!r}; remove some there"
+                )
+            kept = _File(agents=tuple(known[name] for name in sorted(known)))
+            write_whole(self._path, kept.model_dump_json(indent=2) + "\n")
+        return before
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with storage(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with storage(self._folder):
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
+
+def checked_name(name: str) -> str:
+    """A name for an agent, in lower case.
+
+    Raises:
+        RequestError: It could be taken for something else in a sentence.
+    """
+    plain = name.strip().lower()
+    why = unusable_name(plain)
+    if why is not None:
+        raise RequestError(f"{name[:80]!r} cannot be an agent's name: {why}")
+    return plain
+
+
+def checked_url(url: str) -> str:
+    """The address of an agent that somebody runs, in normal form.
+
+    Raises:
+        RequestError: It is none.
+    """
+    address = parse_address(url.strip())
+    if not re.match(r"https?://", address):
+        raise RequestError(f"{address} is bundled and has a name already: register other agents")
+    return address
+
+
+def summary_of(card: AgentCardInfo) -> CardSummary:
+    """The summary of a card."""
+    return CardSummary(
+        name=_cut(card.name),
+        description=_cut(card.description),
+        version=_cut(card.version),
+        skills=tuple(_cut(skill) for skill in card.skills[:_MAX_ITEMS]),
+        streaming=card.streaming,
+        protocol_version=card.protocol_version,
+        transport=card.transport,
+    )
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]} ..."

@@ -1,0 +1,501 @@
+"""compare_runs: whether a second run differs from a first, task by task."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.printable import printable
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import CEILING, FLOOR, TaskKey
+from evals.statistics import LEAST_TASKS, Comparison, compare
+
+MOST_LISTED = 20
+DRIFTED = ("graph", "latency")
+"""Evaluators whose figures are set side by side."""
+
+
+Verdict = Literal["worse", "better", "no difference", "undecided"]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaskMove(_Row):
+    """A task whose share of passed trials differs between the runs."""
+
+    domain: str
+    task_id: str
+    first: float
+    second: float
+
+
+class MetricDrift(_Row):
+    """The mean of one figure over the trials of the common tasks in which it has a value."""
+
+    evaluator: str
+    metric: str
+    first: float
+    second: float
+    first_trials: int
+    second_trials: int
+
+
+class AgentComparison(_Row):
+    """One participant of the first run beside one of the second.
+
+    Where trials failed there are two readings: in `comparison` the second run's failed trials
+    count as not passed and the first run's as passed, which is the worst case for the second; in
+    `best_case` it is the other way round.
+    """
+
+    first_agent: str
+    second_agent: str
+    comparison: Comparison
+    best_case: Comparison | None = None
+    """None where no trial failed: there is one reading then."""
+    failed_trials: int = 0
+    """Of both runs, in the tasks that are compared."""
+    gained: tuple[TaskMove, ...]
+    lost: tuple[TaskMove, ...]
+    only_first: int
+    """Tasks with a score in the first run alone."""
+    only_second: int
+    lost_scores: int
+    """Tasks with a score in the first run alone that were played in the second, without a score."""
+    drift: tuple[MetricDrift, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the second compares; undecided where the two readings disagree."""
+        worst = _verdict_of(self.comparison)
+        best = worst if self.best_case is None else _verdict_of(self.best_case)
+        return worst if worst == best else "undecided"
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the second is significantly worse, however its failed trials would have ended."""
+        return self.verdict == "worse"
+
+
+class RunComparison(_Row):
+    """Two runs, with a row for each pair of participants that has something to compare."""
+
+    first_run: str
+    second_run: str
+    warnings: tuple[str, ...]
+    agents: tuple[AgentComparison, ...]
+    undecided: tuple[str, ...] = ()
+    """Why a gate cannot tell whether the second run is worse: agents and tasks of the first that
+    have no score in the second."""
+
+
+def compare_runs(
+    first: EvaluationReport, second: EvaluationReport, *, other_data: bool = False
+) -> RunComparison:
+    """The second run against the first, paired by task.
+
+    Participants of the same address belong together, else those of the same role; two runs of one
+    agent each are that agent before and after, whatever their addresses.
+
+    Args:
+        first: The run before.
+        second: The run after.
+        other_data: Compare though the data revisions differ.
+
+    Raises:
+        RequestError: No participants belong together, no task was scored in both runs, or the
+            data differ.
+    """
+    if first.run_id == second.run_id:
+        raise RequestError(f"{first.run_id} is one run: name two to compare")
+    data = _other_data(first, second)
+    _refuse_other_scoring(first, second)
+    if data and not other_data:
+        raise RequestError(
+            f"runs {first.run_id} and {second.run_id} have other data: {'; '.join(data)}. Their "
+            "scores do not compare; --other-data compares them all the same"
+        )
+    pairs = _pairs(first, second)
+    if not pairs:
+        raise RequestError(
+            f"no agent of run {first.run_id} ({', '.join(_agents(first))}) has its like in run "
+            f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
+        )
+    rows = {pair: _compared(first, pair[0], second, pair[1]) for pair in pairs}
+    known = tuple(row for row in rows.values() if row is not None)
+    if not known:
+        raise RequestError(
+            f"runs {first.run_id} and {second.run_id} have no task in common that was scored in "
+            "both, so nothing can be compared"
+        )
+    return RunComparison(
+        first_run=first.run_id,
+        second_run=second.run_id,
+        warnings=(
+            *data,
+            *_differences(first, second),
+            *_other_people(first, second, pairs),
+            *_left_out(first, second, rows),
+        ),
+        agents=known,
+        undecided=tuple(_undecided(first, rows)),
+    )
+
+
+def _agents(report: EvaluationReport) -> list[str]:
+    return [participant.address for participant in report.plan.participants]
+
+
+def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str, str]]:
+    """Addresses that belong together, in the first run's order."""
+    evaluated = [
+        [p for p in report.plan.participants if p.address not in (FLOOR, CEILING)]
+        or list(report.plan.participants)
+        for report in (first, second)
+    ]
+    if all(len(each) == 1 for each in evaluated):
+        return [(evaluated[0][0].address, evaluated[1][0].address)]
+    same = set(_agents(first)) & set(_agents(second))
+    by_role = {p.role: p.address for p in evaluated[1] if p.address not in same}
+    pairs = []
+    for participant in evaluated[0]:
+        if participant.address in same:
+            pairs.append((participant.address, participant.address))
+        elif participant.role in by_role:
+            pairs.append((participant.address, by_role[participant.role]))
+    return pairs
+
+
+def _compared(
+    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+) -> AgentComparison | None:
+    before = _outcomes(first, one, failed_as=True)
+    after = _outcomes(second, other, failed_as=False)
+    found = compare(before, after)
+    if found is None:
+        return None
+    common = [task for task in before if task in after]
+    failed = _failed(first, one, common) + _failed(second, other, common)
+    moves = [
+        TaskMove(domain=task[0], task_id=task[1], first=was, second=now)
+        for task in common
+        if (was := round(fmean(before[task]), 6)) != (now := round(fmean(after[task]), 6))
+    ]
+    return AgentComparison(
+        first_agent=one,
+        second_agent=other,
+        comparison=found,
+        best_case=_best_case(first, one, second, other) if failed else None,
+        failed_trials=failed,
+        gained=tuple(move for move in moves if move.second > move.first),
+        lost=tuple(move for move in moves if move.second < move.first),
+        only_first=len(before) - len(common),
+        only_second=len(after) - len(common),
+        lost_scores=_lost_scores(before, after, second, other),
+        drift=_drift(_figures(first, one, common), _figures(second, other, common)),
+    )
+
+
+def _lost_scores(
+    before: Mapping[TaskKey, Sequence[bool]],
+    after: Mapping[TaskKey, Sequence[bool]],
+    second: EvaluationReport,
+    agent: str,
+) -> int:
+    """Tasks that were scored before, and were played now without a score."""
+    played = {
+        (trial.domain, trial.task_id) for trial in second.trials if trial.participant == agent
+    }
+    return sum(task in played and task not in after for task in before)
+
+
+def _outcomes(
+    report: EvaluationReport, agent: str, *, failed_as: bool
+) -> dict[TaskKey, list[bool]]:
+    """Whether each scored or failed trial passed, by task; empty where none was scored.
+
+    Args:
+        report: The run.
+        agent: Whose trials.
+        failed_as: What a failed trial counts as.
+    """
+    outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
+    trials = [trial for trial in report.trials if trial.participant == agent]
+    if not any(trial.status == "scored" for trial in trials):
+        return {}
+    for trial in trials:
+        if trial.status != "unscored":
+            passed = failed_as if trial.status == "failed" else trial.passed
+            outcomes[trial.domain, trial.task_id].append(passed)
+    return dict(outcomes)
+
+
+def _best_case(
+    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+) -> Comparison | None:
+    return compare(_outcomes(first, one, failed_as=False), _outcomes(second, other, failed_as=True))
+
+
+def _failed(report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]) -> int:
+    wanted = set(tasks)
+    return sum(
+        trial.status == "failed" and (trial.domain, trial.task_id) in wanted
+        for trial in report.trials
+        if trial.participant == agent
+    )
+
+
+def _figures(
+    report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]
+) -> dict[tuple[str, str], list[float]]:
+    """The values of each figure over the trials of some tasks."""
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    wanted = set(tasks)
+    for item in report.evaluations:
+        if item.participant != agent or (item.domain, item.task_id) not in wanted:
+            continue
+        for result in item.results:
+            if result.evaluator in DRIFTED and result.status == "scored":
+                for metric, value in result.values.items():
+                    if value is not None:
+                        values[result.evaluator, metric].append(value)
+    return dict(values)
+
+
+def _drift(
+    first: Mapping[tuple[str, str], Sequence[float]],
+    second: Mapping[tuple[str, str], Sequence[float]],
+) -> tuple[MetricDrift, ...]:
+    return tuple(
+        MetricDrift(
+            evaluator=evaluator,
+            metric=metric,
+            first=round(fmean(first[evaluator, metric]), 6),
+            second=round(fmean(second[evaluator, metric]), 6),
+            first_trials=len(first[evaluator, metric]),
+            second_trials=len(second[evaluator, metric]),
+        )
+        for evaluator, metric in sorted(first.keys() & second.keys())
+    )
+
+
+def _other_data(first: EvaluationReport, second: EvaluationReport) -> list[str]:
+    """What differs in the data of domains that both runs play."""
+    before, after = ({row.domain: row.data for row in report.summary} for report in (first, second))
+    return [
+        f"data of {domain}: {before[domain].source}, {before[domain].revision} in the first run, "
+        f"{after[domain].source}, {after[domain].revision} in the second"
+        for domain in before
+        if domain in after and before[domain] != after[domain]
+    ]
+
+
+def _differences(first: EvaluationReport, second: EvaluationReport) -> list[str]:
+    """What else makes a difference between the scores besides the agent."""
+    versions = [
+        f"version of {name}: {first.versions.get(name)} in the first run, "
+        f"{second.versions.get(name)} in the second"
+        for name in sorted(first.versions.keys() | second.versions.keys())
+        if first.versions.get(name) != second.versions.get(name)
+    ]
+    settings = [
+        f"{name}: {getattr(first.plan, name)} in the first run, {getattr(second.plan, name)} in "
+        "the second"
+        for name in ("seed", "max_steps")
+        if getattr(first.plan, name) != getattr(second.plan, name)
+    ]
+    broken = [
+        f"run {report.run_id} is {report.status}"
+        for report in (first, second)
+        if report.status != "complete"
+    ]
+    early = [
+        f"run {report.run_id} was stopped early by a rule: its score chose the moment, so the "
+        "test does not hold as it says"
+        for report in (first, second)
+        if report.stopped_by is not None
+    ]
+    return [*versions, *settings, *broken, *early]
+
+
+def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> None:
+    for name in ("evaluation_type", "solo"):
+        before, after = getattr(first.plan, name), getattr(second.plan, name)
+        if before != after:
+            raise RequestError(
+                f"run {first.run_id} was played with {name} {before!r}, run {second.run_id} with "
+                f"{after!r}: these are different scores, which do not compare"
+            )
+
+
+def _other_people(
+    first: EvaluationReport, second: EvaluationReport, pairs: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Where another user spoke, or somebody else made the rewards."""
+    found = []
+    for pair in pairs:
+        users, makers = zip(
+            *(_people(report, agent) for report, agent in zip((first, second), pair, strict=True)),
+            strict=True,
+        )
+        for what, (before, after) in (("user", users), ("rewards made by", makers)):
+            if before and after and before != after:
+                found.append(
+                    f"{what}: {', '.join(sorted(before))} for {pair[0]} in the first run, "
+                    f"{', '.join(sorted(after))} for {pair[1]} in the second"
+                )
+    return found
+
+
+def _people(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
+    scored = [t for t in report.trials if t.participant == agent and t.status == "scored"]
+    return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
+
+
+def _undecided(
+    first: EvaluationReport, rows: Mapping[tuple[str, str], AgentComparison | None]
+) -> list[str]:
+    counterparts = {one for one, _ in rows}
+    missing = [
+        f"{agent} is in the first run alone"
+        for agent in _agents(first)
+        if agent not in counterparts and agent not in (FLOOR, CEILING)
+    ]
+    missing += [f"{other} has no task in common" for (_, other), row in rows.items() if row is None]
+    missing += [
+        f"{row.second_agent} has {row.failed_trials} failed trials that decide"
+        for row in rows.values()
+        if row is not None and row.verdict == "undecided"
+    ]
+    return missing + [
+        f"{row.second_agent} lacks {row.only_first} of {row.only_first + row.comparison.tasks} tasks"
+        for row in rows.values()
+        if row is not None and row.only_first
+    ]
+
+
+def _left_out(
+    first: EvaluationReport,
+    second: EvaluationReport,
+    rows: Mapping[tuple[str, str], AgentComparison | None],
+) -> list[str]:
+    found = [
+        f"{other} is not compared, for it has no scored task in common with {one} of the first run"
+        for (one, other), row in rows.items()
+        if row is None
+    ]
+    for report, place in ((first, 0), (second, 1)):
+        compared = {pair[place] for pair in rows}
+        found += [
+            f"{agent} of run {report.run_id} has no counterpart and is not compared"
+            for agent in _agents(report)
+            if agent not in compared
+        ]
+    return found
+
+
+def told(found: RunComparison) -> str:
+    """The comparison in words and figures, a line each."""
+    lines = [f"Run {found.second_run} against run {found.first_run}"]
+    lines += [f"warning: {warning}" for warning in found.warnings]
+    for row in found.agents:
+        lines += ["", *_agent_lines(row)]
+    return printable("\n".join(lines)) + "\n"
+
+
+def _agent_lines(row: AgentComparison) -> list[str]:
+    by = row.comparison
+    name = row.second_agent
+    if row.first_agent != row.second_agent:
+        name = f"{row.second_agent} (before: {row.first_agent})"
+    lines = [
+        f"{name}: {_told_verdict(row)}",
+        f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
+        f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
+        f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
+        f"{' (exact)' if by.exact else ''}",
+        *_power_lines(by),
+        *_moves("gained", row.gained),
+        *_moves("lost", row.lost),
+    ]
+    if row.only_first or row.only_second:
+        lines.append(
+            f"  not compared: {row.only_first} tasks scored in the first run alone, "
+            f"{row.only_second} in the second alone"
+        )
+    if row.lost_scores:
+        lines.append(
+            f"  {row.lost_scores} of the former were played again and have no score now: no "
+            "verdict holds for them"
+        )
+    lines += [
+        f"  {each.evaluator} {_figure(each.metric, each.first)} before, "
+        f"{_figure(each.metric, each.second, named=False)} now"
+        for each in row.drift
+        if each.first != each.second
+    ]
+    return lines
+
+
+def _figure(metric: str, value: float, *, named: bool = True) -> str:
+    told = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
+    return f"{metric.removesuffix('_ms')}: {told}" if named else told
+
+
+def _verdict_of(found: Comparison) -> Verdict:
+    if not found.is_significant:
+        return "no difference"
+    return "worse" if found.difference < 0 else "better"
+
+
+def _told_verdict(row: AgentComparison) -> str:
+    if row.verdict == "no difference":
+        return f"no significant difference (p = {row.comparison.p_value:.2g})"
+    if row.verdict != "undecided" or row.best_case is None:
+        return row.verdict
+    return (
+        f"undecided: {row.failed_trials} failed trials decide. Counted against it, "
+        f"{_verdict_of(row.comparison)} ({row.comparison.difference:+.3f}); counted for it, "
+        f"{_verdict_of(row.best_case)} ({row.best_case.difference:+.3f})"
+    )
+
+
+def _power_lines(by: Comparison) -> list[str]:
+    lines = []
+    if by.smallest_difference is None and by.tasks < LEAST_TASKS:
+        lines.append(f"  {by.tasks} tasks are too few to say what they would show")
+    elif by.smallest_difference is None:
+        lines.append(
+            "  what these tasks would show cannot be told: their differences do not vary, or too much"
+        )
+    else:
+        lines.append(
+            f"  this many tasks and trials show a difference of {by.smallest_difference:.3f} or "
+            "more in 80 % of cases"
+        )
+    if not by.is_significant and by.tasks_needed is not None:
+        trials = (
+            f"{by.trials_needed} trials of each task, or "
+            if by.trials_needed is not None
+            else "no number of trials of these tasks, but "
+        )
+        lines.append(f"  to show the difference that was seen: {trials}{by.tasks_needed} tasks")
+    return lines
+
+
+def _moves(what: str, moves: Sequence[TaskMove]) -> list[str]:
+    if not moves:
+        return []
+    named = [
+        f"{move.domain}/{move.task_id} ({move.first:g} to {move.second:g})"
+        for move in moves[:MOST_LISTED]
+    ]
+    more = f" and {len(moves) - MOST_LISTED} more" if len(moves) > MOST_LISTED else ""
+    return [f"  {what}: {len(moves)} tasks: {', '.join(named)}{more}"]

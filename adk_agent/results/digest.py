@@ -1,0 +1,372 @@
+"""ReportDigest: the few numbers that the interpreter may speak of, and prose made without a model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.core.harmless import harmless
+from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
+from adk_agent.results.summary import FLOOR, SummaryRow
+from adk_agent.results.tables import score_range
+from adk_agent.results.team_summary import TeamRow
+from evals.diagnosis import FailureKind
+from evals.statistics import LEVEL
+
+MOST_NOTABLE = 8
+
+
+class DigestRow(BaseModel):
+    """One participant in one domain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    tasks: int
+    trials: int
+    passed: int
+    scored: int
+    unscored: int
+    failed: int
+    pass_1: float | None
+    pass_1_low: float | None = None
+    pass_1_high: float | None = None
+    """Where pass^1 lies at 95 %."""
+    pass_1_at_most: float | None = None
+    """pass^1 with failed trials counted as passed; in `pass_1` they count as not passed."""
+    pass_k: float | None
+    k: int
+    floor: float | None = None
+    """What an agent gets that does nothing."""
+    ceiling: float | None = None
+    """What the tasks' own gold actions get."""
+    above_floor: float | None = None
+    is_above_floor: bool | None = None
+    """Whether the interval of that leaves no doubt; None where nothing is known."""
+
+
+class DigestTeam(BaseModel):
+    """How one participant's team coordinates in one domain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    measured: int
+    labels: dict[str, int]
+    findings: tuple[str, ...]
+    judged: float | None
+    judged_by_rules: float | None = None
+    flagged: int = 0
+    coverage: float | None
+    contradictions: int
+
+
+class ReportDigest(BaseModel):
+    """What the interpreter is told: a summary small enough for a prompt."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    status: str
+    rows: tuple[DigestRow, ...]
+    teams: tuple[DigestTeam, ...] = ()
+    """Those of which some coordination was measured."""
+    failing_components: dict[str, int]
+    """How many scored trials that did not pass have this component at 0."""
+    failures: dict[FailureKind, int] = {}
+    """Trials that did not pass, by why, most frequent first."""
+    terminations: dict[str, int]
+    missing_scores: dict[str, int]
+    """Reasons for trials without a score, with how often."""
+    warnings: tuple[str, ...]
+
+
+def digest_of(report: EvaluationReport) -> ReportDigest:
+    """The digest of a report. What agents wrote is harmless in it, for people and models read it."""
+    lost = [trial for trial in report.trials if trial.status == "scored" and not trial.passed]
+    components = Counter(
+        name
+        for trial in lost
+        for name, value in trial.reward_breakdown.items()
+        if value == 0 and name in trial.basis
+    )
+    ends = Counter(trial.termination for trial in report.trials)
+    reasons = list(failed_reasons(report.trials).items())[:MOST_NOTABLE]
+    digest = ReportDigest(
+        run_id=report.run_id,
+        status=report.status,
+        rows=tuple(_digest_row(row) for row in report.summary),
+        teams=tuple(_digest_team(team) for team in report.teams if team.measured),
+        failing_components=dict(sorted(components.items())),
+        failures=failure_counts(report.trials),
+        terminations=dict(sorted(ends.items())),
+        missing_scores=dict(reasons),
+        warnings=report.warnings,
+    )
+    return ReportDigest.model_validate(_harmless(digest.model_dump()))
+
+
+def _harmless(value: Any) -> Any:
+    """The same with every text in it harmless, keys too."""
+    if isinstance(value, dict):
+        return {_harmless(key): _harmless(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_harmless(item) for item in value)
+    return harmless(value) if isinstance(value, str) else value
+
+
+def _digest_team(team: TeamRow) -> DigestTeam:
+    return DigestTeam(
+        participant=team.participant,
+        domain=team.domain,
+        measured=team.measured,
+        labels=team.labels,
+        findings=tuple(f"{each.name}: {', '.join(each.agents)}" for each in team.findings)[
+            :MOST_NOTABLE
+        ],
+        judged=team.judged,
+        judged_by_rules=team.judged_by_rules,
+        flagged=team.flagged,
+        coverage=team.coverage,
+        contradictions=team.contradictions,
+    )
+
+
+def _digest_row(row: SummaryRow) -> DigestRow:
+    k = max((int(name) for name in row.pass_hat_k), default=1)
+    interval = row.intervals.get("1")
+    return DigestRow(
+        participant=row.participant,
+        domain=row.domain,
+        tasks=row.tasks,
+        trials=row.trials,
+        passed=row.passed,
+        scored=row.scored,
+        unscored=row.unscored,
+        failed=row.failed,
+        pass_1=row.pass_hat_k.get("1"),
+        pass_1_at_most=row.high("1"),
+        pass_k=row.pass_hat_k.get(str(k)),
+        k=k,
+        pass_1_low=_digits(interval.low) if interval else None,
+        pass_1_high=_digits(interval.high) if interval else None,
+        floor=row.floor.pass_1 if row.floor else None,
+        ceiling=row.ceiling.pass_1 if row.ceiling else None,
+        above_floor=row.above_floor,
+        is_above_floor=row.above_floor_interval.low > 0 if row.above_floor_interval else None,
+    )
+
+
+def _digits(value: float) -> float:
+    """As it is shown, so that prose which rounds it says what the report says."""
+    return round(value, 2)
+
+
+def template_prose(digest: ReportDigest) -> str:
+    """Summary, key findings and recommendations, by rules alone."""
+    return "\n\n".join(
+        [
+            "## Summary\n\n" + "\n".join(f"- {_summary_line(row)}" for row in digest.rows),
+            "## Key findings\n\n" + "\n".join(f"- {line}" for line in _findings(digest)),
+            "## Recommendations\n\n" + "\n".join(f"- {line}" for line in _recommendations(digest)),
+        ]
+    )
+
+
+def _summary_line(row: DigestRow) -> str:
+    name = f"{row.participant} in {row.domain}"
+    if row.scored == 0:
+        return f"{name}: no score ({row.unscored} trials unscored, {row.failed} failed)."
+    score = "no pass^1"
+    if row.pass_1 is not None:
+        score = f"pass^1 {score_range(row.pass_1, row.pass_1_at_most)}"
+    if row.pass_1_low is not None and row.pass_1_high is not None:
+        score += f" (95 % interval {row.pass_1_low:.2f} to {row.pass_1_high:.2f})"
+    repeat = f", pass^{row.k} {row.pass_k:.3f}" if row.k > 1 and row.pass_k is not None else ""
+    gaps = "".join(
+        f", {count} {what}"
+        for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
+        if count
+    )
+    marks = "".join(
+        f", {what} {value:.3f}"
+        for what, value in (("floor", row.floor), ("ceiling", row.ceiling))
+        if value is not None
+    )
+    return (
+        f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{marks}{gaps}."
+    )
+
+
+FAILURE_MEANING: dict[FailureKind, str] = {
+    "wrong_write": "made a change that was not asked for, or made it wrongly",
+    "missing_write": "left out a change that was due",
+    "policy": "broke the policy",
+    "communication": "did not tell the user what had to be told",
+    "format": "sent replies that could not be played",
+    "loop": "repeated themselves without getting on",
+    "gave_up": "gave up before the work was done",
+    "agent_error": "ended by an error of the agent",
+    "no_reply": "got no reply in time from an agent that was there",
+    "user_simulator": "went wrong on the side of the simulated user",
+    "infrastructure": "failed by the network, keys or services",
+    "harness": "failed by a fault of the assessor",
+    "undetermined": "did not pass for a reason that cannot be told",
+}
+_COMPONENT_MEANING = {
+    "DB": "left the database in another state than the gold actions do",
+    "ENV_ASSERTION": "left the environment in a state that fails the task's assertions",
+    "ACTION": "did not take every gold action",
+    "COMMUNICATE": "did not tell the user what had to be told",
+    "STATE": "left the records in another state than was asked for",
+    "POLICY": "broke the policy, or did not ask or hand over where that was due",
+    "NL_ASSERTION": "contradicted a statement about the conversation",
+}
+
+
+def _findings(digest: ReportDigest) -> list[str]:
+    lines = [
+        f"{row.participant} in {row.domain}: not certainly better than an agent that does nothing."
+        for row in digest.rows
+        if row.is_above_floor is False and row.participant != FLOOR
+    ]
+    lines += [
+        f"Of the scored trials, {count} {_COMPONENT_MEANING[name]} ({name})."
+        for name, count in digest.failing_components.items()
+    ]
+    lines += [
+        f"Why trials did not pass: {count} {FAILURE_MEANING[kind]} ({kind})."
+        for kind, count in digest.failures.items()
+    ]
+    lines += [
+        f"Cut off by {name}: {count} of the conversations."
+        for name, count in digest.terminations.items()
+        if name not in {"user_stop", "agent_stop", "answered"}
+    ]
+    lines += [_team_line(team) for team in digest.teams]
+    lines += [
+        f"Without a score, {count} of the trials: {' '.join(reason.split())}"
+        for reason, count in digest.missing_scores.items()
+    ]
+    return lines or ["Every trial was scored and passed."]
+
+
+def _team_line(team: DigestTeam) -> str:
+    labels = ", ".join(
+        label if count == team.measured else f"{label} ({count} of {team.measured} trials)"
+        for label, count in team.labels.items()
+    )
+    judged = "" if team.judged is None else f"; judged {team.judged:.3f}"
+    if team.judged_by_rules is not None:
+        judged += f", by rules {team.judged_by_rules:.3f}"
+    if team.flagged:
+        judged += f", with {team.flagged} judgements flagged"
+    told = " by its own report alone" if team.coverage == 0 else ""
+    differ = ""
+    if team.contradictions:
+        differ = f"; {team.contradictions} calls were seen otherwise than they were reported"
+    return (
+        f"{team.participant} coordinates{told} as: {labels or 'nothing that has a name'}{judged}"
+        f"{differ}."
+    )
+
+
+def _recommendations(digest: ReportDigest) -> list[str]:
+    lines = []
+    if any(digest.failing_components.get(name) for name in ("DB", "ENV_ASSERTION", "STATE")):
+        lines.append("Compare the tool calls of the trials that did not pass with the gold path.")
+    if digest.failing_components.get("COMMUNICATE"):
+        lines.append("Have the agent state amounts and results to the user in plain digits.")
+    if any("judge" in reason for reason in digest.missing_scores):
+        lines.append("Configure a language model (AGENTBEATS_LLM_API_KEY) to score all tasks.")
+    if any(row.failed for row in digest.rows):
+        lines.append("Remove the faults behind the failed trials and run those again.")
+    if any("scripted" in warning for warning in digest.warnings):
+        lines.append("For figures that compare with published ones, use a language-model user.")
+    return lines or ["Raise the number of tasks and trials to see differences between agents."]
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SHARE = re.compile(r"(\d+)\s*(?:/|of|out of)\s*(?:the\s+)?(\d+)")
+_NEUTRAL = 10
+"""Whole numbers below this one may count paragraphs and the like."""
+
+
+def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
+    """The numbers in `prose` that the report does not hold, as written, in order.
+
+    Every fraction, every `n of m` and every whole number from 10 must be the report's, where
+    percentages and roundings count as the same. Quotations of the digest's own texts (addresses,
+    reasons, warnings, the run's id) are left out of the prose first, so that a port is no number.
+    """
+    text = " ".join(prose.split())
+    for quoted in _quotable(digest):
+        text = text.replace(quoted, " ")
+    held = _held_numbers(digest)
+    shares = _held_shares(digest)
+    found = [f"{n} of {m}" for n, m in _SHARE.findall(text) if (int(n), int(m)) not in shares]
+    found += [
+        number
+        for number in _NUMBER.findall(_SHARE.sub(" ", text))
+        if ("." in number or int(number) >= _NEUTRAL) and float(number) not in held
+    ]
+    return found
+
+
+def _quotable(digest: ReportDigest) -> list[str]:
+    """The digest's own texts, the longest first, for one may hold another."""
+    addresses = [row.participant for row in digest.rows]
+    addresses += [finding for team in digest.teams for finding in team.findings]
+    texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
+    return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
+
+
+def _held_numbers(digest: ReportDigest) -> set[float]:
+    values: set[float] = {LEVEL}
+    for row in digest.rows:
+        counts = (row.tasks, row.trials, row.passed, row.scored, row.unscored, row.failed, row.k)
+        values.update(map(float, counts))
+        scores = (row.pass_1, row.pass_1_at_most, row.pass_k, row.pass_1_low, row.pass_1_high)
+        marks = (row.floor, row.ceiling, row.above_floor)
+        values.update(score for score in (*scores, *marks) if score is not None)
+        values.update(n / m for n, m in _pairs(row) if m)
+    for team in digest.teams:
+        values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
+        values.update(() if team.coverage is None else (team.coverage,))
+        values.update(score for score in (team.judged, team.judged_by_rules) if score is not None)
+        values.add(team.flagged)
+    for counted in (
+        digest.failing_components,
+        digest.failures,
+        digest.terminations,
+        digest.missing_scores,
+    ):
+        values.update(map(float, counted.values()))
+    return {
+        round(value * factor, digits)
+        for value in values
+        for factor in (1, 100)
+        for digits in range(4)
+    }
+
+
+def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:
+    shares = {pair for row in digest.rows for pair in _pairs(row)}
+    shares |= {(count, t.measured) for t in digest.teams for count in t.labels.values()}
+    totals = [
+        sum(column)
+        for column in zip(*((r.passed, r.scored, r.trials) for r in digest.rows), strict=True)
+    ]
+    if totals:
+        shares |= {(totals[0], totals[1]), (totals[0], totals[2])}
+    return shares
+
+
+def _pairs(row: DigestRow) -> list[tuple[int, int]]:
+    counts = (row.passed, row.scored, row.unscored, row.failed, row.scored - row.passed)
+    return [(count, whole) for count in counts for whole in (row.scored, row.trials)]

@@ -1,0 +1,85 @@
+"""The row that AgentBeats leaderboards query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
+
+
+def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
+    """The row that AgentBeats leaderboards query, for the report's first participant.
+
+    None where no trial of it was scored: it was not evaluated, and a row would say that it was.
+
+    `score` counts passed trials, `max_score` those that are scored or failed, and `pass_rate` is
+    their share in percent: its low end, so that no fault makes a row look better. An unscored
+    trial is not the agent's miss. `max_score_all` and `pass_rate_all` count every trial.
+    `task_rewards` holds the mean reward of each task, failed trials as 0. `floor` and `ceiling` are
+    the pass rates of the null agent and of the oracle: as they played in the run, else as they
+    were measured for the same tasks. What has no value, because nothing was scored or a domain has
+    no such agent, is None.
+    """
+    participant = report.plan.participants[0].address
+    rows = _rows_of(report, participant)
+    trials = [trial for trial in report.trials if trial.participant == participant]
+    task_rewards: dict[str, list[float]] = {}
+    several = len(report.plan.tasks) > 1
+    for trial in trials:
+        key = f"{trial.domain}/{trial.task_id}" if several else trial.task_id
+        rewards = task_rewards.setdefault(key, [])
+        if trial.status != "unscored":
+            rewards.append(trial.reward or 0.0)
+    passed = sum(row.passed for row in rows)
+    if not any(row.scored for row in rows):
+        return None
+    return {
+        "domain": ",".join(row.domain for row in rows),
+        "score": passed,
+        "max_score": _counted(rows),
+        "pass_rate": _pass_rate(rows),
+        "task_rewards": {
+            key: round(sum(rewards) / len(rewards), 6) if rewards else None
+            for key, rewards in task_rewards.items()
+        },
+        "time_used": round(sum(trial.duration_ms for trial in trials) / 1000, 3),
+        "max_score_all": len(trials),
+        "pass_rate_all": round(100 * passed / len(trials), 4),
+        "unscored": sum(row.unscored for row in rows),
+        "failed": sum(row.failed for row in rows),
+        "participant": participant,
+        "floor": _mark(report, FLOOR, [row.floor for row in rows]),
+        "ceiling": _mark(report, CEILING, [row.ceiling for row in rows]),
+    }
+
+
+def _rows_of(report: EvaluationReport, participant: str) -> list[SummaryRow]:
+    return [row for row in report.summary if row.participant == participant]
+
+
+def _pass_rate(rows: Sequence[SummaryRow]) -> float | None:
+    """Percent of the scored and failed trials that passed; None where none was scored."""
+    if not any(row.scored for row in rows):
+        return None
+    return round(100 * sum(row.passed for row in rows) / _counted(rows), 4)
+
+
+def _counted(rows: Sequence[SummaryRow]) -> int:
+    return sum(row.scored + row.failed for row in rows)
+
+
+def _mark(
+    report: EvaluationReport, agent: str, measured: Sequence[ReferenceScore | None]
+) -> float | None:
+    """A reference agent's pass rate in percent."""
+    played = _pass_rate(_rows_of(report, agent))
+    if played is not None:
+        return played
+    known = [score for score in measured if score is not None]
+    tasks = sum(score.tasks for score in known)
+    if len(known) < len(measured) or not tasks:
+        return None
+    passed = sum(score.pass_1 * score.tasks for score in known if score.pass_1 is not None)
+    return round(100 * passed / tasks, 4)

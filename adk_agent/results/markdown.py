@@ -1,0 +1,228 @@
+"""The report as markdown, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from adk_agent.core.printable import printable
+from adk_agent.results.report import EvaluationReport, failed_reasons
+from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
+from adk_agent.results.tables import counted, doubt, number, score_table, team_table
+from adk_agent.results.team_summary import TeamRow
+from evals.base import Evaluation
+from evals.diagnosis import ReplyFormat
+from evals.statistics import INTERVAL_METHOD
+
+MOST_TRIALS_LISTED = 50
+
+
+def render_markdown(
+    report: EvaluationReport, *, interpretation: str | None = None, author: str = "rules"
+) -> str:
+    """The whole report as markdown.
+
+    Args:
+        report: What to show.
+        interpretation: Prose to put on top; its HTML, images and links are shown as text.
+        author: Who wrote the prose.
+    """
+    parts = [f"# Evaluation {report.run_id}", f"Request: {_quoted(report.request)}"]
+    if report.status != "complete":
+        parts.append(f"**This run is {report.status}: see the warnings.**")
+    if interpretation:
+        parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
+    parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
+    parts += _repairs(report.summary)
+    if report.warnings:
+        parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
+    if report.teams:
+        parts += ["## Coordination", *_coordination(report.teams)]
+    parts += ["## Latency", _latencies(report)]
+    parts += ["## Trials that did not pass", _not_passed(report.trials)]
+    parts += ["## Made with", _made_with(report)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:
+    header, rows = score_table([*summary, *over_all])
+    return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
+
+
+def _legend(report: EvaluationReport) -> str:
+    origins = {row.domain: row.data for row in report.summary}
+    users = sorted({row.user for row in report.summary})
+    data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
+    return (
+        "A range of pass^k counts failed trials as not passed at its low end and as passed at its "
+        f"high end; unscored trials are left out.{_with_zeros(report.summary)} Interval: "
+        f"{INTERVAL_METHOD}. Floor: an agent that does nothing; ceiling: the tasks' own gold "
+        f"actions; both for the same tasks and data.\n\nData: {data}. User: {', '.join(users)}. "
+        f"Scoring: {report.plan.evaluation_type}."
+    )
+
+
+def _with_zeros(summary: Sequence[SummaryRow]) -> str:
+    """The score under the other denominator, where that differs."""
+    rows = [row for row in summary if row.scored < row.trials and row.mean_reward_all is not None]
+    told = "; ".join(
+        f"{_plain(row.participant)} in {row.domain} {number(row.mean_reward_all)}" for row in rows
+    )
+    return f" With every trial without a score as 0: {told}." if told else ""
+
+
+def _repairs(summary: Sequence[SummaryRow]) -> list[str]:
+    """What reading the replies took, where any had to be repaired."""
+    lines = [
+        f"{_plain(row.participant)} in {row.domain}: {row.format_repairs} "
+        f"({counted(row.repair_kinds)})"
+        for row in summary
+        if row.repair_kinds
+    ]
+    return ["Repairs that reading the agents' replies took:", _bullets(lines)] if lines else []
+
+
+def _coordination(teams: Sequence[TeamRow]) -> list[str]:
+    measured = [team for team in teams if team.measured]
+    parts = []
+    if measured:
+        header, rows = team_table(measured)
+        parts.append("\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)]))
+        found = [
+            f"{team.participant}: {finding.name} in {finding.trials} of {team.measured} trials. "
+            f"{finding.example}"
+            for team in measured
+            for finding in team.findings
+        ]
+        parts.append(_bullets(map(_plain, found)) if found else "No findings.")
+        doubts = [f"{team.participant}: {flagged}" for team in measured if (flagged := doubt(team))]
+        parts += [_bullets(map(_plain, doubts))] if doubts else []
+        parts.append(
+            "seen is the share of the calls between agents that the assessor observed itself; the "
+            "others are reported by the agents. differ counts the calls that were seen otherwise than "
+            "they were reported."
+        )
+    alike = [line for team in teams if (line := _alike(team))]
+    parts += [_bullets(alike)] if alike else []
+    parts += [
+        f"{team.participant} in {team.domain}: {reason} ({count} trials)."
+        for team in teams
+        for reason, count in team.not_measured.items()
+    ]
+    return parts
+
+
+def _alike(team: TeamRow) -> str:
+    """How alike the trials of the same task are; empty where no task has two."""
+    known = {name: value for name, value in team.consistency.items() if value is not None}
+    if not known:
+        return ""
+    shown = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
+    return f"{team.participant} in {team.domain}, across trials of the same task: {shown} (of 1)."
+
+
+def _latencies(report: EvaluationReport) -> str:
+    lines = []
+    for item in report.evaluations:
+        if item.scope != "participant":
+            continue
+        lines += [
+            f"{item.participant}: {_latency(result)}"
+            for result in item.results
+            if result.evaluator == "latency"
+        ]
+    if not lines:
+        return "Not measured."
+    return _bullets(lines) + "\n\nLatencies are only comparable within one system and run."
+
+
+def _latency(result: Evaluation) -> str:
+    if result.status != "scored":
+        return f"{result.status}: {result.reason}"
+    shown = ("avg_ms", "p50_ms", "p95_ms", "p99_ms")
+    return ", ".join(f"{name[:-3]} {result.values[name]:.1f} ms" for name in shown)
+
+
+_TRIAL_HEADER = (
+    *("agent", "domain", "task", "trial", "status", "components", "end", "repairs"),
+    "reason",
+)
+
+
+def _not_passed(trials: Sequence[TrialRow]) -> str:
+    rows = [trial for trial in trials if not trial.passed]
+    if not rows:
+        return "All trials passed."
+    reasons = failed_reasons(rows)
+    text = "\n".join(
+        [
+            _row(_TRIAL_HEADER),
+            _row("---" for _ in _TRIAL_HEADER),
+            *(_row(_trial_cells(trial)) for trial in rows[:MOST_TRIALS_LISTED]),
+        ]
+    )
+    if len(rows) > MOST_TRIALS_LISTED:
+        text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
+    text += "".join(f"\n\n{told}" for told in _formats(rows))
+    if reasons:
+        listed = (f"{count} x {_plain(reason)}" for reason, count in list(reasons.items())[:10])
+        text += "\n\nReasons for missing scores:\n\n" + _bullets(listed)
+    return text
+
+
+def _formats(trials: Sequence[TrialRow]) -> list[str]:
+    """For each agent of which replies held no call: one of them, and what it should have sent."""
+    found: dict[str, ReplyFormat] = {}
+    for trial in trials:
+        wrote = trial.diagnosis.reply_format if trial.diagnosis is not None else None
+        if wrote is not None:
+            found.setdefault(trial.participant, wrote)
+    return [
+        f"{_plain(participant)} sent, for example: {_quoted(wrote.example)} A reply is one JSON "
+        f"object, such as one of these:\n\n{_bullets(map(_quoted, wrote.expected))}"
+        for participant, wrote in found.items()
+    ]
+
+
+def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
+    components = ", ".join(
+        f"{name} {'-' if value is None else f'{value:g}'}"
+        for name, value in trial.reward_breakdown.items()
+        if name in trial.basis
+    )
+    return (
+        trial.participant,
+        trial.domain,
+        trial.task_id,
+        str(trial.trial),
+        trial.status,
+        components or "-",
+        trial.termination,
+        counted(trial.repair_kinds) or "-",
+        trial.reason or (trial.diagnosis.summary if trial.diagnosis is not None else ""),
+    )
+
+
+def _made_with(report: EvaluationReport) -> str:
+    versions = _bullets(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(_plain(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Text from outside on one line, its HTML and links shown rather than rendered."""
+    return _without_markup(printable(" ".join(text.split())))
+
+
+def _without_markup(prose: str) -> str:
+    return prose.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
+
+
+def _quoted(text: str) -> str:
+    return f"`{_plain(text).replace('`', chr(39))}`"

@@ -1,0 +1,85 @@
+"""Progress: what a running evaluation says of itself, for terminals, events and A2A updates."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.results.standing import ScoreSoFar
+from tau_bridge.clock import Clock
+
+Stage = Literal["preparing", "playing", "finished"]
+MOST_SCORES = 20
+
+
+class Progress(BaseModel):
+    """Where an evaluation stands. Counts are of trials."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stage: Stage
+    run_id: str
+    message: str
+    done: int = 0
+    total: int = 0
+    passed: int = 0
+    scored: int = 0
+    unscored: int = 0
+    failed: int = 0
+    seconds_left: float | None = None
+    """By how long the trials took so far; None where nothing can be said."""
+    trial: str | None = None
+    """The trial that just ended, as participant, domain, task and number."""
+    outcome: str | None = None
+    """What it came to: `passed`, `not passed`, `unscored`, `failed`."""
+    reason: str | None = None
+    """Why it has no score, or what it failed of, where that is known."""
+    scores: tuple[ScoreSoFar, ...] = ()
+    """What participants have reached in each domain, up to a fiftieth of their trials behind. Of the
+    first `MOST_SCORES` in the plan's order, for all of it is sent with every update."""
+
+
+OnProgress = Callable[[Progress], None]
+"""Called on the event loop; must not block."""
+
+Tell = Callable[[Progress], Awaitable[None]]
+"""Awaited on the event loop, before anything goes on."""
+
+
+def silent(progress: Progress) -> None:
+    """Say nothing."""
+
+
+class Pace:
+    """How long a run still takes, by the trials that it played so far."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._start: tuple[float, int] | None = None
+
+    def seconds_left(self, stage: Stage, done: int, total: int) -> float | None:
+        """Seconds for the trials that are left; None before the first of this process ended."""
+        if stage != "playing":
+            return None
+        now_s = self._clock.monotonic_s()
+        if self._start is None:
+            self._start = now_s, done
+        since_s, before = self._start
+        if done == before:
+            return None
+        return round((now_s - since_s) / (done - before) * (total - done), 1)
+
+
+def counts_of(progress: Progress) -> str:
+    """How many trials ended, how, and how long the others take, in words."""
+    parts = [f"{progress.done} of {progress.total} played", f"{progress.passed} passed"]
+    parts += [
+        f"{count} {what}"
+        for count, what in ((progress.unscored, "unscored"), (progress.failed, "failed"))
+        if count
+    ]
+    if progress.seconds_left is not None and progress.stage == "playing":
+        parts.append(f"about {progress.seconds_left:.0f} s left")
+    return ", ".join(parts)

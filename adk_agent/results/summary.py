@@ -1,0 +1,511 @@
+"""Summary: what trials came to by participant, domain and task, with its floor and its ceiling."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from adk_agent.core.plan import BUILTIN_PREFIX, EvaluationPlan, Participant
+from evals.diagnosis import Diagnosis
+from evals.graph.consistency import outcome_consistency
+from evals.outcome import Component, Fault
+from evals.reward import is_success, pass_at_k_by_task, pass_hat_k_by_task
+from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, intervals_of_means
+
+FLOOR = f"{BUILTIN_PREFIX}null"
+"""The agent that does nothing: what it passes, an agent passes without any doing of its own."""
+CEILING = f"{BUILTIN_PREFIX}oracle"
+"""The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
+NOT_EVALUATED = "not evaluated: "
+"""How the reason of a trial begins whose agent did not open its door."""
+Number = TypeVar("Number", int, float)
+TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
+TaskKey = tuple[str, str]
+"""Domain and task."""
+TrialKey = tuple[str, str, str, int]
+"""Participant's address, domain, task and number: what makes a trial of a run unique."""
+
+
+class Row(BaseModel):
+    """A row of a report: frozen, and without keys that are not named here."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataOrigin(Row):
+    """Where a domain's tasks and databases came from."""
+
+    source: str
+    revision: str
+
+
+class TrialRow(Row):
+    """What one trial came to.
+
+    `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
+    which a trial broke: one that the agent itself ended is scored 0, and `reason` quotes it; all
+    others are failed. `turns` counts the agent's replies, `repair_kinds` the repairs that reading
+    them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did not
+    pass; None for one that did.
+    """
+
+    participant: str
+    domain: str
+    task_id: str
+    trial: int
+    seed: int
+    status: Literal["scored", "unscored", "failed"]
+    reward: float | None
+    reward_breakdown: dict[str, float | None]
+    components: tuple[Component, ...] = ()
+    basis: tuple[str, ...] = ()
+    reason: str | None
+    fault: Fault | None = None
+    produced_by: str | None = None
+    termination: str
+    user: str
+    turns: int
+    tool_calls: int
+    format_repairs: int
+    repair_kinds: dict[str, int] = {}
+    duration_ms: float
+    total_tokens: int | None = None
+    cost: float | None = None
+    trace_id: str
+    diagnosis: Diagnosis | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the trial was scored and passed."""
+        return self.reward is not None and is_success(self.reward)
+
+    @property
+    def outcome(self) -> TrialOutcome:
+        """What it came to: its status, where a score is told apart by whether it passed."""
+        if self.status == "scored":
+            return "passed" if self.passed else "not passed"
+        return self.status
+
+    @property
+    def key(self) -> TrialKey:
+        """What tells it from every other trial of its run."""
+        return self.participant, self.domain, self.task_id, self.trial
+
+    @property
+    def label(self) -> str:
+        """The trial in words."""
+        return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
+
+
+class ReferencePlay(Row):
+    """What a reference agent got for each task of a domain, in one trial with a scripted user."""
+
+    agent: str
+    user: str
+    rewards: dict[str, float | None]
+    """By task; None where it has none."""
+    reasons: dict[str, str] = {}
+    """Why there is none, by task."""
+
+
+class DomainReferences(Row):
+    """The floor and the ceiling of a domain; None where it has no such agent."""
+
+    floor: ReferencePlay | None = None
+    ceiling: ReferencePlay | None = None
+
+
+class ReferenceScore(Row):
+    """The share of the tasks that a reference agent passes, 0 to 1."""
+
+    agent: str
+    user: str
+    tasks: int
+    """Tasks of the row for which it has a reward."""
+    missing: int
+    """Those for which it has none."""
+    pass_1: float | None
+    """None where no task has a reward."""
+
+
+class ScoreRow(Row):
+    """One participant's scores over some tasks.
+
+    Where trials failed, a score is a range: `pass_hat_k`, `pass_at_k` and `mean_reward` are its low
+    end, with failed trials counted as not passed, and `pass_hat_k_high` is its high end, with them
+    counted as passed. Unscored trials are left out. `mean_reward_all` counts every trial that has
+    no reward as 0 (the platform's way). All are None where nothing was scored.
+    """
+
+    participant: str
+    role: str
+    tasks: int
+    trials: int
+    scored: int
+    unscored: int
+    failed: int
+    passed: int
+    agent_errors: int = 0
+    """Scored trials that the agent itself ended, by an error say."""
+    user_faults: int = 0
+    """Trials in which the simulated user is known to have been at fault."""
+    format_repairs: int
+    repair_kinds: dict[str, int] = {}
+    """The same by kind."""
+    pass_hat_k: dict[str, float | None]
+    pass_hat_k_high: dict[str, float | None] = {}
+    pass_at_k: dict[str, float | None] = {}
+    """The chance that one of k trials passes, by k."""
+    tasks_by_k: dict[str, int] = {}
+    """How many tasks pass^k rests on, by k: those with k trials that are scored or failed."""
+    intervals: dict[str, Interval | None] = {}
+    """Of pass^k, by k, 0 to 1, from that of the low end to that of the high end: see
+    `interval_method`."""
+    interval_method: str = INTERVAL_METHOD
+    mean_reward: float | None
+    mean_reward_all: float | None
+    floor: ReferenceScore | None = None
+    ceiling: ReferenceScore | None = None
+    above_floor: float | None = None
+    """Mean over tasks of pass^1 (its low end) minus what the floor gets, where both are known; -1
+    to 1."""
+    above_floor_interval: Interval | None = None
+    """Of that, -1 to 1, from that of the low end to that of the high end."""
+    consistency: float | None = None
+    """How alike the trials of a task end, 0 to 1; None without a task of two scored trials."""
+    mean_trial_ms: float | None = None
+    """Mean duration of a trial that did not fail."""
+    total_tokens: int | None = None
+    cost: float | None = None
+    """Of the assessor's own models, in US dollars; None where no model told."""
+
+    def high(self, k: str) -> float | None:
+        """The high end of pass^k; the score itself where no trial failed."""
+        return self.pass_hat_k_high.get(k, self.pass_hat_k.get(k))
+
+
+class SummaryRow(ScoreRow):
+    """One participant in one domain."""
+
+    domain: str
+    data: DataOrigin
+    user: str
+
+
+class OverallRow(ScoreRow):
+    """One participant over all domains; every task counts alike."""
+
+    domains: tuple[str, ...]
+
+
+class TaskRow(Row):
+    """One participant's trials of one task."""
+
+    participant: str
+    domain: str
+    task_id: str
+    trials: int
+    scored: int
+    passed: int
+    pass_1: float | None
+    """The share that passed of those scored or failed; None where none was scored."""
+    floor: float | None = None
+    """The floor's reward; None where it has none."""
+    ceiling: float | None = None
+    mean_trial_ms: float | None
+    total_tokens: int | None
+    cost: float | None
+
+
+References = Mapping[str, DomainReferences]
+"""By domain."""
+
+
+class Tables(TypedDict):
+    """The tables of a report that are made from its trials."""
+
+    summary: tuple[SummaryRow, ...]
+    overall: tuple[OverallRow, ...]
+    tasks: tuple[TaskRow, ...]
+
+
+def tables(
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    origins: Mapping[str, DataOrigin],
+    references: References,
+) -> Tables:
+    """All tables of the trials that ended."""
+    return Tables(
+        summary=summarise(trials, plan, origins, references),
+        overall=overall(trials, plan, references),
+        tasks=task_rows(trials, plan, references),
+    )
+
+
+def summarise(
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    origins: Mapping[str, DataOrigin],
+    references: References,
+) -> tuple[SummaryRow, ...]:
+    """One row for each participant and domain of the plan, in its order."""
+    grouped = _grouped(trials)
+    rows = []
+    for participant in plan.participants:
+        for planned in plan.tasks:
+            domain = planned.domain
+            played = grouped[participant.address, domain]
+            users = sorted({trial.user for trial in played})
+            rows.append(
+                SummaryRow(
+                    **_scores(played, participant, plan.num_trials, references),
+                    domain=domain,
+                    data=origins[domain],
+                    user=", ".join(users) if users else "none",
+                )
+            )
+    return tuple(rows)
+
+
+def overall(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
+) -> tuple[OverallRow, ...]:
+    """One row for each participant, where the plan has several domains; else none."""
+    if len(plan.tasks) < 2:
+        return ()
+    domains = tuple(planned.domain for planned in plan.tasks)
+    return tuple(
+        OverallRow(
+            **_scores(
+                [trial for trial in trials if trial.participant == participant.address],
+                participant,
+                plan.num_trials,
+                references,
+            ),
+            domains=domains,
+        )
+        for participant in plan.participants
+    )
+
+
+def task_rows(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
+) -> tuple[TaskRow, ...]:
+    """One row for each participant and task of which a trial ended, in the plan's order."""
+    grouped: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        grouped[trial.participant, trial.domain, trial.task_id].append(trial)
+    return tuple(
+        _task_row(grouped[key], references)
+        for participant in plan.participants
+        for planned in plan.tasks
+        for task_id in planned.task_ids
+        if (key := (participant.address, planned.domain, task_id)) in grouped
+    )
+
+
+def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
+    first = trials[0]
+    rewards = [trial.reward for trial in trials if trial.reward is not None]
+    passed = sum(trial.passed for trial in trials)
+    failed = sum(trial.status == "failed" for trial in trials)
+    marks = references.get(first.domain, DomainReferences())
+    floor, ceiling = (
+        each.rewards.get(first.task_id) if each is not None else None
+        for each in (marks.floor, marks.ceiling)
+    )
+    return TaskRow(
+        participant=first.participant,
+        domain=first.domain,
+        task_id=first.task_id,
+        trials=len(trials),
+        scored=len(rewards),
+        passed=passed,
+        pass_1=rounded(passed / (len(rewards) + failed)) if rewards else None,
+        floor=floor,
+        ceiling=ceiling,
+        mean_trial_ms=_mean_ms(trials),
+        total_tokens=total(trial.total_tokens for trial in trials),
+        cost=total(trial.cost for trial in trials),
+    )
+
+
+def _grouped(trials: Iterable[TrialRow]) -> dict[tuple[str, str], list[TrialRow]]:
+    grouped: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        grouped[trial.participant, trial.domain].append(trial)
+    return grouped
+
+
+def _scores(
+    trials: Sequence[TrialRow], participant: Participant, num_trials: int, references: References
+) -> dict[str, Any]:
+    """The fields of a `ScoreRow`."""
+    rewards: dict[TaskKey, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.reward is not None:
+            rewards[trial.domain, trial.task_id].append(trial.reward)
+    values = [reward for task_rewards in rewards.values() for reward in task_rewards]
+    low, high = _ends(trials) if values else ({}, {})
+    tasks = list(dict.fromkeys((trial.domain, trial.task_id) for trial in trials))
+    return {
+        "participant": participant.address,
+        "role": participant.role,
+        "tasks": len(tasks),
+        "trials": len(trials),
+        "scored": len(values),
+        "unscored": sum(trial.status == "unscored" for trial in trials),
+        "failed": sum(trial.status == "failed" for trial in trials),
+        "passed": sum(trial.passed for trial in trials),
+        "agent_errors": sum(trial.fault == "agent" for trial in trials if trial.reward is not None),
+        "user_faults": sum(_is_users(trial) for trial in trials),
+        "format_repairs": sum(trial.format_repairs for trial in trials),
+        "repair_kinds": total_kinds(trials),
+        **_pass_rates(low, high, num_trials),
+        "mean_reward": mean([reward for each in low.values() for reward in each]),
+        "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
+        **_against_references(low, high, tasks, references),
+        "consistency": rounded(
+            outcome_consistency(
+                {
+                    "/".join(task): [is_success(reward) for reward in task_rewards]
+                    for task, task_rewards in rewards.items()
+                }
+            ).value
+        ),
+        "mean_trial_ms": _mean_ms(trials),
+        "total_tokens": total(trial.total_tokens for trial in trials),
+        "cost": total(trial.cost for trial in trials),
+    }
+
+
+Rewards = Mapping[TaskKey, Sequence[float]]
+
+
+def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
+    """The rewards with failed trials as not passed, and with failed trials as passed."""
+    low: dict[TaskKey, list[float]] = defaultdict(list)
+    high: dict[TaskKey, list[float]] = defaultdict(list)
+    for trial in trials:
+        if trial.status != "unscored":
+            task = trial.domain, trial.task_id
+            low[task].append(trial.reward or 0.0)
+            high[task].append(1.0 if trial.status == "failed" else trial.reward or 0.0)
+    return low, high
+
+
+def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
+    """pass^k and pass@k for every k, with their intervals."""
+    ks = range(1, num_trials + 1)
+    lows, highs, at = (
+        {str(k): list(estimate(rewards, k).values()) for k in ks}
+        for estimate, rewards in (
+            (pass_hat_k_by_task, low),
+            (pass_hat_k_by_task, high),
+            (pass_at_k_by_task, low),
+        )
+    )
+    low_intervals = intervals_of_means(list(lows.values()))
+    # Making them takes longest, and mostly no trial failed.
+    high_intervals = low_intervals if highs == lows else intervals_of_means(list(highs.values()))
+    return {
+        "pass_hat_k": {k: mean(estimates) for k, estimates in lows.items()},
+        "pass_hat_k_high": {k: mean(estimates) for k, estimates in highs.items()},
+        "pass_at_k": {k: mean(estimates) for k, estimates in at.items()},
+        "tasks_by_k": {k: len(estimates) for k, estimates in lows.items()},
+        "intervals": dict(zip(lows, map(_reaching, low_intervals, high_intervals), strict=True)),
+    }
+
+
+def _reaching(low: Interval | None, high: Interval | None) -> Interval | None:
+    return None if low is None or high is None else low.reaching(high)
+
+
+def _against_references(
+    low: Rewards, high: Rewards, tasks: Sequence[TaskKey], references: References
+) -> dict[str, Any]:
+    """Floor and ceiling over the tasks of the score, and how far the score is above the floor."""
+    counted = [task for task in tasks if task in low] if low else tasks
+    floor = _rewards_of(references, "floor", counted)
+    gained = [_gained(rewards, floor) for rewards in (low, high)]
+    return {
+        "floor": _reference_score(references, "floor", counted),
+        "ceiling": _reference_score(references, "ceiling", counted),
+        "above_floor": mean(gained[0]),
+        "above_floor_interval": _reaching(
+            *(interval_of_mean(each, lowest=-1.0) for each in gained)
+        ),
+    }
+
+
+def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
+    """The repairs of all these trials' replies, by kind."""
+    kinds: Counter[str] = Counter()
+    for trial in trials:
+        kinds.update(trial.repair_kinds)
+    return dict(kinds)
+
+
+def _is_users(trial: TrialRow) -> bool:
+    diagnosed = trial.diagnosis is not None and trial.diagnosis.side == "user"
+    return trial.fault == "user" or diagnosed
+
+
+def _rewards_of(
+    references: References, which: Literal["floor", "ceiling"], tasks: Iterable[TaskKey]
+) -> dict[TaskKey, float]:
+    found = {}
+    for domain, task_id in tasks:
+        play = getattr(references.get(domain), which, None)
+        reward = play.rewards.get(task_id) if play is not None else None
+        if reward is not None:
+            found[domain, task_id] = reward
+    return found
+
+
+def _gained(rewards: Rewards, floor: Mapping[TaskKey, float]) -> list[float]:
+    passed = pass_hat_k_by_task(rewards, 1)
+    return [passed[task] - is_success(floor[task]) for task in passed if task in floor]
+
+
+def _reference_score(
+    references: References, which: Literal["floor", "ceiling"], tasks: Sequence[TaskKey]
+) -> ReferenceScore | None:
+    domains = dict.fromkeys(domain for domain, _ in tasks)
+    plays = [getattr(references.get(domain), which, None) for domain in domains]
+    known: list[ReferencePlay] = [play for play in plays if play is not None]
+    if not known:
+        return None
+    rewards = _rewards_of(references, which, tasks)
+    return ReferenceScore(
+        agent=", ".join(dict.fromkeys(play.agent for play in known)),
+        user=", ".join(dict.fromkeys(play.user for play in known)),
+        tasks=len(rewards),
+        missing=len(tasks) - len(rewards),
+        pass_1=mean([float(is_success(reward)) for reward in rewards.values()]),
+    )
+
+
+def _mean_ms(trials: Sequence[TrialRow]) -> float | None:
+    durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
+    return round(sum(durations) / len(durations), 3) if durations else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean with six digits; None of no values."""
+    return rounded(sum(values) / len(values)) if values else None
+
+
+def rounded(value: float | None) -> float | None:
+    """With six digits; None stays None."""
+    return None if value is None else round(value, 6)
+
+
+def total(values: Iterable[Number | None]) -> Number | None:
+    """The sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known, start=type(known[0])()) if known else None

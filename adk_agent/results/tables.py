@@ -1,0 +1,142 @@
+"""Tables of a report as text cells, for the terminal and for markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from adk_agent.results.summary import OverallRow, ReferenceScore, SummaryRow
+from adk_agent.results.team_summary import TeamRow
+from evals.statistics import Interval
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+"""Header and rows."""
+NONE = "-"
+OVERALL = "overall"
+"""Stands for the domain in a row over all domains."""
+
+
+def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
+    """The table of scores; `-` where there is no value."""
+    most_trials = max((len(row.pass_hat_k) for row in rows), default=1)
+    ks = [str(k) for k in range(2, most_trials + 1)]
+    header = (
+        *("agent", "domain", "tasks", "trials", "passed", "scored", "unscored", "failed"),
+        *("pass^1", "95 %", "floor", "ceiling"),
+        *(f"pass^{k}" for k in ks),
+    )
+    cells = [
+        (
+            row.participant,
+            OVERALL if isinstance(row, OverallRow) else row.domain,
+            *map(str, (row.tasks, row.trials, row.passed)),
+            *map(str, (row.scored, row.unscored, row.failed)),
+            _short_range(row.pass_hat_k.get("1"), row.high("1")),
+            interval(row.intervals.get("1")),
+            _reference(row.floor),
+            _reference(row.ceiling),
+            *(_short_range(row.pass_hat_k.get(k), row.high(k)) for k in ks),
+        )
+        for row in rows
+    ]
+    return header, cells
+
+
+def without_the_usual(table: Table) -> Table:
+    """The same without columns that say nothing new: no faults, one trial a task, all scored."""
+    header, rows = table
+    columns = list(zip(*rows, strict=True)) if rows else []
+    by_name = dict(zip(header, columns, strict=True)) if rows else {}
+    usual = {
+        name
+        for name, column in by_name.items()
+        if (name in {"unscored", "failed"} and set(column) == {"0"})
+        or (name in {"trials", "scored"} and column == by_name["tasks"])
+        or (name == "scored" and _is_the_rest(column, by_name))
+        or (name in {"floor", "ceiling"} and set(column) == {NONE})
+    }
+    kept = [place for place, name in enumerate(header) if name not in usual]
+    return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
+
+
+def counted(kinds: Mapping[str, int]) -> str:
+    """Counts by kind in one line, the most frequent first; empty where there are none."""
+    ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{kind} {count}" for kind, count in ordered)
+
+
+def _is_the_rest(scored: Sequence[str], by_name: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the columns of trials and failed trials tell how many were scored."""
+    known = zip(by_name["trials"], by_name["failed"], strict=True)
+    return list(scored) == [str(int(trials) - int(failed)) for trials, failed in known]
+
+
+def number(value: float | None) -> str:
+    """A score with three digits."""
+    return NONE if value is None else f"{value:.3f}"
+
+
+def score_range(low: float | None, high: float | None) -> str:
+    """A score; from its low to its high end where failed trials leave it open."""
+    return number(low) if high in (None, low) else f"{number(low)}-{number(high)}"
+
+
+def _short_range(low: float | None, high: float | None) -> str:
+    """The same with two digits at either end, so that a table stays narrow."""
+    if low is None or high is None or low == high:
+        return number(low)
+    return f"{low:.2f}-{high:.2f}"
+
+
+def interval(found: Interval | None) -> str:
+    """An interval with two digits, from end to end."""
+    return NONE if found is None else f"{found.low:.2f}-{found.high:.2f}"
+
+
+def _reference(score: ReferenceScore | None) -> str:
+    return NONE if score is None else number(score.pass_1)
+
+
+def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of the table of how teams coordinate, every cell as text."""
+    header = (
+        *("agent", "domain", "trials", "agents", "calls", "seen", "differ"),
+        *("labels", "judged"),
+    )
+    rows: list[tuple[str, ...]] = [
+        (
+            team.participant,
+            team.domain,
+            str(team.measured),
+            str(team.agents),
+            str(team.calls),
+            "-" if team.coverage is None else f"{team.coverage:.0%}",
+            str(team.contradictions),
+            ", ".join(
+                label if count == team.measured else f"{label} ({count})"
+                for label, count in team.labels.items()
+            )
+            or "-",
+            judged(team),
+        )
+        for team in teams
+    ]
+    return header, rows
+
+
+def judged(team: TeamRow) -> str:
+    """The judge's mean score, by whom, and where a model judged what the rules say and its flags."""
+    parts = [" ".join([number(team.judged), *team.judged_by])]
+    if team.judged_by_rules is not None:
+        parts.append(f"rules {number(team.judged_by_rules)}")
+    if team.flagged:
+        parts.append(f"flagged {team.flagged} x")
+    return ", ".join(parts)
+
+
+def doubt(team: TeamRow) -> str | None:
+    """Why a model's judgement of a team is doubtful, in words; None where it is not."""
+    if not team.flagged:
+        return None
+    kinds = ", ".join(kind.replace("_", " ") for kind in team.flags)
+    judgements = "judgement is" if team.flagged == 1 else "judgements are"
+    return f"{team.flagged} {judgements} flagged ({kinds}). {team.flag_example}"

@@ -1,0 +1,141 @@
+"""Results: the report of a run, finished or not, from what is on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from adk_agent.core.errors import StorageError
+from adk_agent.core.files import storage
+from adk_agent.results.digest import digest_of, template_prose
+from adk_agent.results.markdown import render_markdown
+from adk_agent.results.report import EvaluationReport
+from adk_agent.results.summary import TrialRow, tables
+from adk_agent.runs.jobs import jobs_of
+from adk_agent.runs.store import (
+    MANIFEST,
+    REPORT,
+    RunManifest,
+    iter_trials,
+    load_manifest,
+    load_report,
+    rewrite_markdown,
+)
+from adk_agent.runs.tally import warnings_of
+from adk_agent.runs.tracking import RunStatus, read_status
+
+MARKDOWN = "report.md"
+
+
+def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, EvaluationReport]:
+    """Where a run stands, and its report: the last one, or one of the trials that ended so far.
+
+    The second kind has the status `interrupted` and holds no evaluations beyond rewards. It stands
+    in for a report that is not written yet, or is older than the trials beside it.
+
+    Raises:
+        RequestError: There is no such run.
+        StorageError: It has no results, or they cannot be read.
+    """
+    status = read_status(results_dir, run_id)
+    directory = results_dir / run_id
+    if not (directory / MANIFEST).exists():
+        why = f": {status.problem}" if status.problem else ""
+        raise StorageError(
+            f"run {run_id} has no results, for it is {status.state} and nothing was played{why}"
+        )
+    written = load_report(results_dir, run_id) if (directory / REPORT).exists() else None
+    if written is not None and status.state in ("complete", "incomplete"):
+        return status, written
+    manifest = load_manifest(results_dir, run_id)
+    ended = iter_trials(results_dir, run_id, manifest=manifest)
+    played = {record.key: record.row for record in ended}
+    rows = tuple(played[job.key] for job in jobs_of(manifest.plan) if job.key in played)
+    if written is not None and written.trials == rows:
+        return status, written
+    return status, _so_far(manifest, rows)
+
+
+def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
+    """What `results_so_far` finds, small enough for a language model to read.
+
+    Raises:
+        RequestError: There is no such run.
+        StorageError: It has no results, or they cannot be read.
+    """
+    status, report = results_so_far(results_dir, run_id)
+    digest = digest_of(report)
+    directory = results_dir / run_id
+    files = {
+        name: str(directory / file)
+        for name, file in (
+            ("report", REPORT),
+            ("markdown", MARKDOWN),
+            ("trials", "trials.jsonl"),
+        )
+        if (directory / file).exists()
+    }
+    return {
+        "run_id": run_id,
+        "state": status.state,
+        "final": status.has_ended,
+        "digest": digest.model_dump(mode="json"),
+        "prose": template_prose(digest),
+        "files": files,
+    }
+
+
+def explain_by_rules(results_dir: Path, report: EvaluationReport) -> str:
+    """Write the prose that needs no model into a run's `report.md`, and return it.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    prose = template_prose(digest_of(report))
+    text = render_markdown(report, interpretation=prose, author="rules")
+    rewrite_markdown(results_dir, report.run_id, text)
+    return prose
+
+
+def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
+    """Do the same where a run's `report.md` has no prose yet, as when its process was killed.
+
+    Raises:
+        StorageError: It cannot be read or written.
+    """
+    path = results_dir / report.run_id / MARKDOWN
+    with storage(path):
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if text in ("", render_markdown(report)):
+        explain_by_rules(results_dir, report)
+
+
+def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:
+    """Whether a run's `report.md` tells what a report of `results_so_far` does.
+
+    One that is made of the trials has no evaluations; one that was written has at least those of
+    the run.
+
+    Raises:
+        StorageError: The folder cannot be read.
+    """
+    path = results_dir / report.run_id / MARKDOWN
+    with storage(path):
+        return bool(report.evaluations) and path.exists()
+
+
+def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationReport:
+    plan = manifest.plan
+    made = tables(rows, plan, manifest.data, manifest.references)
+    return EvaluationReport(
+        run_id=manifest.run_id,
+        status="interrupted",
+        request=manifest.request,
+        plan=plan,
+        created_at=manifest.created_at,
+        versions=manifest.versions,
+        warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"])),
+        **made,
+        trials=rows,
+        evaluations=(),
+    )

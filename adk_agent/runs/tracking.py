@@ -1,0 +1,287 @@
+"""RunTracker: what a run says of itself on disk while it goes on, so that any process can see it.
+
+`results/<run_id>/` holds, beside what `adk_agent.runs.store` keeps there, `status.json` (rewritten whole
+as the run goes on) and, once somebody asked for it, `cancel`. The process that plays the run holds
+a lock on the folder, so that a killed one is noticed whatever it left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from adk_agent.core.errors import RequestError, RunCanceledError, StorageError
+from adk_agent.core.files import SCHEMA, read_kept, storage, write_whole
+from adk_agent.results.progress import Progress
+from adk_agent.runs.store import MANIFEST, TRIALS, load_manifest
+from tau_bridge.clock import Clock
+
+T = TypeVar("T")
+
+RunState = Literal["running", "complete", "incomplete", "interrupted", "canceled", "failed"]
+"""`incomplete` and `interrupted` as in a report; `failed`: it ended before anything was played."""
+
+LOOK_INTERVAL_S = 0.25
+"""How often a run writes what is new of it, and looks whether another process wants it to stop."""
+_STATUS, _CANCEL = "status.json", "cancel"
+_LOCK_ATTEMPTS = 4
+_LOCK_WAIT_S = 0.005
+_MAX_ID_CHARS = 200
+
+
+class RunStatus(BaseModel):
+    """Where a run stands."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = SCHEMA
+    run_id: str
+    state: RunState
+    request: str
+    started_at: AwareDatetime
+    updated_at: AwareDatetime
+    progress: Progress | None = None
+    """The last that was heard of it."""
+    problem: str | None = None
+    """Why it ended as it did, where that needs a reason."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more is going to happen."""
+        return self.state != "running"
+
+
+class RunTracker:
+    """Keeps one run's status on disk. Made by `tracked_run`."""
+
+    def __init__(self, directory: Path, status: RunStatus, clock: Clock) -> None:
+        self._directory = directory
+        self._status = status
+        self._clock = clock
+        self._is_behind = False
+        self._write()
+
+    @property
+    def status(self) -> RunStatus:
+        """As it was last written."""
+        return self._status
+
+    def saw(self, progress: Progress) -> None:
+        """Take note of progress. A new stage is on disk at once, all else at the next look."""
+        before = self._status.progress
+        self._status = self._status.model_copy(update={"progress": progress})
+        self._is_behind = True
+        if before is None or before.stage != progress.stage:
+            self._change()
+
+    def end(self, state: RunState, problem: str | None = None) -> None:
+        """Say how the run ended."""
+        self._change(state=state, problem=problem)
+
+    async def until_canceled(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, which is cancelled once another process asks for it.
+
+        Raises:
+            RunCanceledError: That happened.
+        """
+        task = asyncio.ensure_future(work)
+        watch = asyncio.create_task(self._canceled())
+        try:
+            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+        finally:
+            for each in (watch, task):
+                each.cancel()
+            await asyncio.wait({watch, task})
+        if not task.cancelled():
+            return task.result()  # it came to its end in the same moment, or broke on its way out
+        raise RunCanceledError(
+            f"run {self._status.run_id} was canceled; what was finished is kept in "
+            f"{self._directory}"
+        )
+
+    async def _canceled(self) -> None:
+        while not (self._directory / _CANCEL).exists():
+            if self._is_behind:
+                self._change()
+            await asyncio.sleep(LOOK_INTERVAL_S)
+
+    def _change(self, **fields: object) -> None:
+        fields["updated_at"] = self._clock.now()
+        self._status = self._status.model_copy(update=fields)
+        self._write()
+
+    def _write(self) -> None:
+        self._is_behind = False
+        write_whole(self._directory / _STATUS, self._status.model_dump_json(indent=2) + "\n")
+
+
+@contextmanager
+def tracked_run(
+    results_dir: Path, run_id: str, *, request: str, clock: Clock
+) -> Iterator[RunTracker]:
+    """Track a run while the block lasts. Whatever leaves the block is noted as its end.
+
+    Raises:
+        RequestError: Another process plays this run.
+        StorageError: The run directory cannot be written.
+    """
+    directory = results_dir / run_id
+    with storage(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory, run_id):
+        with storage(directory):
+            (directory / _CANCEL).unlink(missing_ok=True)
+        now = clock.now()
+        status = RunStatus(
+            run_id=run_id, state="running", request=request, started_at=now, updated_at=now
+        )
+        tracker = RunTracker(directory, status, clock)
+        try:
+            yield tracker
+        except BaseException as error:
+            with contextlib.suppress(StorageError):  # the first error is the one to tell
+                tracker.end(*_ending(error, directory))
+            raise
+
+
+def _ending(error: BaseException, directory: Path) -> tuple[RunState, str | None]:
+    if isinstance(error, RunCanceledError):
+        return "canceled", str(error)
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
+        return "interrupted", "stopped by whoever started it"
+    trials = directory / TRIALS
+    has_trials = trials.exists() and trials.stat().st_size > 0
+    return "interrupted" if has_trials else "failed", f"{error}" or type(error).__name__
+
+
+def read_status(results_dir: Path, run_id: str) -> RunStatus:
+    """Where a run stands. One whose process is gone without a word is `interrupted`.
+
+    So is one that has a manifest and no status, as when files were copied. How long it still takes
+    is told of a run that goes on alone.
+
+    Raises:
+        RequestError: There is no such run.
+        StorageError: Its status cannot be read.
+    """
+    directory = results_dir / checked_run_id(run_id)
+    path = directory / _STATUS
+    with storage(path):
+        has_status, is_begun = path.exists(), (directory / MANIFEST).exists()
+    if not has_status and not is_begun:
+        raise RequestError(
+            f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
+        )
+    alive = _is_locked(directory)  # before the status is read: a run that ends now has written it
+    if not has_status:
+        return _without_status(results_dir, run_id, alive=alive)
+    status = read_kept(path, RunStatus, "status")
+    if alive and not status.has_ended:
+        return status
+    if not status.has_ended:
+        gone = "the process that played it ended without a word"
+        status = status.model_copy(update={"state": "interrupted", "problem": gone})
+    progress = status.progress and status.progress.model_copy(update={"seconds_left": None})
+    return status.model_copy(update={"progress": progress})
+
+
+def _without_status(results_dir: Path, run_id: str, *, alive: bool) -> RunStatus:
+    manifest = load_manifest(results_dir, run_id)
+    return RunStatus(
+        run_id=run_id,
+        state="running" if alive else "interrupted",
+        request=manifest.request,
+        started_at=manifest.created_at,
+        updated_at=manifest.created_at,
+        problem=f"its {_STATUS} is missing",
+    )
+
+
+def run_ids(results_dir: Path) -> list[str]:
+    """All runs of a folder, the latest first."""
+    with storage(results_dir):
+        found = {
+            path.parent.name
+            for name in (_STATUS, MANIFEST)
+            for path in results_dir.glob(f"*/{name}")
+        }
+    return sorted(found, reverse=True)
+
+
+def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
+    """Ask the process that plays a run, whichever it is, to stop; returns the status before.
+
+    Raises:
+        RequestError: There is no such run, or it has ended.
+        StorageError: The run directory cannot be written.
+    """
+    status = read_status(results_dir, run_id)
+    if status.has_ended:
+        raise RequestError(f"run {run_id} has ended already: it is {status.state}")
+    path = results_dir / run_id / _CANCEL
+    with storage(path):
+        path.touch()
+    return status
+
+
+def checked_run_id(run_id: str) -> str:
+    """The same, if it is the name of a folder and not a way out of it.
+
+    Raises:
+        RequestError: It is not.
+    """
+    if not 0 < len(run_id) <= _MAX_ID_CHARS:
+        raise RequestError(f"{run_id[:_MAX_ID_CHARS]!r} is not the id of a run")
+    if run_id in (".", "..") or "/" in run_id or "\\" in run_id or "\0" in run_id:
+        raise RequestError(f"{run_id!r} is not the id of a run")
+    return run_id
+
+
+def _known(results_dir: Path) -> str:
+    ids = run_ids(results_dir) if results_dir.is_dir() else []
+    return f"the latest is {ids[0]}" if ids else "there is none yet"
+
+
+@contextmanager
+def _locked(directory: Path, run_id: str) -> Iterator[None]:
+    """Hold the lock of a run's folder; the system lets go of it whatever becomes of the process."""
+    with _open_folder(directory) as folder:
+        for _ in range(_LOCK_ATTEMPTS):  # whoever reads a status holds it for a moment too
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_LOCK_WAIT_S)
+        else:
+            raise RequestError(f"run {run_id} is being played by another process")
+        yield
+
+
+def _is_locked(directory: Path) -> bool:
+    with _open_folder(directory) as folder:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@contextmanager
+def _open_folder(directory: Path) -> Iterator[int]:
+    with storage(directory):
+        folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)

@@ -1,0 +1,66 @@
+"""TrialLines: what was added to a run's `trials.jsonl`, while another process writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from adk_agent.core.files import storage
+from adk_agent.results.standing import EndedTrial
+from adk_agent.results.summary import TrialRow
+from adk_agent.runs.store import TRIALS
+
+_ROW = '{"row":'
+
+
+class TrialLines:
+    """Reads each line once, and of each only its row: conversations and traces are passed over.
+
+    Args:
+        directory: The run's folder.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / TRIALS
+        self._offset = 0
+        self.unreadable = 0
+        """Lines that hold no row of this version."""
+
+    def new(self) -> list[EndedTrial]:
+        """The trials of the lines that were not read yet, in the order in which they ended.
+
+        Of a line that is being written nothing is read. No file yet is no trial yet.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        with storage(self._path):
+            if not self._path.exists():
+                return []
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                return list(self._read(file))
+
+    def _read(self, file: BinaryIO) -> list[EndedTrial]:
+        found = []
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            self._offset += len(line)
+            if not line.strip():
+                continue
+            try:
+                found.append(EndedTrial.of(TrialRow.model_validate(_row_of(line.decode()))))
+            except (ValueError, RecursionError):  # pydantic's errors are ValueErrors
+                self.unreadable += 1
+        return found
+
+
+def _row_of(line: str) -> Any:
+    """The row of a line; the rest of it is not parsed where the row stands first, as it does."""
+    if line.startswith(_ROW):
+        row, _ = json.JSONDecoder().raw_decode(line, len(_ROW))
+        return row
+    record = json.loads(line)
+    return record.get("row") if isinstance(record, dict) else None

@@ -1,0 +1,60 @@
+"""What a message holds: the one text that asks for something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from a2a.types import Message, Part
+from google.protobuf.json_format import MessageToDict
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.printable import printable
+from tau_bridge.whole_numbers import whole_numbers
+
+MAX_CHARS = 200_000
+"""Of a request, JSON included."""
+
+
+class UnsupportedPartError(RequestError):
+    """A message holds a file; only text and JSON are read."""
+
+
+def request_text(message: Message | None) -> str:
+    """What a message asks for: its texts, or the one data part as JSON. Empty where it is empty.
+
+    A data part beside texts is put below them: JSON in a text is read, and that the words around
+    it are not is a warning in the result.
+
+    Raises:
+        UnsupportedPartError: It holds a file, by content or by address.
+        RequestError: It holds several data parts, or more than `MAX_CHARS` characters.
+    """
+    parts: Sequence[Part] = () if message is None else message.parts
+    refuse_files(parts)
+    texts = [part.text for part in parts if part.HasField("text") and part.text.strip()]
+    data = [part.data for part in parts if part.HasField("data")]
+    if len(data) > 1:
+        raise RequestError(
+            f"the message holds {len(data)} data parts, and one evaluation is asked for by one: "
+            "send each in a message of its own"
+        )
+    text = "\n".join([*texts, *(json.dumps(whole_numbers(MessageToDict(each))) for each in data)])
+    if len(text) > MAX_CHARS:
+        raise RequestError(f"the request has {len(text)} characters; at most {MAX_CHARS} are read")
+    return text
+
+
+def refuse_files(parts: Sequence[Part]) -> None:
+    """Refuse what is neither text nor JSON.
+
+    Raises:
+        UnsupportedPartError: There is such a part.
+    """
+    for part in parts:
+        if part.HasField("raw") or part.HasField("url"):
+            kind = printable(part.media_type or "unknown content type")[:100]
+            raise UnsupportedPartError(
+                f"the message holds a file ({kind}), which is not read here: send the request as "
+                "text (text/plain) or as JSON (application/json)"
+            )

@@ -1,0 +1,67 @@
+"""ProgressTeller: an evaluation's progress as updates of its A2A task."""
+
+from __future__ import annotations
+
+from a2a.helpers import new_text_message
+from a2a.server.tasks import TaskUpdater
+from a2a.types import TaskState
+
+from adk_agent.results.progress import Progress
+from adk_agent.service.conversation.answering import progress_line
+from adk_agent.service.conversation.earlier import PROGRESS
+
+MIN_INTERVAL_S = 0.5
+"""Between two updates."""
+WORDED_UPDATES = 20
+"""How many updates between the first and the last say in words what the others only count.
+
+Whatever is said in a status message stays in the task's history for ever, and the whole task is
+stored at each update; the numbers are in metadata, which holds the last ones alone.
+"""
+
+
+class ProgressTeller:
+    """Tells the first progress at once; of the others, the latest whenever it is flushed.
+
+    Whoever makes one calls `flush` every `MIN_INTERVAL_S`, and once at the end.
+    """
+
+    def __init__(self, updater: TaskUpdater) -> None:
+        self._updater = updater
+        self._untold: Progress | None = None
+        self._told_share = -1
+        self.last: Progress | None = None
+        """What was heard last."""
+
+    async def hear(self, progress: Progress) -> None:
+        """Take note of progress."""
+        is_first = self.last is None
+        self.last = self._untold = progress
+        if is_first:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Publish what was not told yet."""
+        progress, self._untold = self._untold, None
+        if progress is None:
+            return
+        message = None
+        if self._is_worth_words(progress):
+            message = new_text_message(
+                progress_line(progress),
+                context_id=self._updater.context_id,
+                task_id=self._updater.task_id,
+            )
+        await self._updater.update_status(
+            TaskState.TASK_STATE_WORKING,
+            message=message,
+            metadata={PROGRESS: progress.model_dump(mode="json")},
+        )
+
+    def _is_worth_words(self, progress: Progress) -> bool:
+        """Whether it is the first, the last, or a further twentieth of the trials is done."""
+        share = WORDED_UPDATES * progress.done // progress.total if progress.total else 0
+        if progress.stage == "finished" or share > self._told_share:
+            self._told_share = share
+            return True
+        return False

@@ -1,0 +1,297 @@
+"""EvaluationExecutor: the workflow, and the conversation about it, behind A2A tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from a2a.helpers import new_task, new_text_message
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskStore, TaskUpdater
+from a2a.types import Message, TaskState
+
+from adk_agent.core.errors import GreenroomError, RequestError, RunCanceledError
+from adk_agent.runs.tracking import request_cancel
+from adk_agent.service.conversation import answering, artifacts
+from adk_agent.service.conversation.decisions import Answer, Cancel, Decision, Play, Refusal, decide
+from adk_agent.service.conversation.earlier import EarlierTask, earlier_tasks
+from adk_agent.service.conversation.incoming import request_text
+from adk_agent.service.conversation.routing import FollowUpContexts
+from adk_agent.service.conversation.telling import MIN_INTERVAL_S, ProgressTeller
+from adk_agent.service.conversation.understanding import FollowUp, Intent, understand
+from adk_agent.service.playing.player import (
+    Order,
+    PlanOrder,
+    Played,
+    Player,
+    PlayerBrokeError,
+    PlayerEndedError,
+    RequestOrder,
+)
+
+logger = logging.getLogger(__name__)
+
+BROKE = "The assessor broke; see its log"
+MAX_RUNNING = 256
+"""Evaluations at once; whoever asks for more is told to come back."""
+CANCEL_TIMEOUT_S = 10.0
+"""How long a canceled evaluation may take to write its report, before the task ends without it."""
+
+
+def build_executor(player: Player, results_dir: Path, task_store: TaskStore) -> EvaluationExecutor:
+    """The executor of the service.
+
+    Args:
+        player: Plays the evaluations; whoever makes it opens and closes it.
+        results_dir: Where runs are kept.
+        task_store: Where follow-ups find the earlier tasks of their context.
+    """
+    return EvaluationExecutor(player, results_dir, task_store)
+
+
+def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
+    """What goes with the executor into a2a-sdk's handler, as its `request_context_builder`.
+
+    Without it, a follow-up that names a running task waits until that is over, and one that names
+    a finished task is refused; those that name the context alone are answered either way.
+    """
+    return FollowUpContexts(task_store)
+
+
+@dataclass(kw_only=True)
+class _Running:
+    """An evaluation that a task waits for."""
+
+    work: asyncio.Task[Played]
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the last event of the task is on its way."""
+
+
+class EvaluationExecutor(AgentExecutor):
+    """Answers each message with a task of its own: an evaluation, or a word about earlier ones.
+
+    Every evaluation has a session, and a workflow, of its own; they share nothing but task data.
+    See `build_executor` for the arguments.
+    """
+
+    def __init__(self, player: Player, results_dir: Path, task_store: TaskStore) -> None:
+        self._player = player
+        self._results_dir = results_dir
+        self._task_store = task_store
+        self._running: dict[str, _Running] = {}
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Do what the message asks for. The task ends completed, rejected, failed or canceled."""
+        message = context.message
+        if message is None:
+            msg = "an A2A request without a message reached the executor"
+            raise ValueError(msg)
+        task = context.current_task
+        if task is None:
+            state = TaskState.TASK_STATE_SUBMITTED
+            task = new_task(message.task_id, message.context_id, state, history=[message])
+            await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        try:
+            await self._answer(context, message, updater)
+        except PlayerBrokeError:
+            await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
+        except Exception:
+            # What an exception says may hold anything, so the caller gets a fixed sentence.
+            logger.exception("A2A task %s broke", task.id)
+            await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Stop the evaluation and wait for its end, so that the report is there with the state."""
+        task_id = context.task_id or ""
+        if not await self._stop(task_id) and context.current_task is not None:
+            task = context.current_task
+            await TaskUpdater(event_queue, task.id, task.context_id).cancel()
+
+    async def _answer(
+        self, context: RequestContext, message: Message, updater: TaskUpdater
+    ) -> None:
+        try:
+            text = request_text(message)
+        except RequestError as error:
+            await _reject(updater, str(error))
+            return
+        follow_up = understand(text)
+        if follow_up is None:
+            await self._play(updater, RequestOrder(text=text, session_id=updater.task_id))
+            return
+        await self._act(await self._decision(follow_up, text, context, updater), updater)
+
+    async def _decision(
+        self, follow_up: FollowUp, text: str, context: RequestContext, updater: TaskUpdater
+    ) -> Decision:
+        if follow_up.intent in (Intent.GREETING, Intent.HELP):
+            return await decide(follow_up, text, (), self._results_dir)
+        earlier = await earlier_tasks(
+            self._task_store, updater.context_id, context.call_context, without=updater.task_id
+        )
+        named = set(context.message.reference_task_ids) if context.message is not None else set()
+        meant = [task for task in earlier if task.task_id in named] or earlier
+        return await decide(follow_up, text, meant, self._results_dir)
+
+    async def _act(self, decision: Decision, updater: TaskUpdater) -> None:
+        match decision:
+            case Refusal():
+                await _end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
+            case Play():
+                await self._play(updater, _order(decision, updater.task_id))
+            case Cancel():
+                await self._cancel_others(decision.tasks, updater)
+            case Answer():
+                if decision.report_of is not None:
+                    await self._add_report(decision.report_of, updater)
+                await _end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
+
+    async def _play(self, updater: TaskUpdater, order: Order) -> None:
+        if len(self._running) >= MAX_RUNNING:
+            said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
+            await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
+            return
+        await updater.start_work()
+        teller = ProgressTeller(updater)
+        running = _Running(work=asyncio.create_task(self._player.play(order, teller.hear)))
+        self._running[updater.task_id] = running
+        try:
+            await _follow(running.work, teller)
+            await self._conclude(running.work, teller, updater)
+        finally:
+            del self._running[updater.task_id]
+            running.ended.set()
+
+    async def _conclude(
+        self, work: asyncio.Task[Played], teller: ProgressTeller, updater: TaskUpdater
+    ) -> None:
+        try:
+            played = None if work.cancelled() else work.result()
+        except PlayerEndedError as error:
+            await self._conclude_lost(error, teller, updater)
+            return
+        canceled = RunCanceledError.exit_code
+        problem = played.problem if played is not None else None
+        if played is None or (problem is not None and problem.exit_code == canceled):
+            await self._conclude_canceled(teller, updater)
+        elif problem is not None and problem.exit_code == RequestError.exit_code:
+            await _reject(updater, problem.message)
+        else:
+            await _conclude_played(played, updater)
+
+    async def _conclude_lost(
+        self, error: PlayerEndedError, teller: ProgressTeller, updater: TaskUpdater
+    ) -> None:
+        progress = teller.last
+        parts = None if progress is None else await self._player.rebuilt_parts(progress.run_id)
+        said = f"The evaluation did not finish: {error}."
+        if progress is not None and parts is not None:
+            await updater.add_artifact(parts, name=artifacts.NAME)
+            said += (
+                f" The trials that were finished are attached, and kept as run {progress.run_id}: "
+                "say 'resume' to play the rest."
+            )
+        await _end(updater, TaskState.TASK_STATE_FAILED, said)
+
+    async def _conclude_canceled(self, teller: ProgressTeller, updater: TaskUpdater) -> None:
+        progress = teller.last
+        attached = progress is not None and await self._add_report(progress.run_id, updater)
+        said = "The evaluation was canceled; nothing had been played."
+        if progress is not None and attached:
+            said = (
+                f"The evaluation was canceled after {progress.done} of {progress.total} trials. "
+                f"They are attached, and kept as run {progress.run_id}: say 'resume' to play the rest."
+            )
+        await _end(updater, TaskState.TASK_STATE_CANCELED, said)
+
+    async def _add_report(self, run_id: str, updater: TaskUpdater) -> bool:
+        """Add what a run came to as the task's artifact; whether there was anything to add."""
+        parts = await self._player.report_parts(run_id)
+        if parts is None:
+            return False
+        await updater.add_artifact(parts, name=artifacts.NAME)
+        return True
+
+    async def _cancel_others(self, tasks: Collection[EarlierTask], updater: TaskUpdater) -> None:
+        lines = [await self._cancel_other(task) for task in tasks]
+        await _end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
+
+    async def _cancel_other(self, task: EarlierTask) -> str:
+        """Cancel an earlier task, whichever process plays it; says in words what became of it."""
+        name = f"run {task.run_id}" if task.run_id else f"task {task.task_id}"
+        kept = "What was finished is kept; say 'resume' to go on."
+        if await self._stop(task.task_id):
+            return f"Canceled: {name}. {kept}"
+        if task.run_id is None:
+            return f"Not canceled: {name} is not played by this process."
+        try:
+            await asyncio.to_thread(request_cancel, self._results_dir, task.run_id)
+        except GreenroomError as error:
+            return f"Not canceled: {error}."
+        return f"Asked to stop: {name}. {kept}"
+
+    async def _stop(self, task_id: str) -> bool:
+        """Cancel a task's evaluation and wait for its end; False where none of this process runs."""
+        running = self._running.get(task_id)
+        if running is None:
+            return False
+        running.work.cancel()
+        try:
+            async with asyncio.timeout(CANCEL_TIMEOUT_S):
+                await running.ended.wait()
+        except TimeoutError:
+            logger.warning("task %s did not end within %g s", task_id, CANCEL_TIMEOUT_S)
+            return False
+        return True
+
+
+def _order(decision: Play, session_id: str) -> PlanOrder:
+    return PlanOrder(
+        plan=decision.plan,
+        request=decision.request,
+        session_id=session_id,
+        resumed_run_id=decision.resumed_run_id,
+    )
+
+
+async def _follow(work: asyncio.Task[Played], teller: ProgressTeller) -> None:
+    """Publish progress until the work is done. When this is cancelled the work is, to its end."""
+    try:
+        while not work.done():
+            await asyncio.wait({work}, timeout=MIN_INTERVAL_S)
+            await teller.flush()
+    except asyncio.CancelledError:
+        work.cancel()
+        await asyncio.wait({work}, timeout=CANCEL_TIMEOUT_S)
+        raise
+
+
+async def _conclude_played(played: Played, updater: TaskUpdater) -> None:
+    if played.parts is not None:
+        await updater.add_artifact(list(played.parts), name=artifacts.NAME)
+    if played.problem is not None or played.run_id is None:
+        said = played.problem.message if played.problem is not None else "no evaluation was run"
+    elif played.mostly_broke:
+        said = (
+            f"{played.broken} of {played.trials} trials failed by faults that say nothing about "
+            "the agent, so there is no result to rely on. The report names them; say 'resume' to "
+            "play those again."
+        )
+    else:
+        await updater.complete()
+        return
+    await _end(updater, TaskState.TASK_STATE_FAILED, said)
+
+
+async def _reject(updater: TaskUpdater, why: str) -> None:
+    await _end(updater, TaskState.TASK_STATE_REJECTED, f"{why}\n\n{answering.WHAT_TO_SEND}")
+
+
+async def _end(updater: TaskUpdater, state: TaskState, text: str) -> None:
+    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
+    await updater.update_status(state, message=message)

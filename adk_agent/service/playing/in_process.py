@@ -1,0 +1,117 @@
+"""InProcessPlayer: plays evaluations in the event loop that it is asked from."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from a2a.types import Part
+
+from adk_agent.core.errors import GreenroomError
+from adk_agent.core.plan import Overrides
+from adk_agent.play.evaluation import report_so_far
+from adk_agent.results.progress import Tell
+from adk_agent.runs.store import load_report
+from adk_agent.runs.tracking import checked_run_id, read_status
+from adk_agent.service.conversation import artifacts
+from adk_agent.service.playing.player import Order, Played, PlayerBrokeError, RequestOrder
+from adk_agent.workflow.session import WorkflowResult, run_plan, run_request
+
+if TYPE_CHECKING:
+    from adk_agent.assembly import Assembly
+
+logger = logging.getLogger(__name__)
+
+
+class InProcessPlayer:
+    """Plays each order in a session, and by a workflow, of its own. A `Player`.
+
+    Args:
+        assembly: What evaluations are made of.
+        own_addresses: Where the service itself is reached; it does not assess itself.
+    """
+
+    def __init__(self, assembly: Assembly, *, own_addresses: Collection[str] = ()) -> None:
+        self._assembly = assembly
+        self._results_dir = assembly.settings.results_dir
+        self._own_addresses = own_addresses
+
+    async def __aenter__(self) -> Self:
+        """Open the task data, which all orders share."""
+        self._assembly = replace(self._assembly, source=self._assembly.open_source())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Nothing: whoever gave an order waits for its end."""
+
+    async def play(self, order: Order, tell: Tell) -> Played:
+        """See `Player`."""
+        try:
+            return await self._concluded(await self._run(order, tell))
+        except Exception as error:
+            logger.exception("the evaluation of session %s broke", order.session_id)
+            raise PlayerBrokeError from error
+
+    async def _run(self, order: Order, tell: Tell) -> WorkflowResult:
+        agent = self._assembly.root_agent()
+        if isinstance(order, RequestOrder):
+            return await run_request(
+                agent,
+                order.text,
+                overrides=Overrides(),
+                on_progress=tell,
+                session_id=order.session_id,
+                own_addresses=self._own_addresses,
+            )
+        return await run_plan(
+            agent,
+            order.plan,
+            request=order.request,
+            on_progress=tell,
+            session_id=order.session_id,
+            resumed_run_id=order.resumed_run_id,
+        )
+
+    async def _concluded(self, result: WorkflowResult) -> Played:
+        run_id, problem = result.run_id, result.problem
+        if run_id is None:
+            return Played(run_id=None, problem=problem)
+        if problem is not None:
+            parts = await self.report_parts(run_id)
+            return Played(run_id=run_id, problem=problem, parts=tuple(parts) if parts else None)
+        report = await asyncio.to_thread(load_report, self._results_dir, run_id)
+        parts = await asyncio.to_thread(artifacts.report_parts, report, result.interpretation)
+        return Played(
+            run_id=run_id,
+            problem=None,
+            parts=tuple(parts),
+            mostly_broke=artifacts.mostly_broke(report),
+            broken=sum(trial.status == "failed" for trial in report.trials),
+            trials=len(report.trials),
+        )
+
+    async def report_parts(self, run_id: str) -> list[Part] | None:
+        """See `Player`."""
+        return await asyncio.to_thread(artifacts.parts_of_run, self._results_dir, run_id)
+
+    async def rebuilt_parts(self, run_id: str) -> list[Part] | None:
+        """See `Player`."""
+        try:
+            status = read_status(self._results_dir, checked_run_id(run_id))
+            if status.state in ("complete", "incomplete"):
+                report = load_report(self._results_dir, run_id)
+            else:
+                report = await report_so_far(run_id, self._assembly.evaluation_deps())
+        except GreenroomError as error:
+            logger.info("run %s has no report: %s", run_id, error)
+            return None
+        return artifacts.report_parts(report) if report.trials else None

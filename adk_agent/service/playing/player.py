@@ -1,0 +1,103 @@
+"""Player: plays evaluations for the service, wherever that is; and what it is asked for."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from a2a.types import Part
+
+from adk_agent.core.errors import GreenroomError
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.progress import Tell
+from adk_agent.workflow.state import Problem
+
+
+class PlayerBrokeError(Exception):
+    """An order broke by a fault of ours, which stands in the log already."""
+
+
+class PlayerEndedError(GreenroomError):
+    """Whatever played the order is gone. What was finished is on disk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOrder:
+    """Read a request, play it, and have it interpreted."""
+
+    text: str
+    session_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOrder:
+    """Play a plan that stands already: as a new run, or the rest of `resumed_run_id`."""
+
+    plan: EvaluationPlan
+    request: str
+    session_id: str
+    resumed_run_id: str | None = None
+
+
+Order = RequestOrder | PlanOrder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """How an order ended.
+
+    Args:
+        run_id: The run, None where none was begun.
+        problem: Why it was refused or did not finish; None where it did.
+        parts: The artifact; None where there is nothing to tell.
+        mostly_broke: Faults that are not the agent's own left nothing to rely on.
+        broken: How many.
+        trials: Of how many.
+    """
+
+    run_id: str | None
+    problem: Problem | None
+    parts: tuple[Part, ...] | None = None
+    mostly_broke: bool = False
+    broken: int = 0
+    trials: int = 0
+
+
+class Player(AbstractAsyncContextManager["Player"], Protocol):
+    """Plays as many orders at once as it is given, between entering and leaving it as a context."""
+
+    async def __aenter__(self) -> Self:
+        """Make ready.
+
+        Raises:
+            DataFolderError: the task data is not there.
+            PlayerEndedError: it cannot be made ready.
+        """
+        ...
+
+    async def play(self, order: Order, tell: Tell) -> Played:
+        """Do what was ordered; tells of its progress, in order and before it returns.
+
+        When this is cancelled, the evaluation is, and has written its report when the cancellation
+        goes on.
+
+        Raises:
+            PlayerBrokeError: it broke.
+            PlayerEndedError: whatever played it is gone.
+        """
+        ...
+
+    async def report_parts(self, run_id: str) -> list[Part] | None:
+        """The artifact by the report on disk; None where there is none, or nothing was played."""
+        ...
+
+    async def rebuilt_parts(self, run_id: str) -> list[Part] | None:
+        """The artifact of a run whose player is gone, of the trials that it has finished.
+
+        Writes the report of these trials into the run's folder, unless the run had ended before.
+
+        Returns:
+            None where nothing was played, the run is being played, or its folder cannot be read.
+        """
+        ...

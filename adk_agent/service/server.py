@@ -1,0 +1,210 @@
+"""The A2A service: JSON-RPC, HTTP+JSON and, where asked for, gRPC; protocols 1.0 and 0.3."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import create_rest_routes
+from a2a.server.tasks import TaskStore
+from a2a.types import AgentCard
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
+
+from adk_agent.service.activated import ActivatingExecutor
+from adk_agent.service.agent_card import card_json
+from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
+from adk_agent.service.card import CardAnswer, service_card
+from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
+from adk_agent.service.conversation.traces import trace_metadata
+from adk_agent.service.executor import build_executor, build_request_contexts
+from adk_agent.service.front_door import Service
+from adk_agent.service.grpc_server import grpc_interface
+from adk_agent.service.handling import SafeHandler
+from adk_agent.service.jsonrpc import jsonrpc_route
+from adk_agent.service.limits import BodyLimit
+from adk_agent.service.options import GrpcAddress, ServiceOptions
+from adk_agent.service.playing.player import Player
+from adk_agent.service.push import PushSender
+from adk_agent.service.receivers import Receivers
+from adk_agent.service.stopping import StoppableExecutor
+from adk_agent.service.stores import new_stores, opened
+from adk_agent.service.sweep import ArtifactOf, nothing, sweep
+from adk_agent.service.turns import OneByOne
+from adk_agent.service.whole_numbers import WholeNumbers
+from tau_bridge.a2a.screening import guarded_client, is_allowed
+
+if TYPE_CHECKING:
+    from adk_agent.assembly import Assembly
+
+STOP_TIMEOUT_S = 6.0
+"""How long running evaluations may take to end when the service stops."""
+STREAM_GRACE_S = 7.0
+MakeExecutor = Callable[[TaskStore], AgentExecutor]
+
+
+def build_service(
+    assembly: Assembly,
+    *,
+    card_url: str,
+    options: ServiceOptions | None = None,
+    own_addresses: Collection[str] = (),
+    player: Player | None = None,
+    make_executor: MakeExecutor | None = None,
+    artifact_of: ArtifactOf | None = None,
+) -> Service:
+    """The service of the green agent.
+
+    Args:
+        assembly: What it is made of.
+        card_url: The address that the card names.
+        options: What is chosen for its edge.
+        own_addresses: Where it is reached beside `card_url`; it does not assess itself.
+        player: Plays the evaluations; None: the event loop that serves requests does, which keeps
+            those waiting. The application opens it when it starts, and closes it.
+        make_executor: What works on messages, where that is not the evaluation.
+        artifact_of: What tells of a run that was interrupted, where that is not the evaluation.
+
+    The application does not start (DataFolderError) where the task data is not there, nor
+    (StorageError) where the tasks cannot be kept as they should.
+    """
+    options = options or ServiceOptions()
+    if make_executor is None:
+        player = player or _player_here(assembly, {card_url, *own_addresses})
+        make_executor = partial(build_executor, player, assembly.settings.results_dir)
+        artifact_of = player.rebuilt_parts
+    parts = _Parts.of(assembly, card_url, options, player, make_executor, artifact_of or nothing)
+
+    async def stop() -> None:
+        await parts.executor.stop(STOP_TIMEOUT_S)
+
+    app = Starlette(
+        routes=parts.routes(),
+        middleware=[
+            Middleware(ExtensionEcho, supported=options.activated),
+            Middleware(BearerAuthentication, callers=options.callers),
+            Middleware(BodyLimit, limits=options.limits),
+            Middleware(WholeNumbers),
+            Middleware(OneByOne),
+        ],
+        lifespan=lambda _: parts.running(),
+    )
+    app.router.redirect_slashes = False  # `/nothing` is not there, and neither is `/nothing/`
+    return Service(app=app, stop=stop)
+
+
+def _player_here(assembly: Assembly, own_addresses: Collection[str]) -> Player:
+    from adk_agent.service.playing.in_process import InProcessPlayer  # which imports ADK
+
+    return InProcessPlayer(assembly, own_addresses=own_addresses)
+
+
+def build_app(
+    assembly: Assembly, *, card_url: str, options: ServiceOptions | None = None
+) -> Starlette:
+    """The application of the service; see `build_service`."""
+    return build_service(assembly, card_url=card_url, options=options).app
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """What one service consists of."""
+
+    options: ServiceOptions
+    card: AgentCard
+    store: TaskStore
+    receivers: Receivers
+    player: Player | None
+    executor: StoppableExecutor
+    sender: PushSender
+    inner: DefaultRequestHandler
+    artifact_of: ArtifactOf
+    now: Callable[[], datetime]
+
+    @classmethod
+    def of(
+        cls,
+        assembly: Assembly,
+        card_url: str,
+        options: ServiceOptions,
+        player: Player | None,
+        make_executor: MakeExecutor,
+        artifact_of: ArtifactOf,
+    ) -> _Parts:
+        store, receivers = new_stores(options.tasks)
+        now = assembly.runtime.clock.now
+        executor = StoppableExecutor(
+            make_executor(store), store=store, artifact_of=artifact_of, now=now
+        )
+        allowed = partial(is_allowed, assembly.network)
+        client = guarded_client(assembly.network)
+        sender = PushSender(receivers, store=store, client=client, is_allowed=allowed)
+        card = service_card(card_url, options)
+        trace_of = partial(trace_metadata, assembly.settings.results_dir)
+        inner = DefaultRequestHandler(
+            agent_executor=ActivatingExecutor(
+                executor, activated=options.activated, trace_of=trace_of, now=now
+            ),
+            task_store=store,
+            agent_card=card,
+            push_config_store=receivers,
+            push_sender=sender,
+            push_url_validator=allowed,
+            request_context_builder=build_request_contexts(store) if player else None,
+            validate_input_modes=True,
+        )
+        return cls(
+            options=options,
+            card=card,
+            store=store,
+            receivers=receivers,
+            player=player,
+            executor=executor,
+            sender=sender,
+            inner=inner,
+            artifact_of=artifact_of,
+            now=now,
+        )
+
+    def routes(self) -> list[BaseRoute]:
+        builder = CallContextBuilder()
+        handler = SafeHandler(self.inner)
+        card = CardAnswer(card_json(self.card))
+        cards = [Route(path, card, methods=["GET"]) for path in CARD_PATHS]
+        rest = create_rest_routes(
+            handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S
+        )
+        rpc = jsonrpc_route(handler, context_builder=builder, shutdown_grace_s=STREAM_GRACE_S)
+        return [*cards, rpc, *rest]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(opened(self.store, self.options.tasks))
+            await self.receivers.open()
+            stack.push_async_callback(self.sender.aclose)
+            if self.player is not None:
+                await stack.enter_async_context(self.player)
+            await sweep(self.store, self.artifact_of, self.now)
+            await self.sender.resume()
+            stack.push_async_callback(self.inner.aclose)
+            if self.options.grpc is not None:
+                await stack.enter_async_context(self._grpc(self.options.grpc))
+            yield
+
+    def _grpc(self, at: GrpcAddress) -> AbstractAsyncContextManager[int]:
+        return grpc_interface(
+            SafeHandler(self.inner),
+            host=at.host,
+            port=at.port,
+            callers=self.options.callers,
+            limits=self.options.limits,
+        )

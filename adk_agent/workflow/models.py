@@ -1,0 +1,52 @@
+"""The language models of the ADK agents: the configured one, or the embedded one offline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adk_agent.core.errors import PreflightError
+from adk_agent.core.models import ModelSpec, default_spec, import_litellm
+from adk_agent.core.settings import Settings
+
+if TYPE_CHECKING:
+    from google.adk.models.base_llm import BaseLlm
+
+    from adk_agent.workflow.offline import OfflineModel
+
+
+def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
+    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline.
+
+    Raises:
+        PreflightError: a Gemini model is asked for, and nothing says how to reach it.
+    """
+    if settings.offline:
+        return offline
+    if settings.agent_model is not None:
+        if "/" not in settings.agent_model:
+            if not settings.google_configured:
+                raise PreflightError(
+                    f"GREENROOM_AGENT_MODEL {settings.agent_model!r} is served by Google's API: "
+                    "set GOOGLE_API_KEY, or write provider/model for another one, or use --offline"
+                )
+            return settings.agent_model  # a bare Gemini name, which ADK serves itself
+        return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
+    spec = default_spec(settings)
+    return offline if spec is None else _lite_llm(spec)
+
+
+def agent_author(settings: Settings) -> str:
+    """Who speaks for an ADK agent: `rules`, or `llm:` and the model's name."""
+    spec = default_spec(settings)
+    name = None if settings.offline else settings.agent_model or (spec.name if spec else None)
+    return "rules" if name is None else f"llm:{name}"
+
+
+def _lite_llm(spec: ModelSpec) -> BaseLlm:
+    import_litellm()
+    from google.adk.models.lite_llm import LiteLlm
+
+    arguments = {} if spec.base_url is None else {"api_base": spec.base_url}
+    if spec.base_url is not None or spec.api_key is not None:
+        arguments["api_key"] = spec.api_key.get_secret_value() if spec.api_key else "none"
+    return LiteLlm(model=spec.litellm_name, timeout=120, num_retries=2, **arguments)

@@ -1,0 +1,104 @@
+"""`greenroom list`: exercises, teams, evaluators and metrics, as lines and as JSON."""
+
+import json
+
+import pytest
+
+from adk_agent.cli.main import LISTED, main
+from adk_agent.runs.tracking import tracked_run
+from adk_agent.testing import manual_runtime
+from tau_bridge import coordination
+
+
+@pytest.fixture
+def listed(capsys):
+    """The rows of a list, as JSON and as lines."""
+
+    def run(what, *flags):
+        assert main(["list", what, *flags, "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert main(["list", what, *flags]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == len(rows)
+        return rows, lines
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "what", [what for what in LISTED if what not in ("agents", "tasks", "runs")]
+)
+def test_every_list_has_a_line_for_each_row_and_no_row_twice(listed, what):
+    rows, lines = listed(what)
+    assert rows
+    assert len({next(iter(row.values())) for row in rows}) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        assert line.startswith(f"{next(iter(row.values()))}  ")
+
+
+def test_exercises_are_listed_with_what_a_team_has_to_know(listed):
+    rows, _ = listed("exercises")
+    assert [row["exercise"] for row in rows] == list(coordination.exercises())
+    assert all(row["title"] and row["skills"] for row in rows)
+
+
+def test_exercises_are_the_tasks_of_a_domain(listed):
+    rows, _ = listed("tasks", "--domain", "coordination")
+    assert [row["task"] for row in rows] == list(coordination.exercises())
+    domains, _ = listed("domains")
+    [row] = [row for row in domains if row["domain"] == "coordination"]
+    assert row["tasks"] == f"{len(rows)} exercises"
+    assert row["revision"].startswith("sha256:")
+
+
+def test_teams_are_listed_under_the_names_that_requests_use(listed):
+    rows, lines = listed("teams")
+    assert [row["team"] for row in rows] == [f"team:{name}" for name in coordination.teams()]
+    assert lines[0].startswith("team:star5  5 members  [bottleneck, hub, over_centralized]")
+
+
+def test_evaluators_are_listed_by_tier(listed):
+    rows, _ = listed("evaluators")
+    assert [(row["evaluator"], row["tier"]) for row in rows] == [
+        ("graph", "tier 1"),
+        ("judge", "tier 2"),
+        ("failure_modes", "tier 2"),
+        ("latency", "tier 2"),
+        ("text_similarity", "tier 3"),
+    ]
+    assert all(row["about"].endswith(".") for row in rows)
+
+
+def test_metrics_are_listed_with_formula_range_needs_and_source(listed):
+    rows, _ = listed("metrics")
+    names = [row["metric"] for row in rows]
+    assert len(names) >= 28
+    seeds = {
+        *("degree", "betweenness", "closeness", "eigenvector", "pagerank", "density"),
+        *("clustering_coefficient", "connected_components", "average_path_length", "diameter"),
+    }
+    assert seeds <= set(names)
+    assert {"outcome_consistency", "action_consistency"} <= set(names)
+    assert all(all(row.values()) for row in rows)
+
+
+def test_the_names_that_are_listed_are_those_that_can_be_switched_off(listed, tmp_path, capsys):
+    trace = tmp_path / "trace.json"
+    trace.write_text('{"trace_id": "t", "steps": []}')
+    names = [row["evaluator"] for row in listed("evaluators")[0]]
+    across = {"outcome_consistency", "action_consistency"}
+    names += [row["metric"] for row in listed("metrics")[0] if row["metric"] not in across]
+    code = main(["score", str(trace), "--json", *(f"--without={name}" for name in names)])
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["metrics"] == {}
+
+
+def test_a_long_request_without_spaces_is_cut_by_its_characters(tmp_path, capsys):
+    clock = manual_runtime().clock
+    request = (
+        '{"participants":{"agent":"builtin:null"},"config":{"domain":"mock","num_tasks":10}}' * 2
+    )
+    with tracked_run(tmp_path, "run-1", request=request, clock=clock) as tracker:
+        tracker.end("complete")
+    assert main(["list", "runs", "--results-dir", str(tmp_path)]) == 0
+    assert '{"participants":{"agent":"builtin:null"}' in capsys.readouterr().out

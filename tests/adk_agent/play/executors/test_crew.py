@@ -1,0 +1,278 @@
+"""What becomes of trials whose workers die, with workers that are objects of this process."""
+
+import asyncio
+
+import pytest
+
+from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, WorkerLostError
+
+
+class Office:
+    """Hires workers, which play as they are told to: `play(number of the worker, job)`."""
+
+    def __init__(self, play, *, refuses=()):
+        self.hired = 0
+        self.closed = []
+        self._play = play
+        self._refuses = refuses
+
+    async def hire(self):
+        number = self.hired
+        self.hired += 1
+        await asyncio.sleep(0)
+        if number in self._refuses:
+            raise WorkerLostError(f"worker {number} did not start")
+        return OfficeWorker(self, number)
+
+
+class OfficeWorker:
+    def __init__(self, office, number):
+        self._office = office
+        self.number = number
+
+    async def play(self, job):
+        return await self._office._play(self.number, job)
+
+    async def aclose(self):
+        self._office.closed.append(self.number)
+
+
+async def echo(number, job):
+    return job, number
+
+
+async def test_trials_go_to_whoever_has_the_least_to_do():
+    wait = asyncio.Event()
+
+    async def play(number, job):
+        await wait.wait()
+        return number
+
+    async with Crew(Office(play).hire, 3) as crew, asyncio.TaskGroup() as group:
+        playing = [group.create_task(crew.play(job)) for job in range(9)]
+        await asyncio.sleep(0)
+        wait.set()
+    assert sorted(task.result() for task in playing) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+async def test_what_a_dead_worker_was_playing_is_played_by_others_and_nothing_else():
+    begun = []
+
+    async def play(number, job):
+        begun.append(job)
+        await asyncio.sleep(0)
+        if number == 0 and job in ("c", "d"):
+            raise WorkerLostError("killed")
+        return job
+
+    office = Office(play)
+    async with Crew(office.hire, 1) as crew:
+        for job in "ab":
+            assert await crew.play(job) == job
+        async with asyncio.TaskGroup() as group:
+            playing = [group.create_task(crew.play(job)) for job in "cd"]
+        assert [task.result() for task in playing] == ["c", "d"]
+    assert begun == ["a", "b", "c", "d", "c", "d"]
+    assert office.hired == 2  # one for the dead one, though two trials noticed
+    assert office.closed == [1]
+
+
+async def test_a_trial_that_kills_every_worker_is_given_up():
+    begun = []
+
+    async def play(number, job):
+        begun.append(job)
+        if job == "poison":
+            raise WorkerLostError("killed")
+        return job
+
+    async with Crew(Office(play).hire, 2) as crew:
+        with pytest.raises(WorkerLostError, match="killed"):
+            await crew.play("poison")
+        assert await crew.play("food") == "food"
+    assert begun.count("poison") == ATTEMPTS
+
+
+def mortal(*, poison, begun):
+    """Plays what it is given, once others got their turn; poison ends all that the worker plays."""
+    deaths = {}
+
+    async def play(number, job):
+        begun.append(job)
+        death = deaths.setdefault(number, asyncio.Event())
+        if job == poison:
+            death.set()
+        for _ in range(3):
+            await asyncio.sleep(0)
+            if death.is_set():
+                raise WorkerLostError(f"worker {number} was killed")
+        return job
+
+    return play
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+async def test_a_trial_that_kills_its_workers_takes_no_other_trial_with_it(size):
+    begun = []
+    jobs = ["poison", *range(8)]
+    async with Crew(Office(mortal(poison="poison", begun=begun)).hire, size) as crew:
+        ends = await asyncio.gather(*map(crew.play, jobs), return_exceptions=True)
+    assert ends[1:] == jobs[1:]
+    assert isinstance(ends[0], WorkerLostError)
+    assert begun.count("poison") == 1 + ATTEMPTS
+    assert max(begun.count(job) for job in jobs[1:]) == 2
+
+
+async def test_who_waits_to_be_played_alone_may_be_cancelled():
+    release = asyncio.Event()
+
+    async def play(number, job):
+        if job == "slow":
+            await release.wait()
+        elif number == 0:
+            await asyncio.sleep(0)
+            raise WorkerLostError("killed")
+        return job
+
+    async with Crew(Office(play).hire, 1) as crew:
+        lost = [asyncio.ensure_future(crew.play(job)) for job in "ab"]
+        slow = asyncio.ensure_future(crew.play("slow"))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        lost[0].cancel()
+        release.set()
+        assert (await slow, await lost[1], await crew.play("c")) == ("slow", "b", "c")
+
+
+async def test_whatever_breaks_the_start_of_a_worker_is_told_as_its_loss(caplog):
+    class Unreachable(Office):
+        async def hire(self):
+            worker = await super().hire()
+            if worker.number > 1:
+                raise ConnectionError("the head is gone")
+            return worker
+
+    async def play(number, job):
+        if number == 0:
+            raise WorkerLostError("killed")
+        return job
+
+    async with Crew(Unreachable(play).hire, 2) as crew:
+        assert await crew.play("a") == "a"
+    assert "the head is gone" in caplog.text
+    async with Crew(Unreachable(play).hire, 3) as crew:
+        [warning] = crew.warnings
+    assert warning.endswith("a worker could not be started: ConnectionError: the head is gone")
+
+
+async def test_a_trial_that_breaks_its_worker_not_is_not_begun_again():
+    begun = []
+
+    async def play(number, job):
+        begun.append(job)
+        raise TrialBrokeError("ValueError")
+
+    office = Office(play)
+    async with Crew(office.hire, 1) as crew:
+        with pytest.raises(TrialBrokeError):
+            await crew.play("a")
+    assert (begun, office.hired) == (["a"], 1)
+
+
+async def test_workers_that_do_not_start_are_done_without_and_named():
+    async with Crew(Office(echo, refuses={1}).hire, 3) as crew:
+        assert crew.warnings == ("1 of 3 workers missing: worker 1 did not start",)
+        assert {(await crew.play(job))[1] for job in "abcd"} <= {0, 2}
+
+
+async def test_a_crew_without_any_worker_does_not_open():
+    office = Office(echo, refuses={0, 1})
+    with pytest.raises(WorkerLostError, match="did not start"):
+        async with Crew(office.hire, 2):
+            pytest.fail("it opened")
+    assert office.hired == 2
+
+
+async def test_once_no_worker_can_be_replaced_the_rest_fails_at_once():
+    async def play(number, job):
+        raise WorkerLostError("killed")
+
+    office = Office(play, refuses=range(1, 100))
+    async with Crew(office.hire, 1) as crew:
+        for _ in range(3):
+            with pytest.raises(WorkerLostError, match="worker 1 did not start"):
+                await crew.play("a")
+    assert office.hired == 2
+
+
+async def test_to_cancel_a_trial_cancels_it_in_its_worker_and_no_other():
+    ended = []
+    both_begun = asyncio.Event()
+
+    async def play(number, job):
+        if job == "b":
+            both_begun.set()
+        try:
+            await asyncio.Event().wait() if job == "a" else await asyncio.sleep(0)
+        finally:
+            ended.append(job)
+        return job
+
+    async with Crew(Office(play).hire, 1) as crew:
+        first = asyncio.ensure_future(crew.play("a"))
+        second = asyncio.ensure_future(crew.play("b"))
+        await both_begun.wait()
+        first.cancel()
+        assert await second == "b"
+        with pytest.raises(asyncio.CancelledError):
+            await first
+    assert sorted(ended) == ["a", "b"]
+
+
+async def test_who_is_cancelled_while_a_worker_starts_does_not_stop_its_start():
+    starting = asyncio.Event()
+
+    async def play(number, job):
+        if number == 0:
+            raise WorkerLostError("killed")
+        return job
+
+    class Slow(Office):
+        async def hire(self):
+            worker = await super().hire()
+            if self.hired == 2:
+                await starting.wait()
+            return worker
+
+    async with Crew(Slow(play).hire, 1) as crew:
+        first, second = (asyncio.ensure_future(crew.play(job)) for job in "ab")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.sleep(0)
+        starting.set()
+        assert await second == "b"
+
+
+async def test_what_is_still_starting_is_stopped_when_the_crew_closes():
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    class Stuck(Office):
+        async def hire(self):
+            if self.hired == 0:
+                return await super().hire()
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+
+    async def play(number, job):
+        raise WorkerLostError("killed")
+
+    office = Stuck(play)
+    async with Crew(office.hire, 1) as crew:
+        playing = asyncio.ensure_future(crew.play("a"))
+        await started.wait()
+        playing.cancel()
+    assert stopped.is_set()

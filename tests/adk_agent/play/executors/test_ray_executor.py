@@ -1,0 +1,167 @@
+"""What an executor on Ray decides, without a cluster."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from adk_agent.cli.main import main
+from adk_agent.core.errors import PreflightError, RequestError
+from adk_agent.play.evaluation import evaluate
+from adk_agent.play.executors.cluster import connected
+from adk_agent.play.executors.crew import Crew, TrialBrokeError, WorkerLostError
+from adk_agent.play.executors.ray_executor import (
+    RayExecutor,
+    on_ray,
+    refuse_agents_out_of_reach,
+    stays_here,
+)
+from adk_agent.play.executors.worker import Equipment
+from adk_agent.play.team_access import TeamAccess
+from adk_agent.runs.jobs import jobs_of
+from tau_bridge.testing import closed_port, scripted_agent, serve
+
+HELP = "I cannot help with that."
+
+
+@pytest.fixture
+def no_ray(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+
+
+def test_without_the_extra_the_command_names_it(no_ray, tmp_path, capsys):
+    words = ["run", "Evaluate builtin:null on one mock task", "--executor", "ray", "--offline"]
+    assert main([*words, "--results-dir", str(tmp_path)]) == 2
+    assert "pip install 'greenroom[ray]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_extra_no_executor_is_made(no_ray):
+    with pytest.raises(RequestError, match=r"greenroom\[ray\]"):
+        on_ray(None, build=dict, secrets=())
+
+
+@pytest.mark.parametrize("address", ["ray://10.0.0.1:10001", "auto", "10.0.0.1:", ":6379"])
+async def test_what_is_no_address_of_a_head_is_refused(address):
+    pytest.importorskip("ray")
+    with pytest.raises(RequestError, match="is not host:port"):
+        async with connected(address):
+            pytest.fail("it connected")
+
+
+async def test_a_cluster_that_does_not_answer_ends_the_run_before_it_begins():
+    pytest.importorskip("ray")
+    with closed_port() as url:
+        address = url.removeprefix("http://")
+        with pytest.raises(PreflightError, match=f"does not answer at '{address}'"):
+            async with connected(address):
+                pytest.fail("it connected")
+
+
+@pytest.fixture
+def make_trials(make_plan):
+    """The jobs of a plan, and of what they share that by which their place is decided."""
+
+    def make(url, *, domain="mock", task_ids=("create_task_1",), proxy=None):
+        plan = make_plan(url, domain=domain, task_ids=task_ids)
+        teams = {url: TeamAccess(name=url, proxy=proxy)}
+        return list(jobs_of(plan)), SimpleNamespace(plan=plan, urls={url: url}, teams=teams)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("domain", "proxy", "here"),
+    [
+        ("mock", None, False),
+        ("airline", None, False),
+        ("mock", object(), True),
+        ("coordination", None, True),
+        ("business", None, True),
+    ],
+)
+def test_what_needs_this_process_stays_in_it(make_trials, domain, proxy, here):
+    [job], deps = make_trials("http://10.0.0.2:9010", domain=domain, proxy=proxy)
+    assert stays_here(job, deps) is here
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1", "http://0.0.0.0:1"]
+)
+def test_agents_on_loopback_are_refused_where_there_are_other_machines(make_trials, url):
+    jobs, deps = make_trials(url)
+    refuse_agents_out_of_reach([], jobs, deps)
+    with pytest.raises(PreflightError, match=r"\(10\.0\.0\.3\), which cannot reach"):
+        refuse_agents_out_of_reach(["10.0.0.3"], jobs, deps)
+
+
+def test_agents_in_the_network_are_called_from_any_machine(make_trials):
+    jobs, deps = make_trials("http://10.0.0.2:9010")
+    refuse_agents_out_of_reach(["10.0.0.3"], jobs, deps)
+
+
+def test_what_differs_between_two_machines_is_named():
+    here = Equipment(versions={"greenroom": "1", "numpy": "2"}, revisions={"mock": "a"})
+    there = Equipment(versions={"greenroom": "1", "numpy": "3"}, revisions={})
+    assert here.differences(here) == []
+    assert here.differences(there) == [
+        "data of mock: a here, None there",
+        "version of numpy: 2 here, 3 there",
+    ]
+
+
+async def test_exercises_alone_start_no_cluster(make_trials):
+    jobs, deps = make_trials("http://127.0.0.1:1", domain="coordination", task_ids=("sum",))
+    said = []
+    opened = on_ray(None, build=dict, secrets=())
+    async with opened(deps, jobs, said.append) as executor:
+        [warning] = executor.warnings
+    assert warning.startswith("1 of 1 trials were not played by Ray workers")
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("error", "fault", "reason"),
+    [
+        (WorkerLostError("killed"), "infrastructure", "not played by any of 3 workers"),
+        (TrialBrokeError("ValueError: 1"), "harness", "broke in its worker: ValueError: 1"),
+    ],
+)
+async def test_trials_that_no_worker_could_play_are_failed_and_the_run_goes_on(
+    make_deps, make_plan, error, fault, reason
+):
+    class Doomed:
+        async def play(self, job):
+            if job.trial < 9:
+                raise error
+            return await executors[0]._here.play(job)
+
+        async def aclose(self):
+            """Nothing is open."""
+
+    async def hire():
+        return Doomed()
+
+    executors = []
+
+    class Opened:
+        def __init__(self, deps, jobs, say):
+            self._crew = Crew(hire, 2)
+            executors.append(RayExecutor(deps, self._crew, ("a note",)))
+
+        async def __aenter__(self):
+            await self._crew.__aenter__()
+            return executors[0]
+
+        async def __aexit__(self, *error):
+            await self._crew.aclose()
+
+    with serve(scripted_agent(lambda text, context_id: HELP)) as url:
+        deps = make_deps(open_executor=Opened)
+        report = await evaluate(make_plan(url, num_trials=12), deps, request="r")
+    assert [row.status for row in report.trials] == ["failed"] * 9 + ["scored"] * 3
+    first = report.trials[0]
+    assert (first.fault, first.termination) == (fault, "harness_error")
+    assert first.reason.startswith(reason)
+    assert "a note" in report.warnings
+    assert report.status == "incomplete"

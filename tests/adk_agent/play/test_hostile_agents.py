@@ -1,0 +1,84 @@
+"""An evaluation goes on, whatever one of its participants does."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adk_agent.play.evaluation import evaluate
+from adk_agent.runs.store import load_trials
+from tau_bridge.a2a.limits import MessengerLimits
+from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.a2a.policy import NetworkPolicy
+from tau_bridge.errors import AgentSilentError
+from tau_bridge.testing import scripted_agent, serve
+from tau_bridge.testing.behaviours import CATALOGUE
+
+CREATE = {
+    "name": "create_task",
+    "arguments": {"user_id": "user_1", "title": "Important Meeting"},
+}
+DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything else?"}}
+LIMITS = MessengerLimits(
+    timeout_s=20.0,
+    cancel_timeout_s=0.1,
+    settle_s=0.01,
+    poll_interval_s=0.001,
+    max_events=300,
+    retry_wait_s=0.001,
+)
+IMPATIENT = replace(LIMITS, timeout_s=3.0)
+BY_NAME = {behaviour.name: behaviour for behaviour in CATALOGUE}
+
+PLAYED = {
+    # On whose side its trials break; None of those that are played to the end.
+    "never answers": "agent",
+    "works for ever": "agent",
+    "drips half an event": "agent",
+    "resets in its stream": "infrastructure",
+    "sends 20,000 headers": "agent",
+    "sends a gzip bomb": "agent",
+    "is always busy": "infrastructure",
+    "redirects with 307": "infrastructure",
+    "sends half a character": "agent",
+    "sends 20 MB": "agent",
+    "reports without end": "agent",
+    "fails its task": "agent",
+    "asks for ever": None,
+    "appends before it began": None,
+    "plays both sides": None,
+    "orders the judge": None,
+    "orders the interpreter": None,
+    "colours the terminal": None,
+}
+
+
+def creates_the_task(text, context_id):
+    return json.dumps(DONE if text.startswith("{") else CREATE)
+
+
+@pytest.mark.parametrize("name", sorted(PLAYED))
+async def test_the_trials_of_others_go_on_beside_a_broken_agent(make_deps, make_plan, name):
+    limits = IMPATIENT if BY_NAME[name].error is AgentSilentError else LIMITS
+    deps = make_deps(new_messenger=lambda: Messenger(limits=limits))
+    async with BY_NAME[name].serving() as bad:
+        with serve(scripted_agent(creates_the_task)) as good:
+            report = await evaluate(make_plan(bad, good, num_trials=2), deps, request="")
+    bad_row, good_row = report.summary
+    assert (good_row.passed, good_row.scored, good_row.mean_reward) == (2, 2, 1.0)
+    assert bad_row.passed == 0
+    records = load_trials(deps.results_dir, "run-1")
+    faults = {record.row.fault for record in records if record.row.participant == bad}
+    assert faults == {PLAYED[name]}
+
+
+async def test_a_participant_that_may_not_be_called_ends_the_run_before_it_begins(
+    make_deps, make_plan
+):
+    deps = make_deps(new_messenger=lambda: Messenger(policy=NetworkPolicy.public()))
+    with (
+        serve(scripted_agent(creates_the_task)) as url,
+        pytest.raises(Exception, match="GREENROOM_ALLOWED_HOSTS") as caught,
+    ):
+        await evaluate(make_plan(url), deps, request="")
+    assert type(caught.value).__name__ == "PreflightError"

@@ -1,0 +1,132 @@
+"""Floor and ceiling: measured unasked, equal to the agents that play them over A2A."""
+
+import pytest
+
+from adk_agent.core.errors import PreflightError
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.play import references
+from adk_agent.play.bundled import BundledAgents
+from adk_agent.play.evaluation import evaluate
+from adk_agent.play.references import ReferenceBook
+from adk_agent.results.leaderboard import leaderboard_row
+from tau_bridge.bundled_domains import BUNDLED_DOMAINS
+from tau_bridge.tau2.domains import load_domain
+from tau_bridge.testing import closed_port, scripted_agent, serve
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+
+def plan_of(domain, task_ids, *addresses, **changes):
+    return EvaluationPlan(
+        participants=tuple(Participant(address=address) for address in addresses),
+        tasks=(PlannedTasks(domain=domain, task_ids=tuple(task_ids)),),
+        **changes,
+    )
+
+
+async def test_every_score_has_its_floor_and_ceiling_beside_it_unasked(make_deps, source):
+    tasks = source.task_ids("mock")
+    with serve(scripted_agent(lambda text, context: "I cannot help.")) as url:
+        deps = make_deps()
+        report = await evaluate(plan_of("mock", tasks, url), deps, request="r")
+    (row,) = report.summary
+    assert (row.floor.agent, row.floor.user) == ("builtin:null", "scripted")
+    assert row.floor.pass_1 == row.pass_hat_k["1"] == pytest.approx(1 / 9, abs=1e-6)
+    assert row.ceiling.pass_1 == pytest.approx(8 / 9)
+    assert (row.floor.tasks, row.floor.missing) == (9, 0)
+    assert row.above_floor == 0.0
+    assert row.above_floor_interval.holds(0.0)
+    assert [task.floor for task in report.tasks].count(None) == 0
+    marks = leaderboard_row(report)
+    assert (marks["floor"], marks["ceiling"]) == (pytest.approx(11.1111), pytest.approx(88.8889))
+
+
+async def test_references_get_what_the_agents_get_that_play_over_a2a(make_deps, source):
+    tasks = source.task_ids("mock")
+    plan = plan_of("mock", tasks, "builtin:null", "builtin:oracle")
+    report = await evaluate(plan, make_deps(), request="r")
+    played = {(row.participant, row.task_id): row.reward for row in report.trials}
+    for task in report.tasks:
+        assert task.floor == played["builtin:null", task.task_id]
+        assert task.ceiling == played["builtin:oracle", task.task_id]
+
+
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom"])
+async def test_the_gold_actions_solve_the_tasks_that_ship(source, domain):
+    tasks = source.task_ids(domain)[::10]
+    found = await ReferenceBook().of(
+        plan_of(domain, tasks), {domain: load_domain(source, domain)}, {domain: "r"}
+    )
+    assert set(found[domain].ceiling.rewards.values()) == {1.0}
+    assert set(found[domain].floor.rewards.values()) <= {0.0, 1.0}
+
+
+async def test_business_scenarios_have_a_floor_of_nothing_and_a_ceiling_of_all():
+    tasks = BUNDLED_DOMAINS["business"].task_ids("base")
+    found = await ReferenceBook().of(plan_of("business", tasks), {}, {"business": "r"})
+    assert set(found["business"].floor.rewards.values()) == {0.0}
+    assert set(found["business"].ceiling.rewards.values()) == {1.0}
+
+
+async def test_exercises_have_neither_floor_nor_ceiling():
+    tasks = BUNDLED_DOMAINS["coordination"].task_ids("base")[:2]
+    assert await ReferenceBook().of(plan_of("coordination", tasks), {}, {}) == {}
+
+
+async def test_a_play_is_remembered_for_the_same_data_alone(source):
+    book = ReferenceBook()
+    domain = load_domain(source, "mock")
+    plan = plan_of("mock", ["create_task_1"])
+    first = await book.of(plan, {"mock": domain}, {"mock": "one"})
+
+    class Unplayable:
+        name = "mock"
+
+        @property
+        def source(self):
+            raise AssertionError("played again")
+
+    assert await book.of(plan, {"mock": Unplayable()}, {"mock": "one"}) == first
+    other = await book.of(plan, {"mock": Unplayable()}, {"mock": "two"})
+    assert other["mock"].floor.rewards == {"create_task_1": None}
+    assert "played again" in other["mock"].floor.reasons["create_task_1"]
+
+
+async def test_what_broke_is_played_again_the_next_time(source):
+    book = ReferenceBook()
+    plan = plan_of("mock", ["create_task_1"])
+    broken = await book.of(plan, {"mock": None}, {"mock": "r"})
+    assert broken["mock"].ceiling.rewards == {"create_task_1": None}
+    found = await book.of(plan, {"mock": load_domain(source, "mock")}, {"mock": "r"})
+    assert found["mock"].ceiling.rewards == {"create_task_1": 1.0}
+
+
+async def test_how_far_the_measuring_is_is_said(source, monkeypatch):
+    monkeypatch.setattr(references, "TOLD_AFTER", 4)
+    said = []
+    tasks = source.task_ids("mock")
+    domains = {"mock": load_domain(source, "mock")}
+    await ReferenceBook().of(plan_of("mock", tasks), domains, {"mock": "r"}, say=said.append)
+    assert said == [
+        "measuring the floor and the ceiling of 9 tasks",
+        "measuring the floor and the ceiling: 4 of 9 tasks",
+        "measuring the floor and the ceiling: 8 of 9 tasks",
+    ]
+
+
+async def test_an_agent_that_is_not_ready_is_told_before_anything_is_measured(make_deps):
+    class Untouched(ReferenceBook):
+        async def of(self, *args, **options):
+            raise AssertionError("measured")
+
+    with closed_port() as url:
+        plan = plan_of("mock", ["create_task_1"], url)
+        with pytest.raises(PreflightError):
+            await evaluate(plan, make_deps(references=Untouched()), request="r")
+
+
+async def test_a_reference_agent_can_still_be_asked_for_as_a_participant(make_deps):
+    async with BundledAgents(["null"], gold={}) as bundled:
+        plan = plan_of("mock", ["create_task_1"], bundled.url("null"), "builtin:oracle")
+        report = await evaluate(plan, make_deps(), request="r")
+    assert leaderboard_row(report)["ceiling"] == 100.0

@@ -1,0 +1,374 @@
+"""AgentBeats JSON in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import Overrides, PlannedTasks
+from adk_agent.play.evaluation import evaluate
+from adk_agent.requests.agentbeats import find_json, read_agentbeats
+from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.requests.planning import resolve
+from adk_agent.requests.reader import Refusal, read_request
+from adk_agent.service.conversation.artifacts import report_data
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+ADDRESS = "http://127.0.0.1:8080/agent/"
+
+
+def record(**config: Any) -> dict[str, Any]:
+    return {"participants": {"agent": ADDRESS}, "config": {"domain": "airline", **config}}
+
+
+def refused(value: Any) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        read_agentbeats(value)
+    return caught.value
+
+
+def test_every_key_of_the_platform_is_read() -> None:
+    got = read_agentbeats(
+        record(
+            task_ids=[1, "4"],
+            max_steps=50,
+            user_llm="openai/gpt-4o",
+            user_llm_args={"temperature": 0.0},
+            max_concurrent=5,
+            shard_index=1,
+            num_shards=4,
+        )
+    )
+    assert got.participants[0].role == "agent"
+    assert got.participants[0].address == ADDRESS
+    assert got.selections[0].task_ids == ("1", "4")
+    assert (got.max_steps, got.max_concurrency) == (50, 5)
+    assert (got.user_llm, got.user_llm_args) == ("openai/gpt-4o", {"temperature": 0.0})
+    assert (got.shard_index, got.num_shards) == (1, 4)
+    assert got.warnings == ()
+
+
+def test_the_entry_of_a_team_is_read() -> None:
+    assert read_agentbeats(record(entry="lead")).entry == "lead"
+    assert read_agentbeats(record()).entry is None
+
+
+def test_our_own_keys_are_read_too() -> None:
+    got = read_agentbeats(
+        record(num_trials=3, seed=7, split="test", evaluation_type="action", max_concurrency=2)
+    )
+    assert (got.num_trials, got.seed, got.max_concurrency) == (3, 7, 2)
+    assert got.selections[0].split == "test"
+    assert got.evaluation_type == "action"
+
+
+def test_several_domains_take_ids_and_numbers_by_domain() -> None:
+    got = read_agentbeats(
+        {
+            "participants": {"agent": ADDRESS},
+            "config": {
+                "domain": ["airline", "retail"],
+                "task_ids": {"airline": ["3"]},
+                "num_tasks": {"retail": 2},
+            },
+        }
+    )
+    assert got.selections[0].task_ids == ("3",)
+    assert got.selections[1].num_tasks == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [("tasks", "task_ids"), ("num_trial", "num_trials"), ("max_step", "max_steps")],
+)
+def test_an_unknown_key_is_a_warning_that_names_the_right_one(key: str, named: str) -> None:
+    got = read_agentbeats(record(**{key: 3}))
+    assert len(got.warnings) == 1
+    assert repr(key) in got.warnings[0]
+    assert repr(named) in got.warnings[0]
+
+
+def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() -> None:
+    got = read_agentbeats({**record(), "num_tasks": 3})
+    assert "belongs into 'config'" in got.warnings[0]
+    assert got.selections[0].num_tasks is None
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "named"),
+    [
+        ({"num_tasks": "five"}, "bad-config", "'five'"),
+        ({"num_tasks": 2.5}, "bad-config", "whole number"),
+        ({"num_tasks": True}, "bad-config", "boolean"),
+        ({"num_tasks": -1}, "bad-number", "config.num_tasks"),
+        ({"num_trials": 101}, "bad-number", "1 to 100"),
+        ({"task_ids": "1"}, "bad-config", "a list of task ids"),
+        ({"task_ids": []}, "bad-config", "no such key"),
+        ({"task_ids": [None]}, "bad-config", "null"),
+        ({"domain": 5}, "bad-config", "config.domain"),
+        ({"domain": ""}, "no-domain", "airline, retail"),
+        ({"domain": ["airline", "airline"]}, "contradiction", "twice"),
+        ({"task_ids": {"retail": ["1"]}}, "contradiction", "'retail'"),
+        ({"max_concurrent": 2, "max_concurrency": 3}, "contradiction", "write one"),
+        ({"user_llm": "http://evil.example"}, "bad-config", "gpt-4o-mini"),
+        ({"solo": "yes"}, "bad-config", "true or false"),
+        ({"num_shards": 21}, "bad-number", "1 to 20"),
+        ({"evaluation_type": "best"}, "bad-config", "'action'"),
+        ({"references": "yes"}, "bad-config", "true or false"),
+        ({"entry": 5}, "bad-config", "answers for the team"),
+        ({"entry": ""}, "bad-config", "answers for the team"),
+        ({"entry": ["lead"]}, "bad-config", "answers for the team"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(
+    config: dict[str, Any], code: str, named: str
+) -> None:
+    refusal = refused(record(**config))
+    assert refusal.code == code
+    assert named in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("participants", "code"),
+    [
+        (None, "no-agent"),
+        ({}, "no-agent"),
+        (["http://localhost:9010"], "bad-config"),
+        ({"agent": 5}, "bad-config"),
+        ({"agent": "file:///etc/passwd"}, "bad-url"),
+        ({"agent": ""}, "bad-url"),
+        ({"agent": "builtin:wizard"}, "unknown-agent"),
+    ],
+)
+def test_participants_that_cannot_be_used_are_refused(participants: Any, code: str) -> None:
+    assert refused({"participants": participants, "config": {"domain": "airline"}}).code == code
+
+
+def test_references_are_played_beside_the_agent_which_stays_the_first() -> None:
+    got = read_agentbeats(record(references=True))
+    assert [(each.role, each.address) for each in got.participants] == [
+        ("agent", ADDRESS),
+        ("floor", "builtin:null"),
+        ("ceiling", "builtin:oracle"),
+    ]
+    assert len(read_agentbeats(record(references=False)).participants) == 1
+
+
+def test_an_agent_that_is_a_reference_itself_is_played_once() -> None:
+    got = read_agentbeats(
+        {
+            "participants": {"agent": "builtin:null"},
+            "config": {"domain": "airline", "references": True},
+        }
+    )
+    assert [each.address for each in got.participants] == ["builtin:null", "builtin:oracle"]
+
+
+@pytest.mark.parametrize("config", [{"entry": "agent"}, {"domain": "coordination"}])
+def test_teams_have_no_references_and_a_warning_says_so(config: dict[str, Any]) -> None:
+    got = read_agentbeats(record(references=True, **config))
+    assert len(got.participants) == 1
+    assert "config.references was ignored" in got.warnings[0]
+
+
+async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(make_deps, source) -> None:
+    asked = {
+        "participants": {"agent": "builtin:echo"},
+        "config": {"domain": "airline", "task_ids": ["1", "2"], "references": True},
+    }
+    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    row = report_data(await evaluate(plan, make_deps(), request=""))
+    assert (row["participant"], row["max_score_all"]) == ("builtin:echo", 2)
+    # Nothing is to be done in task 1, and something in task 2.
+    assert (row["floor"], row["ceiling"]) == (50.0, 100.0)
+
+
+async def test_without_references_floor_and_ceiling_are_those_that_were_measured(
+    make_deps, make_plan
+) -> None:
+    row = report_data(await evaluate(make_plan("builtin:echo"), make_deps(), request=""))
+    assert (row["floor"], row["ceiling"]) == (0.0, 100.0)
+
+
+async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, source) -> None:
+    asked = {
+        "participants": {"agent": "builtin:null"},
+        "config": {"domain": "mock", "task_ids": ["create_task_1"], "tasks": 3},
+    }
+    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    row = report_data(await evaluate(plan, make_deps(), request=""))
+    assert row["warnings"][0].startswith("unknown key 'tasks' in config was ignored")
+
+
+@pytest.mark.parametrize("key", ["num_tasks", "num_instances"])
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock", "business"])
+def test_a_number_of_tasks_means_the_first_as_on_the_platform(
+    source, key: str, domain: str
+) -> None:
+    catalogue = SourceCatalogue(source)
+    first = [(domain, task_id) for task_id in catalogue.task_ids(domain)[:7]]
+    assert planned(catalogue, {"domain": domain, key: 7, "seed": 5}) == first
+    shard = {"shard_index": 1, "num_shards": 3}
+    assert planned(catalogue, {"domain": domain, key: 7, **shard}) == first[1::3]
+    plan = resolve(read_agentbeats(record(domain=domain)), catalogue, Overrides(limit=7))
+    assert plan.tasks == (PlannedTasks(domain=domain, task_ids=catalogue.task_ids(domain)[:7]),)
+    assert plan.warnings == ()
+
+
+@given(
+    shards=st.integers(1, 20),
+    tasks=st.integers(1, 114),
+    more=st.none() | st.integers(1, 50),
+)
+@settings(max_examples=60)
+def test_shards_are_disjoint_and_hold_every_task_together(
+    source, shards: int, tasks: int, more: int | None
+) -> None:
+    config: dict[str, Any] = {"domain": "retail", "num_tasks": tasks}
+    if more is not None:
+        config = {"domain": ["retail", "airline"], "num_tasks": {"retail": tasks, "airline": more}}
+    catalogue = SourceCatalogue(source)
+    whole = planned(catalogue, config)
+    parts = [
+        planned(catalogue, {**config, "shard_index": index, "num_shards": shards})
+        for index in range(min(shards, len(whole)))
+    ]
+    assert sorted(task for part in parts for task in part) == sorted(whole)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def planned(catalogue: SourceCatalogue, config: dict[str, Any]) -> list[tuple[str, str]]:
+    """The tasks that a config means, each with its domain."""
+    plan = resolve(read_agentbeats(record(**config)), catalogue)
+    return [(each.domain, task_id) for each in plan.tasks for task_id in each.task_ids]
+
+
+def test_null_means_not_said() -> None:
+    got = read_agentbeats(record(task_ids=None, num_tasks=None, seed=None, solo=None))
+    assert got == read_agentbeats(record())
+
+
+def test_a_request_cannot_redirect_the_calls_of_the_users_model() -> None:
+    got = read_agentbeats(
+        record(user_llm_args={"temperature": 1, "api_base": "http://evil.example", "api_key": "k"})
+    )
+    assert got.user_llm_args == {"temperature": 1}
+    assert len(got.warnings) == 2
+
+
+@pytest.mark.parametrize("name", ["timeout", "num_retries", "n"])
+def test_how_often_and_how_long_a_model_is_called_is_not_for_a_request_to_say(name: str) -> None:
+    got = read_agentbeats(record(user_llm_args={name: 2, "temperature": None}))
+    assert got.user_llm_args == {}
+    assert len(got.warnings) == 1
+    assert f"config.user_llm_args.{name} was ignored" in got.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("temperature", "hot", "a number from 0 to 2"),
+        ("temperature", 2.1, "a number from 0 to 2"),
+        ("temperature", True, "a number from 0 to 2"),
+        ("temperature", float("nan"), "a number from 0 to 2"),
+        ("top_p", -0.1, "a number from 0 to 1"),
+        ("min_p", [0.5], "a number from 0 to 1"),
+        ("top_k", 0, "a whole number from 1"),
+        ("max_tokens", 10.5, "a whole number from 1"),
+        ("max_completion_tokens", "all", "a whole number from 1"),
+        ("presence_penalty", -3, "a number from -2 to 2"),
+        ("frequency_penalty", 3, "a number from -2 to 2"),
+        ("seed", -1, "a whole number from 0"),
+        ("seed", 1.0, "a whole number from 0"),
+        ("stop", [], "up to 4 texts"),
+        ("stop", ["a", 1], "up to 4 texts"),
+        ("reasoning_effort", "much", "low, medium, high"),
+        ("drop_params", "yes", "true or false"),
+    ],
+)
+def test_a_models_argument_that_cannot_be_is_refused_with_key_value_and_what_is_expected(
+    name: str, value: Any, expected: str
+) -> None:
+    refusal = refused(record(user_llm_args={name: value}))
+    assert refusal.code == "bad-config"
+    assert f"config.user_llm_args.{name} is {value!r}" in str(refusal)
+    assert expected in str(refusal)
+
+
+def test_a_models_arguments_within_their_bounds_are_read() -> None:
+    arguments = {
+        "temperature": 2,
+        "top_p": 0.5,
+        "min_p": 0,
+        "top_k": 40,
+        "max_tokens": 1,
+        "max_completion_tokens": 4096,
+        "presence_penalty": -2.0,
+        "frequency_penalty": 2,
+        "seed": 0,
+        "stop": ["###", "END"],
+        "reasoning_effort": "low",
+        "drop_params": True,
+    }
+    got = read_agentbeats(record(user_llm_args=arguments))
+    assert (got.user_llm_args, got.warnings) == (arguments, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"participants": NaN}',
+        "[1, 2]",
+        '{"a": ' * 50_000,
+        '{"config": {}} and more',
+        "{" + '"seed": ' + "9" * 5_000 + "}",
+    ],
+)
+def test_text_that_is_meant_as_json_and_is_none_is_refused(text: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        read_request(text)
+    assert caught.value.code == "bad-json"
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    with pytest.raises(Refusal) as caught:
+        read_request('{"participants": {"a": "http://h:1", "a": "http://h:2"}}')
+    assert caught.value.code == "contradiction"
+
+
+def test_a_sentence_is_not_json() -> None:
+    assert find_json("Evaluate {this} on airline") is None
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    ["domain", "task_ids", "num_tasks", "split", "num_trials", "seed", "user_llm", "tasks", "solo"]
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["participants", "config", "other"]), JSON_VALUES)
+    | st.builds(
+        lambda config: {"participants": {"agent": ADDRESS}, "config": config},
+        st.dictionaries(KEYS, JSON_VALUES | st.just("airline") | st.just(["airline"])),
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_any_json_object_gives_a_request_or_a_request_error(value: dict[str, Any]) -> None:
+    try:
+        got = read_agentbeats(value)
+    except RequestError:
+        return
+    assert [each.address for each in got.participants] == [ADDRESS]

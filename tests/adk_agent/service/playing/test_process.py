@@ -1,0 +1,329 @@
+"""ProcessPlayer: evaluations in a process apart, told of, cancelled, lost and begun anew."""
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import threading
+import uuid
+from dataclasses import replace
+
+import anyio
+import httpx
+import pytest
+
+from adk_agent.assembly import Assembly
+from adk_agent.core.errors import RequestError
+from adk_agent.core.settings import Settings
+from adk_agent.runs.tracking import read_status
+from adk_agent.service.playing.frames import Asked, Hello, Ready, blocking_frame, framed
+from adk_agent.service.playing.player import (
+    PlanOrder,
+    PlayerBrokeError,
+    PlayerEndedError,
+    RequestOrder,
+)
+from adk_agent.service.playing.process import ProcessPlayer
+from adk_agent.service.playing.spawning import spawn
+from adk_agent.service.playing.worker import SERVICE_IS_GONE
+from adk_agent.service.server import build_service
+from tau_bridge.clock import Runtime
+from tau_bridge.tau2.data import DataFolderError
+from tau_bridge.testing import scripted_agent, serve
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+TIMEOUT_S = 60
+REFUSES = json.dumps({"name": "respond", "arguments": {"content": "I cannot help with that."}})
+ONE_AT_A_TIME = {
+    "domain": "mock",
+    "task_ids": ["create_task_1"],
+    "num_trials": 2,
+    "max_concurrency": 1,
+}
+SENSELESS = """
+import sys
+from tau_bridge.clock import SystemClock
+
+class SenselessClock(SystemClock):
+    def now(self):
+        print("nobody should have to read this")
+        sys.exit("enough")
+"""
+
+
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory):
+    settings = Settings.load(results_dir=tmp_path_factory.mktemp("results"), offline=True)
+    return Assembly(settings=settings, timeout_s=60)
+
+
+@pytest.fixture(scope="module")
+async def player(assembly):
+    async with ProcessPlayer(assembly, own_addresses=["http://127.0.0.1:1/"]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def agent():
+    with serve(scripted_agent(lambda text, context_id: REFUSES)) as url:
+        yield url
+
+
+@pytest.fixture
+def waiting(unanswering):
+    with unanswering() as served:
+        yield served
+
+
+class Hearing:
+    """Hears of progress, and tells when there is any."""
+
+    def __init__(self):
+        self.heard = []
+        self.first = asyncio.Event()
+
+    async def __call__(self, progress):
+        self.heard.append(progress)
+        self.first.set()
+
+    @property
+    def run_id(self):
+        return self.heard[0].run_id
+
+
+def order(text):
+    return RequestOrder(text=text, session_id="session-1")
+
+
+async def until(event):
+    assert await asyncio.to_thread(event.wait, TIMEOUT_S)
+
+
+def pid_of(player):
+    return player._link._process.pid  # what no user needs, and a killer does
+
+
+async def test_a_request_is_played_in_another_process_and_told_of(player, agent, assembly):
+    hearing = Hearing()
+    played = await player.play(order(f"Evaluate {agent} on one mock task, two trials"), hearing)
+    assert (played.problem, played.trials, played.broken) == (None, 2, 0)
+    assert played.run_id == hearing.run_id
+    stages = [progress.stage for progress in hearing.heard]
+    assert (stages[0], stages[-1]) == ("preparing", "finished")
+    assert [progress.done for progress in hearing.heard] == sorted(p.done for p in hearing.heard)
+    text, data = played.parts
+    assert "in mock" in text.text
+    assert data.data.struct_value.fields["run_id"].string_value == played.run_id
+    assert pid_of(player) != os.getpid()
+    assert read_status(assembly.settings.results_dir, played.run_id).state == "complete"
+    assert await player.report_parts(played.run_id) == await player.rebuilt_parts(played.run_id)
+
+
+async def test_a_request_that_cannot_be_read_comes_back_as_a_problem(player):
+    played = await player.play(order("Evaluate nothing in particular"), Hearing())
+    assert (played.run_id, played.parts) == (None, None)
+    assert played.problem.exit_code == RequestError.exit_code
+
+
+async def test_the_service_does_not_assess_itself(player):
+    played = await player.play(order("Evaluate http://localhost:1 on one mock task"), Hearing())
+    assert "this service itself" in played.problem.message
+
+
+async def test_a_plan_is_played_as_it_stands(player, make_plan, agent):
+    plan = make_plan(agent, num_trials=2)
+    played = await player.play(
+        PlanOrder(plan=plan, request="again", session_id="session-1"), Hearing()
+    )
+    assert (played.problem, played.trials) == (None, 2)
+
+
+async def test_orders_are_played_at_the_same_time_and_not_mixed_up(player, agent):
+    texts = [f"Evaluate {agent} on one mock task, {n} trials" for n in (1, 2, 3, 4)]
+    hearings = [Hearing() for _ in texts]
+    played = await asyncio.gather(
+        *(player.play(order(text), hearing) for text, hearing in zip(texts, hearings, strict=True))
+    )
+    assert [each.trials for each in played] == [1, 2, 3, 4]
+    assert [each.run_id for each in played] == [hearing.run_id for hearing in hearings]
+
+
+async def test_what_is_cancelled_has_closed_its_conversation_when_the_cancellation_goes_on(
+    player, waiting, assembly
+):
+    url, asked, left = waiting
+    hearing = Hearing()
+    work = asyncio.create_task(player.play(order(f"Evaluate {url} on one mock task"), hearing))
+    await until(asked)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    await until(left)
+    assert read_status(assembly.settings.results_dir, hearing.run_id).state == "interrupted"
+
+
+async def test_what_is_cancelled_at_once_ends_too(player, agent):
+    for _ in range(20):
+        work = asyncio.create_task(
+            player.play(order(f"Evaluate {agent} on one mock task"), Hearing())
+        )
+        await asyncio.sleep(0)
+        work.cancel()
+        async with asyncio.timeout(TIMEOUT_S):
+            with pytest.raises(asyncio.CancelledError):
+                await work
+
+
+async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting):
+    url, asked, left = waiting
+
+    async def broken(progress):
+        await until(asked)
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match="gone"):
+        await player.play(order(f"Evaluate {url} on one mock task"), broken)
+    await until(left)
+
+
+async def test_nothing_is_told_of_a_run_that_is_not_there(player):
+    assert await player.report_parts("20260101-000000-000000") is None
+    assert await player.rebuilt_parts("../elsewhere") is None
+
+
+async def test_when_the_process_is_killed_what_it_played_fails_and_the_next_order_starts_another(
+    player, waiting, agent, caplog
+):
+    url, asked, _ = waiting
+    lost = [Hearing(), Hearing()]
+    works = [
+        asyncio.create_task(player.play(order(f"Evaluate {url} on one mock task"), hearing))
+        for hearing in lost
+    ]
+    await until(asked)
+    await asyncio.gather(*(hearing.first.wait() for hearing in lost))
+    before = pid_of(player)
+    os.kill(before, signal.SIGKILL)
+    ended = await asyncio.gather(*works, return_exceptions=True)
+    assert [type(error) for error in ended] == [PlayerEndedError, PlayerEndedError]
+    assert "killed by signal 9" in str(ended[0])
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    played = await player.play(order(f"Evaluate {agent} on one mock task"), Hearing())
+    assert (played.problem, played.trials) == (None, 1)
+    assert pid_of(player) != before
+
+
+async def test_where_there_is_no_task_data_it_does_not_start(assembly, tmp_path):
+    settings = assembly.settings.model_copy(update={"tau2_data_dir": tmp_path / "nowhere"})
+    with pytest.raises(DataFolderError, match="nowhere"):
+        async with ProcessPlayer(replace(assembly, settings=settings)):
+            pass
+
+
+async def test_an_order_that_tries_to_end_the_program_ends_alone(assembly, tmp_path, monkeypatch):
+    (tmp_path / "senseless.py").write_text(SENSELESS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    from senseless import SenselessClock
+
+    runtime = Runtime(clock=SenselessClock(), new_id=Runtime.system().new_id)
+    async with ProcessPlayer(replace(assembly, runtime=runtime)) as player:
+        before = pid_of(player)
+        for _ in range(2):
+            with pytest.raises(PlayerBrokeError):
+                await player.play(order("Evaluate builtin:null on one mock task"), Hearing())
+        assert pid_of(player) == before
+
+
+def test_when_the_service_is_gone_the_process_is_and_its_run_can_be_resumed(assembly, waiting):
+    url, asked, left = waiting
+    process = spawn()
+    process.stdin.write(framed(Hello(assembly=assembly, own_addresses=(), secrets=())))
+    assert isinstance(blocking_frame(process.stdout), Ready)
+    process.stdin.write(framed(Asked(1, order(f"Evaluate {url} on one mock task"))))
+    run_id = blocking_frame(process.stdout).progress.run_id
+    assert asked.wait(TIMEOUT_S)
+    process.stdin.close()
+    assert process.wait(TIMEOUT_S) == SERVICE_IS_GONE
+    process.stdout.close()
+    assert left.wait(TIMEOUT_S)
+    assert read_status(assembly.settings.results_dir, run_id).state == "interrupted"
+
+
+class Caller:
+    """Speaks JSON-RPC 1.0 in one context."""
+
+    def __init__(self, url):
+        self._http = httpx.Client(base_url=url, timeout=TIMEOUT_S, headers={"A2A-Version": "1.0"})
+        self._context_id = str(uuid.uuid4())
+
+    def say(self, text, **configuration):
+        message = {
+            "messageId": str(uuid.uuid4()),
+            "contextId": self._context_id,
+            "role": "ROLE_USER",
+            "parts": [{"text": text}],
+        }
+        params = {"message": message, "configuration": configuration}
+        return self._call("SendMessage", params)["task"]
+
+    def ended(self, task):
+        """The task when nothing more comes."""
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "SubscribeToTask",
+            "params": {"id": task["id"]},
+        }
+        with self._http.stream("POST", "/", json=body) as stream:
+            stream.read()
+        return self._call("GetTask", {"id": task["id"]})
+
+    def _call(self, method, params):
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self._http.post("/", json=body).json()["result"]
+
+    def close(self):
+        self._http.close()
+
+
+def trials_of(task):
+    [artifact] = task["artifacts"]
+    return [int(row["trial"]) for row in artifact["parts"][1]["data"]["trials"]]
+
+
+def test_a_task_whose_player_is_lost_fails_with_its_finished_trials_and_can_be_resumed(assembly):
+    asked_again, may_answer, numbers = threading.Event(), threading.Event(), itertools.count()
+
+    async def answer(_text, _context_id):
+        if next(numbers) > 0:
+            asked_again.set()
+            await anyio.to_thread.run_sync(may_answer.wait, TIMEOUT_S, abandon_on_cancel=True)
+        return REFUSES
+
+    player = ProcessPlayer(assembly)
+    service = build_service(assembly, card_url="http://127.0.0.1:1/", player=player)
+    with serve(scripted_agent(answer)) as agent, serve(service.app) as url:
+        caller = Caller(url)
+        request = {"participants": {"agent": agent}, "config": ONE_AT_A_TIME}
+        task = caller.say(json.dumps(request), returnImmediately=True)
+        assert asked_again.wait(TIMEOUT_S)
+        os.kill(pid_of(player), signal.SIGKILL)
+        lost = caller.ended(task)
+        assert lost["status"]["state"] == "TASK_STATE_FAILED"
+        said = lost["status"]["message"]["parts"][0]["text"]
+        assert "killed by signal 9" in said
+        assert "'resume'" in said
+        assert trials_of(lost) == [0]
+        may_answer.set()
+        resumed = caller.say("resume")
+        assert resumed["status"]["state"] == "TASK_STATE_COMPLETED"
+        assert trials_of(resumed) == [0, 1]
+        caller.close()

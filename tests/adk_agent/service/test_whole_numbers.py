@@ -1,0 +1,70 @@
+"""Whole numbers on the wire."""
+
+import json
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+
+from adk_agent.service.whole_numbers import WholeNumbers, with_whole_numbers
+from tau_bridge.testing import serve
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(VALUES)
+def test_what_is_said_stays_the_same(value):
+    text = with_whole_numbers(json.dumps(value).encode())
+    assert json.loads(text) == value
+
+
+@given(st.lists(st.integers(-(2**50), 2**50)))
+def test_a_whole_number_is_written_as_one(numbers):
+    text = with_whole_numbers(json.dumps([float(number) for number in numbers]).encode())
+    assert text == json.dumps(numbers).encode()
+
+
+@pytest.mark.parametrize("text", ['"4.0"', '"a \\" 4.0"', "4.05", "1.0e5", "0.5", "[4.5, 10]"])
+def test_strings_and_fractions_are_left_alone(text):
+    assert with_whole_numbers(text.encode()) == text.encode()
+
+
+@pytest.fixture(scope="module")
+def served():
+    async def lines():
+        yield b'data: {"n": 4.0, "s": "4'
+        yield b'.0"}\n\n'
+        yield b": ping\n\n"
+
+    app = Starlette(
+        routes=[
+            Route("/json", lambda _: JSONResponse({"n": 4.0, "s": "4.0"})),
+            Route("/events", lambda _: StreamingResponse(lines(), media_type="text/event-stream")),
+            Route("/text", lambda _: PlainTextResponse("4.0")),
+        ],
+        middleware=[Middleware(WholeNumbers)],
+    )
+    with serve(app) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("json", b'{"n":4,"s":"4.0"}'),
+        ("events", b'data: {"n": 4, "s": "4.0"}\n\n: ping\n\n'),
+        ("text", b"4.0"),
+    ],
+)
+def test_json_and_events_are_rewritten_and_nothing_else(served, path, body):
+    answer = httpx.get(f"{served}/{path}")
+    assert answer.content == body
+    assert int(answer.headers.get("content-length", len(body))) == len(body)
