@@ -16,6 +16,7 @@ from adk_agent.core.veil import Veil
 from adk_agent.present.exports.formats import exporters
 from adk_agent.present.exports.output import Output, write_outputs
 from adk_agent.present.exports.played import open_run
+from tau_bridge.benchmarks import open_benchmarks
 
 _STDOUT = "-"
 
@@ -35,7 +36,7 @@ def execute(parsed: argparse.Namespace) -> int:
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
     run = open_run(results_dir, run_id, veil=Veil(settings.secrets()))
-    export = exporters(settings.tau2_data_dir)[parsed.to](run)
+    export = exporters(open_benchmarks(settings.variables))[parsed.to](run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials
         print(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,6 @@ class Settings(BaseSettings):
         None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
-    tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
@@ -64,13 +64,16 @@ class Settings(BaseSettings):
         pattern=r"^http://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$",
         validation_alias="GREENROOM_TOOLS_URL",
     )
-    """Where agents on other machines reach the tools of business scenarios: http://host[:port]."""
+    """Where agents on other machines reach the tools that are served here: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
     """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
+
+    benchmark_variables: dict[str, str] = {}
+    """Values that stand in for environment variables of benchmarks, by name."""
 
     @classmethod
     def load(cls, **given: Any) -> Settings:
@@ -90,6 +93,13 @@ class Settings(BaseSettings):
     def allowed_host_list(self) -> tuple[str, ...]:
         """The entries of GREENROOM_ALLOWED_HOSTS."""
         return tuple(entry.strip() for entry in self.allowed_hosts.split(",") if entry.strip())
+
+    def variables(self, names: Iterable[str]) -> dict[str, str]:
+        """The values of those environment variables, of benchmarks, that are set and not empty."""
+        values = {
+            name: self.benchmark_variables.get(name, os.environ.get(name, "")) for name in names
+        }
+        return {name: value for name, value in values.items() if value}
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """Every secret among the settings."""

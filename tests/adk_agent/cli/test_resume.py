@@ -30,7 +30,7 @@ from adk_agent.testing import manual_runtime
 from evals.outcome import Fault
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.tau2.loop import trial_seeds
+from tau_bridge.seeds import trial_seeds
 from tau_bridge.testing import http_status, scripted_agent, serve
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")

@@ -15,8 +15,8 @@ from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
 from adk_agent.testing import chat_model
-from tau_bridge.tau2.completion import CompletionResult
-from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.completion import CompletionResult
+from tau_bridge.messages import ToolCall
 from tau_bridge.testing import serve
 
 KEY = "sk-very-secret"

@@ -18,9 +18,9 @@ from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
 from tau_bridge.business.scenarios import scenarios
-from tau_bridge.business.tool_server import TOOLS
+from tau_bridge.business.testing import GoldPlayer
 from tau_bridge.testing import scripted_agent, serve
-from tau_bridge.testing.business import GoldPlayer
+from tau_bridge.tool_server import TOOLS
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -20,11 +20,11 @@ from adk_agent.testing import manual_runtime
 from evals.diagnosis import Departure
 from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import scenarios
+from tau_bridge.messages import UserMessage
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
-from tau_bridge.tau2.messages import UserMessage
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.testing import auth_required, http_500, rejects, scripted_agent, serve
 from tau_bridge.wire import parse_reply

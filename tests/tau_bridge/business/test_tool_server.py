@@ -6,9 +6,9 @@ import itertools
 import httpx
 import pytest
 
-from tau_bridge.business.tool_server import TOOLS, BusinessTools, ToolServerLimits
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tool_server import TOOLS, BusinessTools, ToolServerLimits
 
 
 @pytest.fixture

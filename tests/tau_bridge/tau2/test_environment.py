@@ -7,10 +7,10 @@ from datetime import date, datetime
 import pytest
 
 from tau_bridge.errors import DataError, HarnessError, UnknownDomainError
+from tau_bridge.messages import ToolCall
 from tau_bridge.tau2 import toolkits
 from tau_bridge.tau2.data import open_source
 from tau_bridge.tau2.domains import Domain, load_domain
-from tau_bridge.tau2.messages import ToolCall
 from tau_bridge.tau2.mock import mock_blueprint
 from tau_bridge.tau2.rendering import render
 from tau_bridge.tau2.replay import apply_gold

@@ -1,0 +1,1 @@
+"""Coordination exercises: questions that need several specialists, asked of a whole team."""
