@@ -24,7 +24,7 @@ def exporters(benchmarks: Benchmarks) -> dict[str, Exporter]:
         benchmarks: What can be played.
     """
     return {
-        "tau2": lambda run: to_tau2(run, benchmarks["tau2"].source)  # type: ignore[attr-defined],
+        "tau2": lambda run: to_tau2(run, benchmarks["tau2"].source),  # type: ignore[attr-defined]
         "inspect": to_inspect,
         "junit": to_junit,
         "otlp": to_otlp,
