@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from purple_agent.case import Case, Dialect, Entry, Means, Reply, Say, Session, Use
-from purple_agent.minds.brainos import BrainOs
 from purple_agent.minds.confirmation import asks_confirmation
+from purple_agent.minds.model.brainos import BrainOs
 from purple_agent.minds.model.chain import Chain
 from purple_agent.minds.model.checks import form_problem, may_be_confirmed, unread
 from purple_agent.minds.model.completion import Completion, LiteLlmCompletion, ProposedCall

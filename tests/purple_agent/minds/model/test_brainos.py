@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from purple_agent.case import Case, Dialect, Entry, Incoming, Means, Say, Session
 from purple_agent.errors import UsageError
-from purple_agent.minds.brainos import BrainOs
+from purple_agent.minds.model.brainos import BrainOs
 from purple_agent.minds.model.completion import Completed, ProposedCall
 from purple_agent.minds.model.errors import ModelAnswerError, ModelCallError
 from purple_agent.minds.model.mind import ModelMind
