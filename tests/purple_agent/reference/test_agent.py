@@ -17,7 +17,6 @@ from purple_agent.case import (
 from purple_agent.errors import ToolsUnavailableError
 from purple_agent.pipeline import BROKE, NamedStage, Pipeline
 from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
-from purple_agent.process.gate import refusal
 from purple_agent.process.machine import Evidence, Process, Sign, State
 from purple_agent.reference import server
 from purple_agent.reference.agent import RESTORED, WITHHELD, ReferenceAgent
@@ -29,6 +28,7 @@ from purple_agent.stages.policy import PINNED, PolicyStage
 from purple_agent.stages.privacy import PrivacyStage
 from purple_agent.stages.session import SessionStage
 from purple_agent.stages.structure import StructureStage, describe
+from purple_agent.writes.gate import refusal
 
 PENDING = Process(kind="procurement").advance(
     Evidence(sign=Sign.UNDERSTOOD),

@@ -21,7 +21,6 @@ from typing import Any
 from purple_agent import facts
 from purple_agent.case import Session, ToolCall
 from purple_agent.policy.rules import WHOLE, Action, Policy, Verdict
-from purple_agent.process.control import control_of
 from purple_agent.process.machine import (
     Approval,
     ApprovalStatus,
@@ -31,6 +30,7 @@ from purple_agent.process.machine import (
     marked,
     may_write,
 )
+from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.failures import CallFailure, Cause
 from purple_agent.toolbox.verbs import entity_of, words_of
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from purple_agent.case import Json, ToolCall, ToolResult
-from purple_agent.process.control import Control
-from purple_agent.process.gate import named_id
 from purple_agent.process.machine import Approval, ApprovalStatus, Evidence, Process, Sign, is_same
+from purple_agent.toolbox.control import Control
 from purple_agent.toolbox.verbs import words_of
+from purple_agent.writes.gate import named_id
 
 _GRANTED: Final = frozenset({"approved", "granted", "accepted"})
 _DENIED: Final = frozenset({"denied", "rejected", "declined", "refused"})

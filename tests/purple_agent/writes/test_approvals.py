@@ -3,9 +3,9 @@
 import pytest
 
 from purple_agent.case import ToolCall, ToolResult
-from purple_agent.process.approvals import evidence_of
-from purple_agent.process.control import control_of
 from purple_agent.process.machine import ApprovalStatus, Evidence, Process, Sign
+from purple_agent.toolbox.control import control_of
+from purple_agent.writes.approvals import evidence_of
 
 WAITING = Process().advance(
     Evidence(sign=Sign.APPROVAL_PENDING, subject="EXP-1", approval_id="AP-1")

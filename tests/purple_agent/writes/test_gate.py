@@ -4,8 +4,8 @@ import pytest
 
 from purple_agent.case import Dialect, Entry, Session, ToolCall, ToolResult, ToolSpec
 from purple_agent.policy.rules import Action, read_policy
-from purple_agent.process.gate import decide, refusal, rule_on, subject_of
 from purple_agent.process.machine import ApprovalStatus, Evidence, Sign, State
+from purple_agent.writes.gate import decide, refusal, rule_on, subject_of
 
 
 def spec(name, *, is_write):

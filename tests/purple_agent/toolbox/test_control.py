@@ -2,7 +2,7 @@
 
 import pytest
 
-from purple_agent.process.control import control_of
+from purple_agent.toolbox.control import control_of
 
 
 @pytest.mark.parametrize(
