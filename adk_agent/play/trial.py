@@ -58,6 +58,7 @@ from tau_bridge.tau2.loop import (
 )
 from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
 from tau_bridge.tau2.model_user import ModelUser
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.scripted_user import ScriptedUser
 from tau_bridge.tau2.tasks import Task
@@ -269,7 +270,7 @@ async def _converse(
     conversation: Conversation,
     recorder: TraceRecorder,
 ) -> Played:
-    world = deps.domains[job.domain].new_world(task, solo=deps.plan.solo)
+    world = new_world(deps.domains[job.domain], task, solo=deps.plan.solo)
     try:
         return await converse(
             task=task,
