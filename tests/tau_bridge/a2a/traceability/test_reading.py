@@ -1,41 +1,14 @@
-import json
-from datetime import UTC, datetime, timedelta, timezone
+"""Reports of participants as steps of our own data model."""
+
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.graph.interactions import Interactions
-from evals.trace import CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
-from tau_bridge.a2a.extensions import TRACEABILITY_KEY, TRACEABILITY_URI
-from tau_bridge.a2a.replies import Reply
-from tau_bridge.a2a.traceability import (
-    ReportError,
-    ReportLimits,
-    find_response_traces,
-    read_response_trace,
-    write_response_trace,
-)
-
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-def read(*steps, reporter="lead", **options):
-    return read_response_trace({"trace_id": "t", "steps": [*steps]}, reporter=reporter, **options)
-
-
-def only(*steps, **options):
-    (step,) = read(*steps, **options).steps
-    return step
-
-
-def agent(name, **fields):
-    return {
-        "step_id": fields.pop("id", name),
-        "call_type": "AGENT",
-        "step_action": {"agent_invocation": {"agent_name": name, **fields.pop("action", {})}},
-        **fields,
-    }
+from evals.trace import CALLER_KIND, USER, CallType, Provenance, Trace
+from tau_bridge.a2a.traceability import ReportError, ReportLimits, read_response_trace
+from tests.tau_bridge.a2a.traceability.reports import NOON, agent, only, read
 
 
 @pytest.mark.requirement("a2a:step")
@@ -103,59 +76,6 @@ def test_names_in_camel_case_are_read_too():
     )
     assert (step.caller, step.callee, step.request_text) == ("a", "b", "hi")
     assert (step.total_tokens, step.start_time) == (3, NOON)
-
-
-@pytest.mark.parametrize(
-    ("written", "kind"),
-    [
-        ("AGENT", CallType.AGENT),
-        ("agent", CallType.AGENT),
-        (1, CallType.AGENT),
-        ("2", CallType.TOOL),
-        (2.0, CallType.TOOL),
-        ("CallTypeEnum.HOST", CallType.HOST),
-        ("CALL_TYPE_TOOL", CallType.TOOL),
-    ],
-)
-def test_the_call_type_is_read_in_every_spelling(written, kind):
-    assert only({"step_id": "1", "call_type": written, "name": "x"}).call_type is kind
-
-
-@pytest.mark.parametrize(
-    "written",
-    [1767268800, 1767268800.0, "1767268800", 1767268800_000, 1767268800_000_000_000, NOON,
-     NOON.astimezone(timezone(timedelta(hours=-5))).isoformat()],
-)  # fmt: skip
-def test_times_are_read_in_every_unit(written):
-    assert only(agent("b", start_time=written)).start_time == NOON
-
-
-@pytest.mark.parametrize(
-    "requests",
-    [
-        "hi\nthere",
-        {"text": "hi\nthere"},
-        {"message": "hi\nthere"},
-        {"kind": "text", "text": "hi\nthere"},
-        {"role": "user", "messageId": "m", "parts": [{"text": "hi"}, {"text": "there"}]},
-        {"message": {"parts": [{"kind": "text", "text": "hi"}, {"root": {"text": "there"}}]}},
-        {"jsonrpc": "2.0", "id": 1, "params": {"message": {"parts": [{"text": "hi\nthere"}]}}},
-        [{"type": "text", "text": "hi"}, {"type": "text", "text": "there"}],
-    ],
-)
-def test_a_request_that_is_a_message_is_reduced_to_its_text(requests):
-    assert only(agent("b", action={"requests": requests})).request_text == "hi\nthere"
-
-
-def test_data_parts_stand_behind_the_text_as_an_observer_writes_them():
-    requests = {"parts": [{"data": {"order": 17.0}}, {"text": "look"}]}
-    assert only(agent("b", action={"requests": requests})).request_text == 'look\n{"order": 17}'
-
-
-def test_other_requests_are_canonical_json():
-    requests = {"question": "x", "a": [1.0, None]}
-    text = only(agent("b", action={"requests": requests})).request_text
-    assert text == '{"a":[1,null],"question":"x"}'
 
 
 def test_the_caller_is_told_or_the_callee_of_the_parent_or_the_reporter():
@@ -315,101 +235,6 @@ def test_marks_of_an_assessor_are_believed_in_a_file_alone():
     assert only(marked).provenance is Provenance.REPORTED
     assert only(marked, reporter=None).provenance is Provenance.OBSERVED
     assert only(marked, reporter=None).additional_attributes["contradiction"] == "x"
-
-
-def reply(text="", data=(), metadata=()):
-    return Reply(
-        text=text, data=data, context_id=None, task_id=None, state=None,
-        metadata=metadata, source="message",
-    )  # fmt: skip
-
-
-TRACE = {"trace_id": "t", "steps": [agent("b")]}
-
-
-@pytest.mark.parametrize(
-    "carrier",
-    [
-        {"metadata": ({TRACEABILITY_KEY: TRACE},)},
-        {"metadata": ({"x": 1}, {f"https://{TRACEABILITY_KEY}": json.dumps(TRACE)})},
-        {"metadata": ({TRACEABILITY_URI: TRACE}, {TRACEABILITY_KEY: TRACE})},
-        {"data": (TRACE,)},
-        {"data": ({"response_trace": TRACE},)},
-        {"text": json.dumps(TRACE)},
-        {"text": f"Done.\n```json\n{json.dumps(TRACE, indent=2)}\n```\nBye {{x}}"},
-    ],
-)
-def test_a_trace_is_found_wherever_a_reply_carries_it(carrier):
-    assert find_response_traces(reply(**carrier)) == [TRACE]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "steps {", '{"steps": 1}', "{\n" * 5000 + "steps", "[" * 9999]
-)
-def test_text_without_a_trace_has_none(text):
-    assert find_response_traces(reply(text=text)) == []
-
-
-NAMES = st.sampled_from(["lead", "orders", "policy", "math"])
-STEPS = st.fixed_dictionaries(
-    {
-        "call_type": st.sampled_from(CallType),
-        "caller": NAMES,
-        "callee": NAMES,
-        "name": st.none() | st.sampled_from(["look up", "orders"]),
-        "error": st.none() | st.just("failed"),
-        "provenance": st.sampled_from(Provenance),
-        "request_text": st.none() | st.sampled_from(["hi", '{"a":1}', '{"text":"hi"}', "{}", ""]),
-        "response_text": st.none() | st.text(max_size=5),
-        "latency_ms": st.none() | st.floats(0, 1e6),
-        "cost": st.none() | st.floats(0, 10),
-        "additional_attributes": st.sampled_from([{}, {CALLER_KIND: USER}, {"k": "v"}]),
-        "at": st.integers(0, 5),
-        "parent": st.none() | st.integers(0, 20),
-    }
-)
-
-
-def traced(drawn):
-    steps = []
-    for number, given_fields in enumerate(drawn):
-        fields = dict(given_fields)
-        at, parent = NOON + timedelta(seconds=fields.pop("at")), fields.pop("parent")
-        steps.append(
-            InteractionStep(
-                step_id=str(number),
-                trace_id="t",
-                parent_step_id=str(parent % number) if parent is not None and number else None,
-                start_time=at,
-                end_time=at + timedelta(microseconds=number),
-                **fields,
-            )
-        )
-    return Trace(trace_id="t", steps=tuple(steps))
-
-
-@given(st.lists(STEPS, max_size=12).map(traced))
-def test_a_written_trace_reads_back_as_the_same_graph(trace):
-    document = json.loads(json.dumps(write_response_trace(trace)))
-    report = read_response_trace(document, reporter=None)
-    before, after = Interactions.of(trace), Interactions.of(report.as_trace())
-    assert after.steps == before.steps
-    assert after.members == before.members
-    same = {step.step_id: step for step in report.steps}
-    for step in trace.steps:
-        assert same[step.step_id].cost == step.cost
-        assert same[step.step_id].latency_ms == step.latency_ms
-        assert same[step.step_id].response_text == step.response_text
-
-
-def test_no_secret_of_an_address_is_written():
-    step = InteractionStep(
-        step_id="1", trace_id="t", call_type=CallType.AGENT, caller="http://u:secret@a/",
-        callee="http://b/?key=secret", error="GET https://u:secret@b/?t=secret failed",
-        additional_attributes={"agent_url": "http://b/?key=secret#secret"},
-    )  # fmt: skip
-    written = json.dumps(write_response_trace(Trace(trace_id="t", steps=(step,))))
-    assert "secret" not in written
 
 
 JSON = st.recursive(

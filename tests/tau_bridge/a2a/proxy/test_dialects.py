@@ -1,14 +1,13 @@
+"""Requests and answers as they pass, in every dialect and in none."""
+
 import json
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tau_bridge.a2a.proxy.dialects import Request, read_answer, read_request
-from tau_bridge.a2a.proxy.events import EventReader
-from tau_bridge.a2a.proxy.routes import Routes
 from tau_bridge.a2a.replies import ReplyFold
 
 ANYTHING = st.recursive(
@@ -43,56 +42,6 @@ ANYTHING = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-def routes() -> Routes:
-    tokens = iter(("token-of-a-1234567", "token-of-b-1234567"))
-    made = Routes({"A": "http://a:1", "B": "http://b:2/base"}, new_token=lambda: next(tokens))
-    made.origin = "http://127.0.0.1:5"
-    return made
-
-
-@given(st.lists(st.sampled_from(["a", ".", "/", "%2e", "%2f", "%25", ";", "\\", "%5c", "2e"])))
-def test_whatever_is_asked_for_stays_below_the_peers_path(pieces: list[str]) -> None:
-    route = routes().find("/p/token-of-a-1234567/B" + "".join(pieces))
-    if route is not None:
-        path = unquote(unquote(unquote(route.path)))
-        assert path == "/base" or path.startswith("/base/")
-        assert not {".", ".."} & {segment.partition(";")[0] for segment in path.split("/")}
-
-
-@given(st.text(alphabet="abc/.%2", max_size=20))
-def test_an_advertised_address_that_is_passed_on_leads_back_to_itself(path: str) -> None:
-    known = routes()
-    route = known.find("/p/token-of-a-1234567/B/")
-    assert route is not None
-    try:
-        ours = route.proxied(f"http://b:2/base/{path}")
-    except ValueError:
-        return
-    back = known.find(urlsplit(ours).path)
-    assert back is not None
-    assert back.path == f"/base/{path}"
-
-
-@given(
-    st.lists(st.text(alphabet="ab:é ", max_size=6), max_size=5),
-    st.sampled_from(["\n", "\r", "\r\n"]),
-    st.lists(st.integers(1, 9), max_size=20),
-)
-def test_events_are_the_same_wherever_the_stream_was_cut(
-    texts: list[str], end: str, cuts: list[int]
-) -> None:
-    stream = "".join(f": ping{end}{end}id: 1{end}data: {text}{end}{end}" for text in texts).encode()
-    reader, seen, at = EventReader(), [], 0
-    for cut in [*cuts, len(stream)]:
-        seen += list(reader.feed(stream[at : at + cut]))
-        at += cut
-    assert [data.decode() for data in seen] == texts
-
-
-def test_the_lines_of_one_event_belong_together() -> None:
-    assert list(EventReader().feed(b"data: a\ndata:b\ndata\nevent: x\n\n")) == [b"a\nb\n"]
 
 
 @given(ANYTHING, st.sampled_from(["JSONRPC", "HTTP+JSON"]), st.booleans())
