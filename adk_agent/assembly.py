@@ -5,14 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from adk_agent.core.answer_cache import AnswerCache
-from adk_agent.core.settings import Settings
+from adk_agent.core.model_choice import ModelChoice
+from adk_agent.core.models import default_spec, user_spec
+from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
@@ -21,16 +23,15 @@ from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
-from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.play.tools import served_tools
 from adk_agent.results.markdown import render_markdown
 from adk_agent.runs.store import load_report, rewrite_markdown
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.clock import Clock, Runtime
-from tau_bridge.tau2.data import DataSource, open_source
-from tau_bridge.tau2.domains import load_domain
 
 if TYPE_CHECKING:
     from adk_agent.workflow.sequence import RootAgent
@@ -45,7 +46,7 @@ class Assembly:
         timeout_s: How long an agent may take over one reply.
         tokens: Bearer tokens by agent address.
         runtime: Clock and identifiers.
-        source: Task data; opened from the settings where none is given.
+        benchmarks: What can be played; all that are installed where none are given.
         network: Which addresses may be called.
         may_register: Whether requests may register agents. Their names count for everybody, so not
             where callers do not know each other.
@@ -58,7 +59,7 @@ class Assembly:
     timeout_s: float = 300.0
     tokens: Mapping[str, str] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
-    source: DataSource | None = None
+    benchmarks: Benchmarks | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
     may_register: bool = True
     executor: ExecutorName = "local"
@@ -69,31 +70,44 @@ class Assembly:
         """What must not be seen in a log."""
         return (*self.settings.secrets(), *(SecretStr(token) for token in self.tokens.values()))
 
-    def open_source(self) -> DataSource:
-        """The task data.
+    def open_benchmarks(self) -> Benchmarks:
+        """What can be played.
 
         Raises:
-            DataFolderError: there is none, or TAU2_DATA_DIR does not name a data folder.
+            DataError: The data of a benchmark are not there.
         """
-        return self.source or open_source(self.settings.tau2_data_dir)
+        return self.benchmarks or open_benchmarks(variables)
 
     def prepared(self) -> Assembly:
         """The same with everything read that takes seconds the first time.
 
         Raises:
-            DataFolderError: the task data is not there.
+            DataError: The data of a benchmark are not there.
         """
-        source = self.open_source()
-        for domain in source.domains():
-            load_domain(source, domain)
-        return replace(self, source=source)
+        opened = self.open_benchmarks()
+        for benchmark in opened.all:
+            for domain in benchmark.domains():
+                benchmark.prepare([benchmark.ref(domain.name, benchmark.task_ids(domain.name)[0])])
+        return replace(self, benchmarks=opened)
 
-    def evaluation_deps(self, source: DataSource | None = None) -> EvaluationDeps:
+    def models(self) -> ModelChoice:
+        """Which language models play users and judge."""
+        settings = self.settings
+        configured = "llm_model" in settings.model_fields_set and not settings.model_configured
+        return ModelChoice(
+            default=default_spec(settings),
+            user=partial(user_spec, settings),
+            offline=settings.offline,
+            unused=settings.llm_model if configured else None,
+            answers=None if self.cache_dir is None else AnswerCache(self.cache_dir),
+        )
+
+    def evaluation_deps(self, benchmarks: Benchmarks | None = None) -> EvaluationDeps:
         """What `evaluate` needs."""
         limits = MessengerLimits(timeout_s=self.timeout_s)
         return EvaluationDeps(
-            settings=self.settings,
-            source=source or self.open_source(),
+            benchmarks=benchmarks or self.open_benchmarks(),
+            models=self.models(),
             runtime=self.runtime,
             new_run_id=lambda: new_run_id(self.runtime.clock),
             evaluators=self._trial_evaluators,
@@ -102,9 +116,9 @@ class Assembly:
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
+            serve_tools=partial(served_tools, self.settings.tools_url),
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,
-            answers=None if self.cache_dir is None else AnswerCache(self.cache_dir),
         )
 
     @cached_property
@@ -138,16 +152,16 @@ class Assembly:
         from adk_agent.workflow.selector import SelectorDeps, offline_selector_model
         from adk_agent.workflow.sequence import WorkflowDeps, build_root_agent
 
-        source = self.open_source()
+        benchmarks = self.open_benchmarks()
         results_dir = self.settings.results_dir
         return build_root_agent(
             WorkflowDeps(
                 selector=SelectorDeps(
-                    catalogue=lambda: SourceCatalogue(source),
+                    catalogue=lambda: benchmarks,
                     model=agent_model(self.settings, offline_selector_model()),
                     may_register=self.may_register,
                 ),
-                evaluation=self.evaluation_deps(source),
+                evaluation=self.evaluation_deps(benchmarks),
                 interpreter=InterpreterDeps(
                     model=agent_model(self.settings, offline_interpreter_model()),
                     author=agent_author(self.settings),

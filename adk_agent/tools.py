@@ -19,7 +19,6 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.lookup import LookupTools, answered, as_text
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import read_request
@@ -27,8 +26,8 @@ from adk_agent.results.progress import Progress
 from adk_agent.runs.results import explain_by_rules, results_row
 from adk_agent.runs.tracking import read_status
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
-from tau_bridge.tau2.data import DataSource
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +45,9 @@ class EvaluationTools(LookupTools):
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._results_dir = assembly.settings.results_dir
-        self._opened: DataSource | None = None
+        self._opened: Benchmarks | None = None
         super().__init__(
-            catalogue=lambda: SourceCatalogue(self._source()),
+            catalogue=self._benchmarks,
             results_dir=self._results_dir,
             new_messenger=self._messenger,
         )
@@ -179,10 +178,10 @@ class EvaluationTools(LookupTools):
             logger.info("run %s ended: %s", run_id, error)  # its status says it too
 
     def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
-        source = self._source()
+        benchmarks = self._benchmarks()
         read = read_request(request, self.registered())
-        plan = resolve(read, SourceCatalogue(source))
-        return plan, self._assembly.evaluation_deps(source)
+        plan = resolve(read, benchmarks)
+        return plan, self._assembly.evaluation_deps(benchmarks)
 
     def _status(self, run_id: str) -> dict[str, Any]:
         return read_status(self._results_dir, as_text("run_id", run_id)).model_dump(mode="json")
@@ -191,9 +190,9 @@ class EvaluationTools(LookupTools):
         return results_row(self._results_dir, as_text("run_id", run_id))
 
     def _messenger(self) -> Messenger:
-        return self._assembly.evaluation_deps(self._source()).new_messenger()
+        return self._assembly.evaluation_deps(self._benchmarks()).new_messenger()
 
-    def _source(self) -> DataSource:
+    def _benchmarks(self) -> Benchmarks:
         if self._opened is None:
-            self._opened = self._assembly.open_source()
+            self._opened = self._assembly.open_benchmarks()
         return self._opened

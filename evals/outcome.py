@@ -13,11 +13,6 @@ Fault = Literal["agent", "user", "infrastructure", "harness"]
 """On whose side something broke: the agent under test, our simulated user, what lies between
 (network, keys, services), or the assessor's own code and data. Only the agent's side is ever scored."""
 
-OfficialComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
-"""The components of a τ²-bench reward, by their official names."""
-ComponentName = Literal[OfficialComponentName, "STATE", "POLICY"]
-"""Those, and the components of business scenarios beside them."""
-
 
 class _Result(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -77,7 +72,8 @@ class Check(_Result):
 class Component(_Result):
     """One component of a task's reward: its outcome (0.0 or 1.0) and what it looked at."""
 
-    name: ComponentName
+    name: str
+    """As its benchmark calls it."""
     outcome: Outcome
     checks: tuple[Check, ...] = ()
 
@@ -89,7 +85,7 @@ class TaskResult(_Result):
     were cut off.
     """
 
-    basis: tuple[ComponentName, ...]
+    basis: tuple[str, ...]
     components: tuple[Component, ...]
     premature_end: str | None = None
     """The termination reason where the conversation was cut off; the reward is then 0."""

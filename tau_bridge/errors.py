@@ -64,9 +64,9 @@ def nearest(value: str, known: Iterable[str]) -> str:
 class UnknownDomainError(DataError):
     """No such domain."""
 
-    def __init__(self, domain: str, known: Iterable[str]) -> None:
+    def __init__(self, domain: str, known: Iterable[str], note: str = "") -> None:
         self.domain = domain
-        super().__init__(f"unknown domain {domain!r}: {nearest(domain, known)}")
+        super().__init__(f"unknown domain {domain!r}: {nearest(domain, known)}{note}")
 
 
 class UnknownTaskError(DataError):

@@ -9,9 +9,8 @@ import sys
 import tempfile
 
 from adk_agent.core.plan import NEEDS_GOLD
-from adk_agent.core.settings import Settings
-from adk_agent.play.bundled import gold_script
-from tau_bridge.tau2.data import open_source
+from adk_agent.core.settings import variables
+from tau_bridge.benchmarks import open_benchmarks
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -27,14 +26,15 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _gold() -> str:
-    source = open_source(Settings.load().tau2_data_dir)
-    return json.dumps(
-        gold_script(
-            (domain, source.task(domain, task_id))
-            for domain in source.domains()
-            for task_id in source.task_ids(domain)
-        )
+    """The solutions of all tasks that have one, as the oracle reads them."""
+    refs = (
+        (benchmark, benchmark.ref(domain.name, task_id))
+        for benchmark in open_benchmarks(variables).all
+        for domain in benchmark.domains()
+        if domain.has_gold
+        for task_id in benchmark.task_ids(domain.name)
     )
+    return json.dumps({f"{ref.domain}/{ref.id}": benchmark.gold(ref) for benchmark, ref in refs})
 
 
 def _put_on_standard_input(text: str) -> None:

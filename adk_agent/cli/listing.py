@@ -15,21 +15,21 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import graph_metrics, trace_evaluators
 from adk_agent.runs.tracking import read_status, run_ids
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
 from evals.graph.metric import Metric
-from tau_bridge import coordination
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
-from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.benchmark import Benchmark
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
+from tau_bridge.teams import teams
 
 _REQUEST_WIDTH = 80
 
 
 def execute(parsed: argparse.Namespace) -> int:
     """Print what there is."""
-    rows = _LISTS[parsed.what](parsed)
+    rows = _rows(parsed)
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
@@ -38,56 +38,56 @@ def execute(parsed: argparse.Namespace) -> int:
     return OK
 
 
-def _source() -> DataSource:
-    return open_source(Settings.load().tau2_data_dir)
+def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
+    listed = _LISTS.get(parsed.what)
+    return _of_benchmark(_benchmarks()[parsed.what]) if listed is None else listed(parsed)
+
+
+def _benchmarks() -> Benchmarks:
+    opened = open_benchmarks(variables)
+    for warning in opened.warnings:
+        print(f"greenroom: {printable(warning)}", file=sys.stderr)
+    return opened
 
 
 def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
-    source = _source()
-    rows = [
-        {
-            "domain": domain,
-            "tasks": f"{len(source.task_ids(domain))} tasks",
-            "splits": ", ".join(source.splits(domain)),
-            "source": source.name,
-            "revision": source.revision(domain),
-        }
-        for domain in source.domains()
-    ]
-    bundled = [
+    return [
         {
             "domain": domain.name,
-            "tasks": f"{len(domain.ids())} {domain.noun}",
-            "splits": domain.split,
-            "source": "greenroom",
-            "revision": domain.revision(),
+            "tasks": f"{len(benchmark.task_ids(domain.name))} {domain.noun}",
+            "splits": ", ".join(benchmark.splits(domain.name)),
+            "source": revision.source,
+            "revision": revision.revision,
         }
-        for domain in BUNDLED_DOMAINS.values()
+        for benchmark in _benchmarks().all
+        for domain in benchmark.domains()
+        for revision in [benchmark.revision(domain.name)]
     ]
-    return [*rows, *bundled]
 
 
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
-    source = _source()
+    benchmarks = _benchmarks()
     if parsed.domain is None:
-        known = ", ".join([*source.domains(), *BUNDLED_DOMAINS])
-        raise RequestError(f"list tasks needs --domain; there are: {known}")
-    bundled = BUNDLED_DOMAINS.get(parsed.domain)
-    if bundled is not None:
-        basis = f"[{', '.join(bundled.basis)}]"
-        return [{"task": task_id, "basis": basis} for task_id in bundled.task_ids(parsed.split)]
-    rows = []
-    for task_id in source.task_ids(parsed.domain, parsed.split):
-        criteria = source.task(parsed.domain, task_id).evaluation_criteria
-        basis = ", ".join(criteria.reward_basis) if criteria is not None else "none"
-        rows.append({"task": task_id, "basis": f"[{basis}]"})
-    return rows
-
-
-def _exercises(_: argparse.Namespace) -> list[dict[str, Any]]:
+        raise RequestError(f"list tasks needs --domain; there are: {', '.join(benchmarks.domains)}")
+    tasks = benchmarks.of(parsed.domain).tasks(parsed.domain, parsed.split)
     return [
-        {"exercise": each.id, "title": each.title, "skills": ", ".join(each.skills)}
-        for each in coordination.exercises().values()
+        {"task": task.ref.id, "basis": f"[{', '.join(task.components) or 'none'}]"}
+        for task in tasks
+    ]
+
+
+def _of_benchmark(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """All tasks of a benchmark, with what there is to know of each."""
+    domains = benchmark.domains()
+    return [
+        {
+            domain.noun.removesuffix("s"): task.ref.id,
+            **({"domain": domain.name} if len(domains) > 1 else {}),
+            "title": task.title,
+            **task.attributes,
+        }
+        for domain in domains
+        for task in benchmark.tasks(domain.name)
     ]
 
 
@@ -99,7 +99,7 @@ def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
             "labels": f"[{', '.join(team.labels)}]",
             "about": team.description,
         }
-        for team in coordination.teams().values()
+        for team in teams().values()
     ]
 
 
@@ -183,7 +183,6 @@ def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:
 _LISTS = {
     "domains": _domains,
     "tasks": _tasks,
-    "exercises": _exercises,
     "agents": _agents,
     "teams": _teams,
     "evaluators": _evaluators,

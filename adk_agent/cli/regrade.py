@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import variables
 from adk_agent.play.regrade import Regraded, regrade
-from tau_bridge.tau2.data import open_source
+from tau_bridge.benchmarks import open_benchmarks
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -20,7 +21,8 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         1 if any differs, 3 if there was none to compare.
     """
-    outcome = regrade(Path(parsed.results), open_source(Settings.load().tau2_data_dir))
+    benchmarks = open_benchmarks(variables)
+    outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))
     if parsed.json:
         print(json.dumps(outcome.to_json(), indent=2))
     else:

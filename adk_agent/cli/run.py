@@ -16,7 +16,7 @@ from adk_agent.cli.tracked import playing_flags, resume_command
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 
 if TYPE_CHECKING:
     from adk_agent.cli.display import Display
@@ -48,14 +48,13 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
-    from adk_agent.requests.catalogue import SourceCatalogue
     from adk_agent.requests.planning import resolve
     from adk_agent.requests.reader import read_request
     from adk_agent.requests.registry import AgentRegistry
-    from tau_bridge.tau2.data import open_source
+    from tau_bridge.benchmarks import open_benchmarks
 
     request = read_request(text, AgentRegistry(settings.results_dir).addresses())
-    return resolve(request, SourceCatalogue(open_source(settings.tau2_data_dir)), overrides)
+    return resolve(request, open_benchmarks(variables), overrides)
 
 
 def _dry_run(

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import storage, write_whole
-from tau_bridge.tau2.completion import CompletionResult
-from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.completion import CompletionResult
+from tau_bridge.messages import ToolCall
 
 logger = logging.getLogger(__name__)
 

@@ -20,12 +20,12 @@ from adk_agent.core.answer_cache import AnswerCache, key_of
 from adk_agent.core.errors import ModelError
 from adk_agent.core.masking import without_credentials
 from adk_agent.core.settings import Settings, keep_litellm_offline
-from tau_bridge.tau2.completion import CompletionResult
-from tau_bridge.tau2.messages import ToolCall
-from tau_bridge.tau2.model_user import without_secrets
+from tau_bridge.completion import CompletionResult
+from tau_bridge.masking import without_secrets
+from tau_bridge.messages import ToolCall
 
 if TYPE_CHECKING:
-    from tau_bridge.tau2.world import ToolSchema
+    from tau_bridge.completion import ToolSchema
 
 CALL_TIMEOUT_S = 120.0
 NUM_RETRIES = 2
@@ -100,7 +100,7 @@ def _openai_compatible(settings: Settings, name: str, arguments: Mapping[str, An
 
 
 class LiteLlmCompletion:
-    """Calls one language model through litellm. A `tau_bridge.tau2.completion.Completion`.
+    """Calls one language model through litellm. A `tau_bridge.completion.Completion`.
 
     Args:
         spec: The model.

@@ -6,13 +6,13 @@ against the real catalogue and makes the plan, which lists every task.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tau_bridge import coordination
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
-from tau_bridge.business import scenarios
+if TYPE_CHECKING:
+    from tau_bridge.benchmark import Benchmark
+
 
 DEFAULT_SEED = 300
 """The official engine's default seed."""
@@ -24,17 +24,13 @@ MAX_CONCURRENCY = 1_000
 MAX_SEED = 999_999_999
 MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
-COORDINATION = coordination.DOMAIN
-"""The domain of the exercises for teams, beside those of τ²-bench."""
-BUSINESS = scenarios.DOMAIN
-"""The domain of the business scenarios, which have tools and an end state of their own."""
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 NEEDS_GOLD = "oracle"
 """The bundled agent that is told the gold actions."""
 
 EVERY_MEMBER = "all"
-"""In place of an entry's role: the exercises go to every member of a team, one after the other."""
+"""In place of an entry's role: the tasks go to every member of a team, one after the other."""
 
 EvaluationType = Literal["all", "action"]
 """`all`: the official reward. `action`: the legacy comparison of actions alone."""
@@ -79,8 +75,10 @@ class EvaluationRequest(_Frozen):
     seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = None
     max_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = None
     solo: bool = False
-    """Play without a user (telecom and mock)."""
+    """Play without a user, where a benchmark has such tasks."""
     evaluation_type: EvaluationType = "all"
+    options: dict[str, Any] = {}
+    """Further options of benchmarks, by name."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] | None = None
     entry: str | None = None
@@ -113,19 +111,21 @@ class EvaluationPlan(_Frozen):
     max_steps: int = DEFAULT_MAX_STEPS
     solo: bool = False
     evaluation_type: EvaluationType = "all"
+    options: dict[str, Any] = {}
+    """Further options of benchmarks, by name."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     reasoning: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
-    def benchmark_tasks(self) -> tuple[PlannedTasks, ...]:
-        """The tasks of τ²-bench among them: all but those of the bundled domains."""
-        return tuple(planned for planned in self.tasks if planned.domain not in BUNDLED_DOMAINS)
+    def domains(self) -> tuple[str, ...]:
+        """The domains that are played, in order."""
+        return tuple(planned.domain for planned in self.tasks)
 
-    def plays(self, domain: str) -> bool:
-        """Whether tasks of a domain are among them."""
-        return any(planned.domain == domain for planned in self.tasks)
+    def options_of(self, benchmark: Benchmark) -> dict[str, Any]:
+        """The options that a benchmark is played with: those of the plan that it has."""
+        return options_of(self, benchmark)
 
     @property
     def total_trials(self) -> int:
@@ -147,3 +147,10 @@ class Overrides(_Frozen):
     max_steps: int | None = None
     limit: int | None = None
     """At most this many tasks of each domain: a sample, unless they are named or the first."""
+
+
+def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
+    """The options of a request or a plan that a benchmark has."""
+    named = {"solo": asked.solo, "evaluation_type": asked.evaluation_type, **asked.options}
+    known = benchmark.options_type.model_fields
+    return {name: value for name, value in named.items() if name in known}

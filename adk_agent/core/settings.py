@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,6 @@ class Settings(BaseSettings):
         None, validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY")
     )
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
-    tau2_data_dir: Path | None = Field(None, validation_alias="TAU2_DATA_DIR")
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """Where the A2A service listens unless a flag says otherwise."""
@@ -64,7 +64,7 @@ class Settings(BaseSettings):
         pattern=r"^http://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$",
         validation_alias="GREENROOM_TOOLS_URL",
     )
-    """Where agents on other machines reach the tools of business scenarios: http://host[:port]."""
+    """Where agents on other machines reach the tools that are served here: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
@@ -107,3 +107,8 @@ class Settings(BaseSettings):
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
+
+
+def variables(names: Iterable[str]) -> dict[str, str]:
+    """The values of those environment variables that are set and not empty, such as benchmarks'."""
+    return {name: value for name in names if (value := os.environ.get(name, ""))}

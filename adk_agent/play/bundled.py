@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import IO, Any, Self
 from weakref import WeakKeyDictionary
@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import NEEDS_GOLD
 from adk_agent.requests.reading.addresses import TEAM_PREFIX
-from tau_bridge.tau2.tasks import Task
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
@@ -31,7 +30,7 @@ class BundledAgents:
 
     Args:
         names: Which agents, by name; none starts no process.
-        gold: The oracle's script, see `gold_script`; handed over on standard input, so that it
+        gold: The oracle's script, each task's solution by `domain/id`; handed over on standard input, so that it
             stands neither in a file nor on a command line.
         wired: Whether the members of teams are to be told their peers' addresses, see `wire`.
         seed: Draws the faults of teams that have them with a share.
@@ -200,22 +199,3 @@ def _turns_to_start() -> asyncio.Semaphore:
     """One turn for each CPU: a start keeps one busy for a second, and has a time limit."""
     loop = asyncio.get_running_loop()
     return _turns.setdefault(loop, asyncio.Semaphore(os.cpu_count() or 1))
-
-
-def gold_script(tasks: Iterable[tuple[str, Task]]) -> dict[str, Any]:
-    """What the oracle is told of each (domain, task): opening, gold actions, what to say."""
-    return {f"{domain}/{task.id}": _gold_entry(task) for domain, task in tasks}
-
-
-def _gold_entry(task: Task) -> dict[str, Any]:
-    criteria = task.evaluation_criteria
-    instructions = task.user_scenario.instructions
-    opening = instructions if isinstance(instructions, str) else instructions.reason_for_call
-    return {
-        "opening": opening or None,
-        "actions": [
-            {"requestor": gold.requestor, "name": gold.name, "arguments": gold.arguments}
-            for gold in (criteria.actions or () if criteria else ())
-        ],
-        "communicate": list(criteria.communicate_info or ()) if criteria else [],
-    }

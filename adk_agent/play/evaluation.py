@@ -8,33 +8,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from adk_agent.core.answer_cache import AnswerCache
-from adk_agent.core.errors import ModelError, PreflightError, RequestError, StorageError
+from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.masking import without_keys
-from adk_agent.core.models import LiteLlmCompletion
-from adk_agent.core.plan import BUILTIN_PREFIX, BUSINESS, EvaluationPlan
-from adk_agent.core.settings import Settings
-from adk_agent.play.bundled import BundledAgents, gold_script
-from adk_agent.play.business_trial import served_tools
+from adk_agent.core.model_choice import ModelChoice
+from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
+from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
+from adk_agent.play.tools import ServeTools, served_here
 from adk_agent.play.trial import TrialDeps
 from adk_agent.play.vigil import Probe, Vigil
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
-from adk_agent.runs.conditions import (
-    NO_MODELS,
-    data_origins,
-    model_labels,
-    model_specs,
-    refuse_a_mixture,
-)
+from adk_agent.runs.conditions import NO_MODELS, data_origins, refuse_a_mixture
 from adk_agent.runs.jobs import TrialJob, jobs_of
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
@@ -43,26 +35,28 @@ from adk_agent.runs.tracking import tracked_run
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.business.tool_server import BusinessTools
+from tau_bridge.benchmark import TaskRef
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
-from tau_bridge.tau2.data import DataSource
-from tau_bridge.tau2.domains import Domain, load_domain
-from tau_bridge.tau2.loop import trial_seeds
+from tau_bridge.seeds import trial_seeds
+from tau_bridge.tool_server import ToolServer
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationDeps:
     """What an evaluation needs from outside. Chosen in `adk_agent.assembly` alone."""
 
-    settings: Settings
-    source: DataSource
+    benchmarks: Benchmarks
+    """All that there are; a plan's own options are applied to them."""
+    models: ModelChoice
+    """Which language models play users and judge."""
     runtime: Runtime
     new_run_id: Callable[[], str]
     evaluators: EvaluatorRegistry
-    """For τ²-bench trials, for participants and for the run."""
+    """For trials, for participants and for the run."""
     team_evaluators: EvaluatorRegistry
-    """For coordination exercises."""
+    """For trials in which a team is watched."""
     new_messenger: Callable[[], Messenger]
     versions: Mapping[str, str]
     results_dir: Path
@@ -70,8 +64,14 @@ class EvaluationDeps:
     """Whether calls between the members of a team are watched."""
     believe_reports: bool = True
     """Whether what participants report of their own calls is used."""
-    answers: AnswerCache | None = None
-    """Where the answers of the user's and the judge's models are kept, and taken from."""
+    serve_tools: ServeTools = served_here
+    """Serves the tools that benchmarks offer to agents."""
+    run_bundled: Callable[..., BundledAgents] = BundledAgents
+    """Runs the bundled agents of a plan."""
+    watch_teams: Callable[..., Teams] = Teams
+    """Opens the access to participants' teams."""
+    new_liveness: Callable[[Probe], Vigil] = Vigil
+    """Notices that a participant is gone."""
     open_executor: OpenExecutor = open_local
     """Where trials are played; here by default."""
     references: ReferenceBook = field(default_factory=ReferenceBook)
@@ -103,8 +103,8 @@ async def evaluate(
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
-        data=data_origins(plan, deps.source),
-        models=model_labels(plan, deps.settings),
+        data=data_origins(plan, deps.benchmarks),
+        models=deps.models.labels(plan, deps.benchmarks.needs(plan.domains)),
     )
     return await _tracked(manifest, deps, on_progress)
 
@@ -132,7 +132,7 @@ async def resume(
     if settled is not None:
         return settled
     try:
-        refuse_a_mixture(manifest, deps.versions, deps.source, deps.settings)
+        refuse_a_mixture(manifest, deps.versions, deps.benchmarks, deps.models)
     except RequestError:
         if not await asyncio.to_thread(is_all_played, deps.results_dir, manifest, retry):
             raise
@@ -196,6 +196,8 @@ class _Run:
         self._plan = manifest.plan
         self._deps = deps
         self._run_id = manifest.run_id
+        self._benchmarks = deps.benchmarks.with_options(manifest.plan.options_of)
+        self._needs = deps.benchmarks.needs(manifest.plan.domains)
         self._on_progress = on_progress
         self._is_new = finished is None
         jobs = list(jobs_of(self._plan))
@@ -228,14 +230,16 @@ class _Run:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
             self._tally.warn([NO_MODELS])
-        user_model, judge_model = await self._models()
-        domains = await asyncio.to_thread(self._load_domains)
+        user_model, judge_model = await self._deps.models.opened(
+            self._plan, self._needs, self._prepare
+        )
+        await asyncio.to_thread(self._prepare_benchmarks)
         everyone = self._plan.members or self._plan.participants
         names = [p.builtin for p in everyone if p.builtin is not None]
         messenger = self._deps.new_messenger()
         try:
             async with (
-                BundledAgents(
+                self._deps.run_bundled(
                     names,
                     gold=self._gold(names),
                     wired=self._deps.observe_teams,
@@ -247,13 +251,13 @@ class _Run:
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
-                await self._measure_references(domains)
+                await self._measure_references()
                 self._tally.warn(teams.warnings)
-                vigil = Vigil(self._probe(bundled, urls))
+                vigil = self._deps.new_liveness(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
-                    domains=domains,
+                    benchmarks=self._benchmarks,
                     urls=urls,
                     teams=teams,
                     messenger=messenger,
@@ -270,13 +274,13 @@ class _Run:
         finally:
             await messenger.aclose()
 
-    async def _measure_references(self, domains: Mapping[str, Domain]) -> None:
+    async def _measure_references(self) -> None:
         """Where they are not known from before: a run that goes on has the data that it had."""
         if self._manifest.references:
             return
         revisions = {domain: origin.revision for domain, origin in self._manifest.data.items()}
         references = await self._deps.references.of(
-            self._plan, domains, revisions, say=self._prepare
+            self._plan, self._benchmarks, revisions, say=self._prepare
         )
         self._manifest = self._manifest.model_copy(update={"references": references})
 
@@ -296,56 +300,42 @@ class _Run:
 
     def _tools(
         self, bundled: BundledAgents
-    ) -> contextlib.AbstractAsyncContextManager[BusinessTools | None]:
-        """The tools of business scenarios; None where none is played."""
-        if not self._plan.plays(BUSINESS):
+    ) -> contextlib.AbstractAsyncContextManager[ToolServer | None]:
+        """The tools that benchmarks offer to agents; None where none does."""
+        if "tools" not in self._needs:
             return contextlib.nullcontext()
-        return served_tools(self._deps.settings.tools_url, self._urls(bundled))
+        return self._deps.serve_tools(self._urls(bundled))
 
     def _teams(self, bundled: BundledAgents) -> Teams:
-        return Teams(
+        return self._deps.watch_teams(
             self._plan,
             bundled,
             urls=lambda: self._urls(bundled),
             observe=self._deps.observe_teams,
         )
 
-    async def _models(self) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
-        """The models that play the user and judge statements, made sure to answer."""
-        specs = model_specs(self._plan, self._deps.settings)
-        answers = self._deps.answers
-        user, judge = (
-            None if spec is None else LiteLlmCompletion(spec, answers=answers) for spec in specs
-        )
-        if judge is not None and user is not None and judge.spec == user.spec:
-            judge = user
-        try:
-            for model in {id(model): model for model in (user, judge) if model}.values():
-                self._say("preparing", f"asking the model {model.spec.name} whether it answers")
-                await model.check()
-        except ModelError as error:
-            raise PreflightError(str(error)) from error
-        return user, judge
+    def _refs(self) -> list[TaskRef]:
+        """Every task of the plan."""
+        return [
+            self._benchmarks.of(planned.domain).ref(planned.domain, task_id)
+            for planned in self._plan.tasks
+            for task_id in planned.task_ids
+        ]
 
-    def _load_domains(self) -> dict[str, Domain]:
-        source = self._deps.source
-        for planned in self._plan.benchmark_tasks:
-            for task_id in planned.task_ids:
-                source.task(planned.domain, task_id)  # a task that cannot be read, before any play
-        return {
-            planned.domain: load_domain(source, planned.domain)
-            for planned in self._plan.benchmark_tasks
-        }
+    def _prepare_benchmarks(self) -> None:
+        """Load what the tasks take; one that cannot be read is refused before any play."""
+        refs = self._refs()
+        for benchmark in self._benchmarks.all:
+            mine = [ref for ref in refs if ref.benchmark == benchmark.name]
+            if mine:
+                benchmark.prepare(mine)
 
     def _gold(self, names: list[str]) -> dict[str, object]:
-        if "oracle" not in names:
+        """What the oracle is told of each task: its solution."""
+        if NEEDS_GOLD not in names:
             return {}
-        source = self._deps.source
-        return gold_script(
-            (planned.domain, source.task(planned.domain, task_id))
-            for planned in self._plan.benchmark_tasks
-            for task_id in planned.task_ids
-        )
+        solutions = ((ref, self._benchmarks[ref.benchmark].gold(ref)) for ref in self._refs())
+        return {f"{ref.domain}/{ref.id}": gold for ref, gold in solutions if gold is not None}
 
     async def _greet(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
         """Fetch every participant's card, before anything is played."""
@@ -423,7 +413,7 @@ class _Run:
         """The trials in the order in which they are begun."""
         if self._deps.stop_rule is not None:
             return in_fair_order(self._jobs, self._plan.seed)
-        return in_turns(self._jobs, self._plan)
+        return in_turns(self._jobs) if "team" in self._needs else self._jobs
 
     def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
@@ -433,13 +423,13 @@ class _Run:
         self._say("playing", ended.told, ended)
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
+        self._tally.warn(self._deps.models.warnings(self._plan))
         report = await self._tally.report(
             request=self._manifest.request,
             created_at=self._manifest.created_at,
             versions=self._manifest.versions,
             origins=self._manifest.data,
             references=self._manifest.references,
-            settings=self._deps.settings,
             interrupted=interrupted,
         )
         if not interrupted:

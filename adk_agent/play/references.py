@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from adk_agent.core.plan import COORDINATION, EvaluationPlan
+from adk_agent.core.plan import EvaluationPlan, PlannedTasks
+from adk_agent.play.trial import counting
 from adk_agent.results.summary import CEILING, FLOOR, DomainReferences, ReferencePlay
-from evals.outcome import Failed, Outcome, Scored, TaskResult
-from evals.reward import action_reward, reward_of
-from tau_bridge.business.references import scenario_ceiling, scenario_floor
+from evals.outcome import Failed, Outcome, Scored, Unscored
+from evals.reward import reward_of
+from tau_bridge import benchmark as names
+from tau_bridge.benchmark import NO_USER, SCRIPTED_USER, Benchmark
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
-from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.loop import trial_seeds
-from tau_bridge.tau2.references import play_ceiling, play_floor
-from tau_bridge.tau2.users import NO_USER
+from tau_bridge.seeds import trial_seeds
 
 logger = logging.getLogger(__name__)
 
 MOST_KEPT = 10_000
 TOLD_AFTER = 100
 """Tasks between two words on how far it is."""
-_USER = "scripted"
-_Play = Callable[[str], Awaitable[TaskResult]]
+_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
+"""The bundled agents that do over the wire what references do here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Key:
     """What a reference's result depends on."""
 
-    agent: str
+    reference: str
     domain: str
     revision: str
     task_id: str
-    solo: bool
-    evaluation_type: str
+    options: str
     max_steps: int
     seed: int
 
@@ -45,9 +45,8 @@ class _Key:
 class ReferenceBook:
     """Plays the reference agents in this process, and remembers what they got.
 
-    Both are the same every time for the same task and data, so that one play of each is enough:
-    the floor says that it cannot help, the ceiling makes the gold actions. Exercises for teams
-    have neither.
+    They are the same every time for the same task and data, so that one play of each is enough.
+    Which there are, and what they do, the benchmark says.
     """
 
     def __init__(self) -> None:
@@ -56,7 +55,7 @@ class ReferenceBook:
     async def of(
         self,
         plan: EvaluationPlan,
-        domains: Mapping[str, Domain],
+        benchmarks: Benchmarks,
         revisions: Mapping[str, str],
         *,
         say: Callable[[str], None] = lambda _: None,
@@ -65,58 +64,64 @@ class ReferenceBook:
 
         Args:
             plan: Whose tasks, steps, seed and way of scoring.
-            domains: The loaded τ²-bench domains.
+            benchmarks: With the plan's options.
             revisions: Of the data, by domain.
             say: Told what is done, and how far it is.
         """
+        measured = [each for each in plan.tasks if benchmarks.domain(each.domain).references]
+        told = _Told(
+            say,
+            tasks=sum(len(each.task_ids) for each in measured),
+            plays=sum(
+                len(each.task_ids) * len(benchmarks.domain(each.domain).references)
+                for each in measured
+            ),
+        )
         found = {}
-        measured = [planned for planned in plan.tasks if planned.domain != COORDINATION]
-        told = _Told(say, sum(len(planned.task_ids) for planned in measured))
         for planned in measured:
+            plays = {
+                name: await self._play(
+                    name,
+                    plan,
+                    planned,
+                    benchmarks.of(planned.domain),
+                    revisions[planned.domain],
+                    told,
+                )
+                for name in benchmarks.domain(planned.domain).references
+            }
             found[planned.domain] = DomainReferences(
-                **{
-                    mark: await self._play(
-                        agent,
-                        plan,
-                        planned.domain,
-                        planned.task_ids,
-                        domains.get(planned.domain),
-                        revisions[planned.domain],
-                        told,
-                    )
-                    for mark, agent in (("floor", FLOOR), ("ceiling", CEILING))
-                }
+                floor=plays.pop(names.FLOOR, None),
+                ceiling=plays.pop(names.CEILING, None),
+                others=plays,
             )
         return found
 
     async def _play(
         self,
-        agent: str,
+        name: str,
         plan: EvaluationPlan,
-        domain_name: str,
-        task_ids: tuple[str, ...],
-        domain: Domain | None,
+        planned: PlannedTasks,
+        benchmark: Benchmark,
         revision: str,
         told: _Told,
     ) -> ReferencePlay:
-        play = _player(agent, plan, domain)
         outcomes: dict[str, Outcome] = {}
-        for task_id in task_ids:
+        for task_id in planned.task_ids:
             key = _Key(
-                agent=agent,
-                domain=domain_name,
+                reference=name,
+                domain=planned.domain,
                 revision=revision,
                 task_id=task_id,
-                solo=plan.solo,
-                evaluation_type=plan.evaluation_type,
+                options=json.dumps(benchmark.spec().options, sort_keys=True),
                 max_steps=plan.max_steps,
                 seed=plan.seed,
             )
-            outcomes[task_id] = await self._outcome(key, play)
+            outcomes[task_id] = await self._outcome(key, benchmark)
             told.another()
         return ReferencePlay(
-            agent=agent,
-            user=NO_USER if plan.solo else _USER,
+            agent=_AGENTS.get(name, name),
+            user=NO_USER if plan.solo else SCRIPTED_USER,
             rewards={
                 task_id: outcome.value if isinstance(outcome, Scored) else None
                 for task_id, outcome in outcomes.items()
@@ -128,11 +133,11 @@ class ReferenceBook:
             },
         )
 
-    async def _outcome(self, key: _Key, play: _Play) -> Outcome:
+    async def _outcome(self, key: _Key, benchmark: Benchmark) -> Outcome:
         known = self._known.get(key)
         if known is None:
             await asyncio.sleep(0)  # a task takes milliseconds of CPU; others get their turn
-            known = await _outcome_of(key, play)
+            known = await _outcome_of(key, benchmark)
             # What broke may not break the next time.
             if not isinstance(known, Failed):
                 self._known[key] = known
@@ -142,19 +147,20 @@ class ReferenceBook:
 
 
 class _Told:
-    """Says how many plays there were; a task has two."""
+    """Says of how many tasks the references are known."""
 
-    def __init__(self, say: Callable[[str], None], tasks: int) -> None:
+    def __init__(self, say: Callable[[str], None], *, tasks: int, plays: int) -> None:
         self._say = say
         self._tasks = tasks
-        self._plays = 0
+        self._plays = plays
+        self._played = 0
         if tasks:
             say(f"measuring the floor and the ceiling of {_counted(tasks)}")
 
     def another(self) -> None:
-        self._plays += 1
-        done, odd = divmod(self._plays, 2)
-        if not odd and done % TOLD_AFTER == 0 and done < self._tasks:
+        self._played += 1
+        done, rest = divmod(self._played * self._tasks, self._plays)
+        if not rest and done % TOLD_AFTER == 0 and done < self._tasks:
             self._say(f"measuring the floor and the ceiling: {done} of {_counted(self._tasks)}")
 
 
@@ -162,35 +168,17 @@ def _counted(tasks: int) -> str:
     return f"{tasks} task{'s' if tasks != 1 else ''}"
 
 
-async def _outcome_of(key: _Key, play: _Play) -> Outcome:
+async def _outcome_of(key: _Key, benchmark: Benchmark) -> Outcome:
     """What a play came to. A reference that breaks is no reason not to evaluate an agent."""
+    ref = benchmark.ref(key.domain, key.task_id)
+    seed = trial_seeds(key.seed, 1)[0]
     try:
-        result = await play(key.task_id)
+        result = await benchmark.reference(ref, key.reference, seed=seed, max_steps=key.max_steps)
     except BridgeError as error:
         return Failed(reason=f"{type(error).__name__}: {error}", fault="harness")
     except Exception as error:
-        logger.exception("reference %s of %s %s broke", key.agent, key.domain, key.task_id)
+        logger.exception("reference %s of %s %s broke", key.reference, key.domain, key.task_id)
         return Failed(reason=f"{type(error).__name__}: {error}", fault="harness")
-    return action_reward(result) if key.evaluation_type == "action" else reward_of(result)
-
-
-def _player(agent: str, plan: EvaluationPlan, domain: Domain | None) -> _Play:
-    if domain is None:
-        return _scenario_player(agent)
-    play = play_floor if agent == FLOOR else play_ceiling
-    seed = trial_seeds(plan.seed, 1)[0]
-
-    async def played(task_id: str) -> TaskResult:
-        task = domain.source.task(domain.name, task_id)
-        return await play(domain, task, solo=plan.solo, max_steps=plan.max_steps, seed=seed)
-
-    return played
-
-
-def _scenario_player(agent: str) -> _Play:
-    grade = scenario_floor if agent == FLOOR else scenario_ceiling
-
-    async def played(task_id: str) -> TaskResult:
-        return grade(task_id)
-
-    return played
+    if result is None:
+        return Unscored(reason=f"{benchmark.name} has no {key.reference} for this task")
+    return reward_of(counting(benchmark, result))

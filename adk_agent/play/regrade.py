@@ -1,20 +1,21 @@
-"""regrade: scores the conversations of an official results file again."""
+"""regrade: scores recorded conversations again, whichever benchmark reads their file."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adk_agent.play.diagnosis import diagnose_played, diagnose_trial
+from adk_agent.play.diagnosis import diagnose_trial
 from evals.diagnosis import Diagnosis
-from evals.outcome import Outcome, Scored, TaskResult
+from evals.outcome import Outcome, Scored, TaskResult, Unscored
 from evals.reward import breakdown_of, reward_of
-from tau_bridge.tau2.data import DataSource
-from tau_bridge.tau2.domains import Domain, load_domain
-from tau_bridge.tau2.results import RecordedResults, RecordedSimulation, read_results
-from tau_bridge.tau2.scoring import score_components
+from evals.trace import Trace
+from tau_bridge.benchmark import Benchmark, Recorded
+from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import DataError
 
 TOLERANCE = 1e-6
 
@@ -45,78 +46,97 @@ class Regraded:
         return Counter(row["reason"] for row in self.simulations if row["reason"] is not None)
 
 
-def regrade(path: Path, source: DataSource) -> Regraded:
-    """Score every simulation of a file with the tasks that it embeds.
+async def regrade(path: Path, benchmarks: Benchmarks) -> Regraded:
+    """Score every conversation of a file again.
 
     Raises:
-        DataError: the file is no results file, or its domain is not known.
+        DataError: No benchmark reads the file.
     """
-    recorded = read_results(path)
-    domain = load_domain(source, recorded.domain)
+    benchmark, recorded = _read(path, benchmarks)
     rows = []
     compared = 0
     different = []
-    for simulation in recorded.simulations:
-        result = score_components(
-            domain,
-            recorded.tasks[simulation.task_id],
-            simulation.messages,
-            termination=simulation.termination_reason,
-            solo=simulation.solo,
-            nl_verdicts=simulation.nl_verdicts,
-        )
-        outcome = reward_of(result)
+    for each in recorded:
+        result = await benchmark.score(each.ref, each.played, _Verdicts(each.verdicts))
+        outcome = reward_of(result) if result is not None else Unscored(reason="it has no result")
         reward = outcome.value if isinstance(outcome, Scored) else None
         rows.append(
             {
-                "id": simulation.id,
-                "task_id": simulation.task_id,
+                "id": each.id,
+                "task_id": each.ref.id,
                 "status": outcome.status,
                 "reward": reward,
-                "recorded_reward": simulation.reward,
-                "reward_breakdown": breakdown_of(result),
-                "reason": _why_not_compared(simulation, outcome),
-                "diagnosis": _diagnosis(simulation, recorded, domain, result, outcome),
+                "recorded_reward": each.reward,
+                "reward_breakdown": breakdown_of(result) if result is not None else {},
+                "reason": _why_not_compared(each, outcome),
+                "diagnosis": _diagnosis(each, benchmark, result, outcome),
             }
         )
-        if simulation.reward is not None and reward is not None:
+        if each.reward is not None and reward is not None:
             compared += 1
             # Written so that a difference that is no number would count as one.
-            if not abs(reward - simulation.reward) <= TOLERANCE:
-                different.append(simulation.id)
+            if not abs(reward - each.reward) <= TOLERANCE:
+                different.append(each.id)
     return Regraded(simulations=rows, compared=compared, different=different)
 
 
+def _read(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recorded]]:
+    """The conversations of a file, and the benchmark that reads it.
+
+    Raises:
+        DataError: None does; says why not.
+    """
+    problems: list[DataError] = []
+    for benchmark in benchmarks.all:
+        try:
+            recorded = benchmark.recorded(path)
+        except DataError as error:
+            problems.append(error)
+        else:
+            if recorded is not None:
+                return benchmark, recorded
+    if len(problems) == 1:
+        raise problems[0]
+    told = "; ".join(map(str, problems)) or "none reads recorded conversations"
+    raise DataError(f"no benchmark can read {str(path)!r}: {told}")
+
+
+class _Verdicts:
+    """What a judge said when the conversation was recorded. A `tau_bridge.benchmark.Judge`."""
+
+    produced_by = "recorded"
+
+    def __init__(self, verdicts: Mapping[str, bool] | None) -> None:
+        self._verdicts = verdicts
+
+    async def __call__(
+        self,
+        statements: Sequence[str],  # noqa: ARG002 - they were decided about already
+        transcript: str,  # noqa: ARG002
+    ) -> Mapping[str, bool] | None:
+        return self._verdicts
+
+
 def _diagnosis(
-    simulation: RecordedSimulation,
-    recorded: RecordedResults,
-    domain: Domain,
-    result: TaskResult,
-    outcome: Outcome,
+    recorded: Recorded, benchmark: Benchmark, result: TaskResult | None, outcome: Outcome
 ) -> dict[str, Any] | None:
     """Why it did not pass, as JSON; None where it did."""
 
-    def explain(scored: TaskResult) -> Diagnosis:
-        return diagnose_played(
-            domain,
-            recorded.tasks[simulation.task_id],
-            scored,
-            simulation.messages,
-            termination=simulation.termination_reason,
-            solo=simulation.solo,
-        )
+    def explain(scored: TaskResult) -> Diagnosis | None:
+        nothing_seen = Trace(trace_id=recorded.id, steps=())
+        return benchmark.explain(recorded.ref, recorded.played, scored, nothing_seen)
 
-    found = diagnose_trial(outcome, result, explain, label=f"simulation {simulation.id!r}")
+    found = diagnose_trial(outcome, result, explain, label=f"simulation {recorded.id!r}")
     return found.model_dump(mode="json") if found is not None else None
 
 
-def _why_not_compared(simulation: RecordedSimulation, outcome: Outcome) -> str | None:
+def _why_not_compared(recorded: Recorded, outcome: Outcome) -> str | None:
     """Which of the two rewards is missing, and why; None where both are there."""
     reasons = []
     if not isinstance(outcome, Scored):
         reasons.append(outcome.reason)
-    if simulation.eval_error is not None:
-        reasons.append(f"the recorded evaluation broke: {simulation.eval_error}")
-    elif simulation.reward is None:
+    if recorded.problem is not None:
+        reasons.append(f"the recorded evaluation broke: {recorded.problem}")
+    elif recorded.reward is None:
         reasons.append("no reward was recorded")
     return "; ".join(reasons) or None

@@ -19,9 +19,9 @@ from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.requests.reading.addresses import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
-from tau_bridge import coordination
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.teams import teams
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SETTLE_S = 5.0
@@ -184,7 +184,7 @@ class Teams:
         if builtin is None or not builtin.startswith(TEAM_PREFIX):
             return TeamAccess(name=participant.address)
         members = self._bundled.members(builtin)
-        team = coordination.teams()[team_name(builtin)]
+        team = teams()[team_name(builtin)]
         aliases = {url: name for name, url in members.items()}
         proxy = await self._proxy(members)
         if proxy is not None:

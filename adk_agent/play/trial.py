@@ -1,19 +1,25 @@
-"""play_trial: one task played once by one agent, scored, with its trace."""
+"""play_trial: one task played once by one agent, scored, with its trace.
+
+What is the same whatever is played: the recorder, the conversation, whose fault it was that a trial
+broke, the diagnosis, the evaluators and the record. The benchmark plays and scores.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion
-from adk_agent.core.plan import EvaluationPlan
-from adk_agent.play.diagnosis import diagnose_played, diagnose_trial
+from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
+from adk_agent.play.diagnosis import diagnose_trial
+from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
 from adk_agent.play.visible import all_visible
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow, total
@@ -32,11 +38,11 @@ from evals.outcome import (
     TaskResult,
     Unscored,
 )
-from evals.reward import action_reward, breakdown_of, reward_of
-from evals.statements import AskModel, JudgementError, judge_statements
+from evals.reward import breakdown_of, reward_of
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
-from tau_bridge.business.tool_server import BusinessTools
+from tau_bridge.benchmark import Benchmark, PlayContext, Played, TaskRef, UserModel
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import (
     AgentAccessError,
@@ -48,28 +54,18 @@ from tau_bridge.errors import (
     BridgeError,
 )
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.agents import WireAgent
-from tau_bridge.tau2.completion import COMPLETION
-from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.loop import (
-    ConversationLimits,
-    Played,
-    converse,
-)
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
-from tau_bridge.tau2.model_user import ModelUser
-from tau_bridge.tau2.replay import new_world
-from tau_bridge.tau2.scoring import score_components
-from tau_bridge.tau2.scripted_user import ScriptedUser
-from tau_bridge.tau2.tasks import Task
-from tau_bridge.tau2.users import NO_USER, User
+from tau_bridge.tool_server import ToolServer
 
 logger = logging.getLogger(__name__)
 
-JUDGE = "judge"
-"""Who the trace says asked for verdicts on statements."""
 TASK_METADATA_KEY = "greenroom.task"
 """Tells the bundled oracle which task it plays. Sent to nobody else."""
+_BROKEN_BY: dict[Fault | None, str] = {
+    "agent": "agent_error",
+    "infrastructure": "infrastructure_error",
+}
+"""How a conversation that broke is said to have ended, by the side at fault."""
+_NOT_PLAYED = Played()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +74,8 @@ class TrialDeps:
 
     run_id: str
     plan: EvaluationPlan
-    domains: Mapping[str, Domain]
+    benchmarks: Benchmarks
+    """With the options of the plan."""
     urls: Mapping[str, str]
     """Each participant's address in the plan to the address where it answers."""
     teams: Teams | Mapping[str, TeamAccess]
@@ -86,15 +83,24 @@ class TrialDeps:
     clock: Clock
     evaluators: EvaluatorRegistry
     team_evaluators: EvaluatorRegistry
-    """For exercises; they may ask a model more than is worth its price for every τ² trial."""
+    """Where a team is watched; they may ask a model more than is worth its price for every trial."""
     gone: Callable[[str], str | None]
     """Why a participant, by its address, is given up; None while it is not."""
     believe_reports: bool = True
     """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
-    tools: BusinessTools | None = None
-    """Served where the plan holds business scenarios."""
+    tools: ToolServer | None = None
+    """Served where a domain of the plan needs tools."""
+
+    def watches_team(self, domain: str) -> bool:
+        """Whether the calls between the members of a team are watched in a domain."""
+        return "team" in self.benchmarks.domain(domain).needs
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether a team plays one task at a time: what it does for another is not of this one."""
+        return any(self.watches_team(planned.domain) for planned in self.plan.tasks)
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
@@ -106,7 +112,6 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
         trace,
         outcome,
         termination="infrastructure_error",
-        user=NO_USER,
         diagnosis=diagnose_broken(outcome),
     )
     return TrialRecord(row=row, evaluations=(), trace=trace, messages=())
@@ -114,77 +119,172 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
     """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
-    recorder = recorder_of(job, deps)
-    started_s = deps.clock.monotonic_s()
-    domain = deps.domains[job.domain]
-    conversation = _conversation(job, deps, recorder)
-    played: Played | None = None
-    result: TaskResult | None = None
-    user: User | None = None
-    try:
-        task = domain.source.task(job.domain, job.task_id)
-        user = _user(job, deps, domain, task, recorder)
-        played = await _converse(job, deps, task, user, conversation, recorder)
-        result, outcome = await _score(played, deps, domain, task, recorder)
-    except Exception as error:
-        outcome = outcome_of(error)
-        if not isinstance(error, BridgeError | ModelError):
-            logger.exception("trial %s broke", job.label)
     team = deps.teams[job.participant.address]
-    seen = await all_visible(recorder, conversation, team, believe=deps.believe_reports)
-    # Repeats what the agent did, as often as it did it: long enough to hold up all other trials.
-    diagnosis = await asyncio.to_thread(_diagnosis, job, deps, played, outcome, result, seen.trace)
-    row = row_of(
-        job,
-        seen.trace,
-        outcome,
-        result=result,
-        termination=played.termination if played is not None else "harness_error",
-        user=user.label if user is not None else NO_USER,
-        turns=played.turns if played is not None else 0,
-        tool_calls=played.tool_calls if played is not None else 0,
-        repairs=played.repairs if played is not None else (),
-        duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
-        diagnosis=diagnosis,
-    )
-    context = EvaluationContext(trace=seen.trace, result=result, roster=team.roster)
-    return TrialRecord(
-        row=row,
-        evaluations=await deps.evaluators.run(context),
-        trace=seen.trace,
-        trace_problems=seen.problems,
-        roster=team.roster,
-        messages=tuple(to_records(played.messages if played is not None else ())),
-    )
+    async with team.turn() if deps.takes_turns else contextlib.nullcontext():
+        gone = deps.gone(job.participant.address)
+        if gone is not None:
+            return unplayed_trial(job, deps, gone)
+        ended = await _Trial(job, deps, team).play()
+    return await ended.record()
 
 
-def _diagnosis(
-    job: TrialJob,
-    deps: TrialDeps,
-    played: Played | None,
-    outcome: Outcome,
-    result: TaskResult | None,
-    trace: Trace,
-) -> Diagnosis | None:
-    def explain(scored: TaskResult) -> Diagnosis:
-        if played is None:
-            msg = "what was not played has no components"
-            raise RuntimeError(msg)
-        domain = deps.domains[job.domain]
-        return diagnose_played(
-            domain,
-            domain.source.task(job.domain, job.task_id),
-            scored,
-            played.messages,
-            termination=played.termination,
-            solo=deps.plan.solo,
-            replies=played.repairs_by_reply,
-            trace=trace,
+@dataclass(frozen=True, kw_only=True)
+class _Ended:
+    """A trial whose conversation has ended."""
+
+    job: TrialJob
+    deps: TrialDeps
+    team: TeamAccess
+    recorder: TraceRecorder
+    conversation: Conversation
+    played: Played | None
+    result: TaskResult | None
+    outcome: Outcome
+    problems: tuple[str, ...]
+    duration_ms: float
+
+    async def record(self) -> TrialRecord:
+        """What is kept of it: its row, trace, messages, and what the evaluators say."""
+        job, deps, outcome = self.job, self.deps, self.outcome
+        played = self.played or _NOT_PLAYED
+        seen = await all_visible(
+            self.recorder, self.conversation, self.team, believe=deps.believe_reports
+        )
+        # May repeat what the agent did: long enough to hold up all other trials.
+        diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
+        row = row_of(
+            job,
+            seen.trace,
+            outcome,
+            played=played,
+            result=self.result,
+            termination=played.termination or broken_end(outcome),
+            duration_ms=self.duration_ms,
+            diagnosis=diagnosis,
+        )
+        context = EvaluationContext(
+            trace=seen.trace,
+            result=self.result,
+            roster=self.team.roster,
+            answer=played.answer,
+            expected_answer=played.expected_answer,
+        )
+        watched = deps.watches_team(job.domain)
+        return TrialRecord(
+            row=row,
+            evaluations=await (deps.team_evaluators if watched else deps.evaluators).run(context),
+            trace=seen.trace,
+            trace_problems=(*self.problems, *seen.problems),
+            roster=self.team.roster,
+            messages=tuple(dict(message) for message in played.messages),
         )
 
-    if result is not None and deps.plan.evaluation_type == "action":
-        result = result.model_copy(update={"basis": ("ACTION",)})
-    return diagnose_trial(outcome, result, explain, label=job.label)
+    def _diagnosis(self, trace: Trace) -> Diagnosis | None:
+        benchmark = self.deps.benchmarks.of(self.job.domain)
+
+        def explain(result: TaskResult) -> Diagnosis | None:
+            if self.played is None:
+                raise RuntimeError("what was not played has no components")
+            return benchmark.explain(_ref(self.job, benchmark), self.played, result, trace)
+
+        counted = None if self.result is None else counting(benchmark, self.result)
+        return diagnose_trial(self.outcome, counted, explain, label=self.job.label)
+
+
+class _Trial:
+    """One trial, from its first message to its score."""
+
+    def __init__(self, job: TrialJob, deps: TrialDeps, team: TeamAccess) -> None:
+        self._job = job
+        self._deps = deps
+        self._team = team
+        self._benchmark = deps.benchmarks.of(job.domain)
+        self._watched = deps.watches_team(job.domain)
+        self._recorder = recorder_of(job, deps)
+
+    async def play(self) -> _Ended:
+        """Play it and score it, with nothing left open."""
+        job, deps = self._job, self._deps
+        problems = self._team.turns.problems() if self._watched else ()
+        started_s = deps.clock.monotonic_s()
+        conversation = self._conversation()
+        played: Played | None = None
+        result: TaskResult | None = None
+        try:
+            played = await self._played(conversation)
+            result, outcome = await self._scored(played)
+        except Exception as error:
+            outcome = outcome_of(error, redact=self._team.redact)
+            if not isinstance(error, BridgeError | ModelError):
+                logger.exception("trial %s broke", job.label)
+        finally:
+            await conversation.aclose()
+        return _Ended(
+            job=job,
+            deps=deps,
+            team=self._team,
+            recorder=self._recorder,
+            conversation=conversation,
+            played=played,
+            result=result,
+            outcome=outcome,
+            problems=problems,
+            duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
+        )
+
+    def _conversation(self) -> Conversation:
+        job = self._job
+        knows_tasks = job.participant.builtin == NEEDS_GOLD
+        return self._deps.messenger.conversation(
+            self._deps.urls[job.participant.address],
+            recorder=self._recorder,
+            callee=self._team.name,
+            metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
+        )
+
+    async def _played(self, conversation: Conversation) -> Played:
+        job, deps = self._job, self._deps
+        model = deps.user_model
+        context = PlayContext(
+            seed=job.seed,
+            max_steps=deps.plan.max_steps,
+            clock=deps.clock,
+            recorder=self._recorder,
+            address=job.participant.address,
+            team=self._team,
+            user_model=None
+            if model is None
+            else UserModel(name=model.spec.name, completion=model.seeded(job.seed)),
+            tools=deps.tools,
+        )
+        watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
+        async with watching:
+            return await self._benchmark.play(_ref(job, self._benchmark), conversation, context)
+
+    async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:
+        model = self._deps.judge_model
+        judge = (
+            None if model is None else RecordedJudge(model.of_trial(self._job.seed), self._recorder)
+        )
+        result = await self._benchmark.score(_ref(self._job, self._benchmark), played, judge)
+        if played.error is not None:
+            return result, outcome_of(played.error, redact=self._team.redact)
+        if result is None:
+            return None, Unscored(reason=f"{self._benchmark.name} gave no result")
+        outcome = reward_of(counting(self._benchmark, result))
+        if isinstance(outcome, Unscored) and judge is not None and judge.problem is not None:
+            return result, Failed(reason=judge.problem, fault="infrastructure")
+        return result, outcome
+
+
+def counting(benchmark: Benchmark, result: TaskResult) -> TaskResult:
+    """A result with the components that count by the benchmark's options."""
+    basis = benchmark.basis()
+    return result if basis is None else result.model_copy(update={"basis": basis})
+
+
+def _ref(job: TrialJob, benchmark: Benchmark) -> TaskRef:
+    return benchmark.ref(job.domain, job.task_id)
 
 
 def row_of(
@@ -193,11 +293,8 @@ def row_of(
     outcome: Outcome,
     *,
     termination: str,
-    user: str,
+    played: Played = _NOT_PLAYED,
     result: TaskResult | None = None,
-    turns: int = 0,
-    tool_calls: int = 0,
-    repairs: Sequence[str] = (),
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
 ) -> TrialRow:
@@ -217,11 +314,11 @@ def row_of(
         fault=fault_of(outcome),
         produced_by=outcome.produced_by if isinstance(outcome, Scored) else None,
         termination=termination,
-        user=user,
-        turns=turns,
-        tool_calls=tool_calls,
-        format_repairs=len(repairs),
-        repair_kinds=dict(Counter(repairs)),
+        user=played.user,
+        turns=played.turns,
+        tool_calls=played.tool_calls,
+        format_repairs=len(played.repairs),
+        repair_kinds=dict(Counter(played.repairs)),
         duration_ms=duration_ms,
         total_tokens=total(step.total_tokens for step in _own_models(trace)),
         cost=total(step.cost for step in _own_models(trace)),
@@ -250,140 +347,6 @@ def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
     numbers = itertools.count(1)
     runtime = Runtime(clock=deps.clock, new_id=lambda: f"{trace_id}.{next(numbers)}")
     return TraceRecorder(trace_id, runtime=runtime)
-
-
-def _conversation(job: TrialJob, deps: TrialDeps, recorder: TraceRecorder) -> Conversation:
-    knows_tasks = job.participant.builtin == "oracle"
-    return deps.messenger.conversation(
-        deps.urls[job.participant.address],
-        recorder=recorder,
-        callee=job.participant.address,
-        metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
-    )
-
-
-async def _converse(
-    job: TrialJob,
-    deps: TrialDeps,
-    task: Task,
-    user: User | None,
-    conversation: Conversation,
-    recorder: TraceRecorder,
-) -> Played:
-    world = new_world(deps.domains[job.domain], task, solo=deps.plan.solo)
-    try:
-        return await converse(
-            task=task,
-            world=world,
-            agent=WireAgent(
-                conversation,
-                address=job.participant.address,
-                world=world,
-                solo=deps.plan.solo,
-            ),
-            user=user,
-            limits=ConversationLimits(max_steps=deps.plan.max_steps),
-            seed=job.seed,
-            recorder=recorder,
-        )
-    finally:
-        await conversation.aclose()
-
-
-def _user(
-    job: TrialJob, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
-) -> User | None:
-    if deps.plan.solo:
-        return None
-    tools = domain.user_schemas
-    if deps.user_model is None:
-        return ScriptedUser(task, tools=tools)
-    return ModelUser(
-        task,
-        tools=tools,
-        completion=deps.user_model.seeded(job.seed),
-        model=deps.user_model.spec.name,
-        domain=domain.name,
-        guidelines=domain.source.user_guidelines(tools=bool(tools)),
-        recorder=recorder,
-    )
-
-
-async def _score(
-    played: Played, deps: TrialDeps, domain: Domain, task: Task, recorder: TraceRecorder
-) -> tuple[TaskResult | None, Outcome]:
-    verdicts, judge_problem = await _verdicts(played, deps, task, recorder)
-    result = score_components(
-        domain,
-        task,
-        played.messages,
-        termination=played.termination,
-        solo=deps.plan.solo,
-        nl_verdicts=verdicts,
-        nl_produced_by=f"llm:{deps.judge_model.spec.name}" if deps.judge_model else "rules",
-    )
-    if played.error is not None:
-        return result, outcome_of(played.error)
-    outcome = action_reward(result) if deps.plan.evaluation_type == "action" else reward_of(result)
-    if isinstance(outcome, Unscored) and judge_problem is not None:
-        return result, Failed(reason=judge_problem, fault="infrastructure")
-    return result, outcome
-
-
-async def _verdicts(
-    played: Played, deps: TrialDeps, task: Task, recorder: TraceRecorder
-) -> tuple[Mapping[str, bool] | None, str | None]:
-    criteria = task.evaluation_criteria
-    statements = criteria.nl_assertions if criteria is not None else None
-    needed = criteria is not None and "NL_ASSERTION" in criteria.reward_basis
-    if not statements or not needed or deps.judge_model is None or played.error is not None:
-        return None, None
-    model = deps.judge_model.of_trial(played.seed)
-    judge = _recorded_judge(model, recorder)
-    try:
-        judged = await judge_statements(statements, transcript(played.messages), judge)
-    except (ModelError, JudgementError) as error:
-        model.forget_answers()  # a later try of this trial is to ask anew
-        logger.warning("the judge of statements failed: %s", error)
-        return None, f"the judge of natural-language statements failed: {error}"
-    return {text: verdict.met for text, verdict in judged.items()}, None
-
-
-def _recorded_judge(model: LiteLlmCompletion, recorder: TraceRecorder) -> AskModel:
-    async def ask(prompt: str) -> str:
-        step = recorder.begin(
-            call_type=CallType.TOOL,
-            caller=JUDGE,
-            callee=model.spec.name,
-            name=COMPLETION,
-            request_text=prompt,
-        )
-        try:
-            result = await model([{"role": "user", "content": prompt}])
-        except BaseException as error:
-            step.end(error=type(error).__name__)
-            raise
-        step.end(
-            response_text=result.content,
-            total_tokens=result.total_tokens,
-            cost=result.cost,
-            attributes=result.attributes,
-        )
-        return result.content or ""
-
-    return ask
-
-
-def transcript(messages: Sequence[Message]) -> str:
-    """The conversation as a judge reads it: one line a message."""
-    lines = []
-    for message in messages:
-        if isinstance(message, AssistantMessage | UserMessage):
-            calls = ", ".join(call.name for call in message.tool_calls or ())
-            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
-        elif isinstance(message, ToolMessage):
-            lines.append(f"tool: {message.content or ''}")
-    return "\n".join(lines)
 
 
 def outcome_of(error: BaseException, *, redact: Callable[[str], str] = str) -> Scored | Failed:
@@ -418,3 +381,8 @@ def fault_of(outcome: Outcome) -> Fault | None:
     if isinstance(outcome, Scored):
         return None if outcome.agent_error is None else "agent"
     return outcome.fault if isinstance(outcome, Failed) else None
+
+
+def broken_end(outcome: Outcome) -> str:
+    """How a conversation that broke ended, as its row says it; `outcome` tells who is at fault."""
+    return _BROKEN_BY.get(fault_of(outcome), "harness_error")

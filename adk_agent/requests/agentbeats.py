@@ -18,8 +18,6 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from adk_agent.core.plan import (
-    BUSINESS,
-    COORDINATION,
     MAX_CONCURRENCY,
     MAX_SEED,
     MAX_SHARDS,
@@ -35,7 +33,7 @@ from adk_agent.requests.reading import model_arguments
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.words import DOMAINS
+from adk_agent.requests.reading.words import BUSINESS, COORDINATION, DOMAINS
 from adk_agent.results.summary import CEILING, FLOOR
 
 _EXAMPLE = (

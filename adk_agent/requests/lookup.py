@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
-from adk_agent.requests.planning import Catalogue
 from adk_agent.requests.reading.words import did_you_mean
 from adk_agent.requests.registry import (
     AgentRegistry,
@@ -23,6 +22,7 @@ from adk_agent.requests.registry import (
     summary_of,
 )
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class LookupTools:
     def __init__(
         self,
         *,
-        catalogue: Callable[[], Catalogue],
+        catalogue: Callable[[], Benchmarks],
         results_dir: Path,
         new_messenger: Callable[[], Messenger],
     ) -> None:
@@ -120,10 +120,10 @@ class LookupTools:
         if limit not in range(1, MAX_LISTED + 1):  # whatever type a model gives it
             raise RequestError(f"limit {limit!r} is no whole number from 1 to {MAX_LISTED}")
         catalogue = self._catalogue()
-        if wanted not in catalogue.domains():
-            hint = did_you_mean(wanted, catalogue.domains())
+        if wanted not in catalogue.domains:
+            hint = did_you_mean(wanted, catalogue.domains)
             raise RequestError(f"there is no domain {domain[:80]!r}: {hint}")
-        ids = catalogue.task_ids(wanted, as_text("split", split))
+        ids = catalogue.of(wanted).task_ids(wanted, as_text("split", split))
         return {
             "domain": wanted,
             "split": split,

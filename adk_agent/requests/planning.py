@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import (
     BUILTIN_PREFIX,
-    BUSINESS,
-    COORDINATION,
     DEFAULT_MAX_CONCURRENCY,
     DEFAULT_MAX_STEPS,
     DEFAULT_SEED,
@@ -30,62 +28,23 @@ from adk_agent.core.plan import (
     Participant,
     PlannedTasks,
     Selection,
+    options_of,
 )
 from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
 from evals.trace import ASSESSOR, USER
-from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
-from tau_bridge.sampling import TaskKind, stratified_sample
+from tau_bridge.benchmark import BASE_SPLIT, Benchmark
+from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import DataError, UnknownTaskError
+from tau_bridge.sampling import stratified_sample
 
-SOLO_DOMAINS = ("telecom", "mock")
-"""The domains that can be played without a user."""
-WITHOUT_ACTIONS = (COORDINATION, BUSINESS)
-"""The domains whose tasks name no gold actions to compare with."""
-BASE_SPLIT = "base"
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
 _IDS_SHOWN = 8
 
 
-class Catalogue(Protocol):
-    """The tasks that there are."""
-
-    def domains(self) -> tuple[str, ...]:
-        """The names of the domains."""
-        ...
-
-    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
-        """The ids of a split, in its order.
-
-        Raises:
-            UnknownDomainError: there is no such domain.
-            DataError: it has no such split.
-        """
-        ...
-
-    def all_task_ids(self, domain: str) -> tuple[str, ...]:
-        """The ids of all tasks of a domain, in the order of its file."""
-        ...
-
-    def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
-        """The kinds of tasks by id; None where the domain has one kind of task.
-
-        Raises:
-            DataError: a task cannot be read.
-        """
-        ...
-
-    def playable_solo(self, domain: str, task_id: str) -> bool:
-        """Whether a task can be played without a user.
-
-        Raises:
-            DataError: the task cannot be read.
-        """
-        ...
-
-
 def resolve(
     request: EvaluationRequest,
-    catalogue: Catalogue,
+    catalogue: Benchmarks,
     overrides: Overrides | None = None,
     *,
     bundled: Sequence[str] = BUNDLED_AGENTS,
@@ -100,7 +59,7 @@ def resolve(
 
     Args:
         request: What was asked for, by whoever read it.
-        catalogue: The tasks that there are.
+        catalogue: The benchmarks that there are.
         overrides: The command line's flags.
         bundled: The names of the bundled agents.
 
@@ -112,10 +71,11 @@ def resolve(
     _check_flags(flags)
     warnings = list(request.warnings)
     named = _participants(request.participants, bundled, warnings)
-    participants, members = _team(named, request, warnings)
+    _refuse_unknown_domains(request, catalogue)
+    participants, members = _team(named, request, catalogue, warnings)
     seed = _setting(flags.seed, request.seed, DEFAULT_SEED)
     planned = _planned(request, catalogue, flags.limit, seed, warnings)
-    _refuse_what_cannot_work(participants, planned)
+    _refuse_what_cannot_work(participants, planned, catalogue)
     try:
         return EvaluationPlan(
             participants=participants,
@@ -129,6 +89,7 @@ def resolve(
             max_steps=_setting(flags.max_steps, request.max_steps, DEFAULT_MAX_STEPS),
             solo=request.solo,
             evaluation_type=request.evaluation_type,
+            options=request.options,
             user_llm=request.user_llm,
             user_llm_args=request.user_llm_args or {},
             reasoning=request.reasoning,
@@ -138,10 +99,18 @@ def resolve(
         raise RequestError(f"the request cannot be planned: {exc}") from exc
 
 
+def _refuse_unknown_domains(request: EvaluationRequest, catalogue: Benchmarks) -> None:
+    try:
+        for selection in request.selections:
+            catalogue.of(selection.domain)
+    except DataError as exc:
+        raise RequestError(str(exc)) from exc
+
+
 def _refuse_what_cannot_work(
-    participants: Sequence[Participant], planned: Sequence[PlannedTasks]
+    participants: Sequence[Participant], planned: Sequence[PlannedTasks], catalogue: Benchmarks
 ) -> None:
-    without = [each.domain for each in planned if each.domain in WITHOUT_ACTIONS]
+    without = [each.domain for each in planned if not catalogue.domain(each.domain).has_gold]
     if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
         raise RequestError(
             f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and those of "
@@ -197,14 +166,17 @@ def _participants(
 
 
 def _team(
-    named: tuple[Participant, ...], request: EvaluationRequest, warnings: list[str]
+    named: tuple[Participant, ...],
+    request: EvaluationRequest,
+    catalogue: Benchmarks,
+    warnings: list[str],
 ) -> tuple[tuple[Participant, ...], tuple[Participant, ...]]:
     """Who plays, and who belongs to the same team; nobody where each stands for itself."""
     entry = request.entry
     remote = [participant for participant in named if participant.builtin is None]
-    exercised = any(selection.domain == COORDINATION for selection in request.selections)
+    watched = any("team" in catalogue.domain(each.domain).needs for each in request.selections)
     if entry is None:
-        if len(remote) > 1 and exercised:
+        if len(remote) > 1 and watched:
             roles = ", ".join(repr(participant.role) for participant in remote)
             warnings.append(
                 f"{roles} are assessed one by one; to assess them as one team, send JSON with "
@@ -235,29 +207,24 @@ def _team(
 
 def _planned(
     request: EvaluationRequest,
-    catalogue: Catalogue,
+    catalogue: Benchmarks,
     limit: int | None,
     seed: int,
     warnings: list[str],
 ) -> list[PlannedTasks]:
     if not request.selections:
-        known = ", ".join(catalogue.domains())
+        known = ", ".join(catalogue.domains)
         raise RequestError(f"no domain is named to play tasks of; known: {known}")
+    catalogue = _with_options(request, catalogue)
     merged: dict[str, list[str]] = {}
     for selection in request.selections:
         merged.setdefault(selection.domain, []).extend(
-            _ids(selection, catalogue, warnings, solo=request.solo, limit=limit, seed=seed)
+            _ids(selection, catalogue.of(selection.domain), request, limit, seed, warnings)
         )
-    actionless = [domain for domain in merged if domain in WITHOUT_ACTIONS]
-    if request.evaluation_type == "action" and actionless:
+    if not any(merged.values()):
         raise RequestError(
-            f"{actionless[0]!r} has no action-only scoring: its tasks name no actions that an agent "
-            "has to take, since several ways are right; leave evaluation_type out, or the domain"
-        )
-    if request.solo and not any(merged.values()):
-        raise RequestError(
-            f"none of these tasks of {' and '.join(merged)} can be played solo: they have no "
-            "ticket, or a history with a user; leave solo out, or name other tasks"
+            f"none of these tasks of {' and '.join(merged)} can be played {_how(request)}: "
+            f"{'; '.join(dict.fromkeys(warnings))}; leave that out, or name other tasks"
         )
     planned = []
     for domain, ids in merged.items():
@@ -274,47 +241,77 @@ def _planned(
     return planned
 
 
+def _with_options(request: EvaluationRequest, catalogue: Benchmarks) -> Benchmarks:
+    """The benchmarks with the request's options, each of which a benchmark that is played has."""
+    played = [catalogue.of(selection.domain) for selection in request.selections]
+    for name in request.options:
+        if not any(name in benchmark.options_type.model_fields for benchmark in played):
+            known = sorted({each for other in played for each in other.options_type.model_fields})
+            raise RequestError(
+                f"there is no option {name!r} of {played[0].name}: "
+                f"{'its options are ' + ', '.join(known) if known else 'it has none'}"
+            )
+    for selection, benchmark in zip(request.selections, played, strict=True):
+        without = "evaluation_type" not in benchmark.options_type.model_fields
+        if request.evaluation_type == "action" and without:
+            raise RequestError(
+                f"{selection.domain!r} has no action-only scoring: its tasks name no actions that "
+                "an agent has to take, since several ways are right; leave evaluation_type out, or "
+                "the domain"
+            )
+    try:
+        return catalogue.with_options(lambda benchmark: options_of(request, benchmark))
+    except DataError as exc:
+        raise RequestError(str(exc)) from exc
+
+
+def _how(request: EvaluationRequest) -> str:
+    """How tasks are to be played, where that makes a difference to whether they can be."""
+    return "solo" if request.solo else "with these options"
+
+
+def _refuse_unsupported(domain: str, benchmark: Benchmark, request: EvaluationRequest) -> None:
+    """Refuse a domain of which no task can be played with the request's options."""
+    no_solo = request.solo and "solo" not in benchmark.options_type.model_fields
+    reason = "its tasks need a user" if no_solo else benchmark.unsupported(domain)
+    if reason is not None:
+        raise RequestError(f"{domain!r} cannot be played {_how(request)}: {reason}")
+
+
 def _ids(
     selection: Selection,
-    catalogue: Catalogue,
-    warnings: list[str],
-    *,
-    solo: bool,
+    benchmark: Benchmark,
+    request: EvaluationRequest,
     limit: int | None,
     seed: int,
+    warnings: list[str],
 ) -> tuple[str, ...]:
-    """The ids that a selection means, checked. None may be left where `solo` is wanted."""
+    """The ids that a selection means, checked. None may be left of those that can be played."""
     domain = selection.domain
-    known_domains = catalogue.domains()
-    if domain not in known_domains:
-        raise RequestError(str(UnknownDomainError(domain, known_domains)))
-    if solo and domain not in SOLO_DOMAINS:
-        raise RequestError(
-            f"{domain!r} cannot be played solo: its tasks need a user; solo is for "
-            f"{' and '.join(SOLO_DOMAINS)}"
-        )
+    _refuse_unsupported(domain, benchmark, request)
     try:
-        of_split = catalogue.task_ids(domain, selection.split)
+        of_split = benchmark.task_ids(domain, selection.split)
+        how = _how(request)
         if selection.task_ids is not None:
-            named = _named(selection, selection.task_ids, of_split, catalogue)
-            return _playable_solo(domain, named, None, catalogue, warnings) if solo else named
-        if solo:
-            wanted = selection.num_tasks if selection.first else None
-            of_split = _playable_solo(domain, of_split, wanted, catalogue, warnings)
-        size = _size(selection, len(of_split), limit, warnings, solo=solo)
-        if selection.first or size == len(of_split):
-            return of_split[:size]
-        return _sample(selection, of_split, size, catalogue, warnings, seed=seed)
+            named = _named(selection, selection.task_ids, of_split, benchmark)
+            return _playable(domain, named, None, benchmark, how, warnings)
+        wanted = selection.num_tasks if selection.first else None
+        playable = _playable(domain, of_split, wanted, benchmark, how, warnings)
+        left = "" if playable == of_split else f" that can be played {how}"
+        size = _size(selection, len(playable), limit, left, warnings)
+        if selection.first or size == len(playable):
+            return playable[:size]
+        return _sample(selection, playable, size, benchmark, warnings, seed=seed)
     except DataError as exc:
         raise RequestError(str(exc)) from exc
 
 
 def _named(
-    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], catalogue: Catalogue
+    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], benchmark: Benchmark
 ) -> tuple[str, ...]:
     """The ids of a selection, all of which there are."""
     domain = selection.domain
-    known = of_split if selection.split != BASE_SPLIT else catalogue.all_task_ids(domain)
+    known = of_split if selection.split != BASE_SPLIT else benchmark.all_task_ids(domain)
     present = set(known)
     for task_id in ids:
         if task_id not in present:
@@ -324,41 +321,45 @@ def _named(
     return ids
 
 
-def _playable_solo(
+def _playable(
     domain: str,
     ids: Iterable[str],
     wanted: int | None,
-    catalogue: Catalogue,
+    benchmark: Benchmark,
+    how: str,
     warnings: list[str],
 ) -> tuple[str, ...]:
-    """The first `wanted` ids that can be played without a user, with a warning for the others."""
+    """The first `wanted` ids that can be played, with a warning for the others."""
     kept: list[str] = []
-    left_out: list[str] = []
+    left_out: dict[str, str] = {}
     for task_id in ids:
         if len(kept) == wanted:
             break
-        (kept if catalogue.playable_solo(domain, task_id) else left_out).append(task_id)
-    left_out = list(dict.fromkeys(left_out))
+        reason = benchmark.unplayable(benchmark.ref(domain, task_id))
+        if reason is None:
+            kept.append(task_id)
+        else:
+            left_out[task_id] = reason
     if left_out:
         more = len(left_out) - _IDS_SHOWN
-        shown = ", ".join(left_out[:_IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        shown = ", ".join(list(left_out)[:_IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
         warnings.append(
-            f"{domain}: {shown} cannot be played solo (no ticket, or a history with a user) and "
+            f"{domain}: {shown} cannot be played {how} "
+            f"({'; '.join(dict.fromkeys(left_out.values()))}) and "
             f"{'is' if len(left_out) == 1 else 'are'} left out"
         )
     return tuple(kept)
 
 
 def _size(
-    selection: Selection, available: int, limit: int | None, warnings: list[str], *, solo: bool
+    selection: Selection, available: int, limit: int | None, left: str, warnings: list[str]
 ) -> int:
     """How many tasks a selection without ids means, with a warning where there are fewer."""
     wanted = selection.num_tasks
     if wanted is not None and wanted > available:
-        solo_only = " that can be played solo" if solo else ""
         warnings.append(
             f"{selection.domain}: {wanted} tasks were asked for and the split "
-            f"{selection.split!r} has {available}{solo_only}: all of them are played"
+            f"{selection.split!r} has {available}{left}: all of them are played"
         )
     return min(number for number in (wanted, limit, available) if number is not None)
 
@@ -367,7 +368,7 @@ def _sample(
     selection: Selection,
     of_split: tuple[str, ...],
     size: int,
-    catalogue: Catalogue,
+    benchmark: Benchmark,
     warnings: list[str],
     *,
     seed: int,
@@ -376,7 +377,7 @@ def _sample(
 
     Of a domain with one kind of task: the first tasks.
     """
-    kinds = catalogue.kinds(selection.domain, of_split)
+    kinds = benchmark.kinds(selection.domain, of_split)
     if kinds is None:
         return of_split[:size]
     drawn = stratified_sample(kinds, size, seed=seed)
@@ -428,6 +429,8 @@ def equivalent_command(plan: EvaluationPlan) -> str:
         config["solo"] = True
     if plan.evaluation_type != "all":
         config["evaluation_type"] = plan.evaluation_type
+    if plan.options:
+        config["options"] = plan.options
     if plan.user_llm is not None:
         config["user_llm"] = plan.user_llm
     if plan.user_llm_args:

@@ -40,6 +40,10 @@ class DataOrigin(Row):
 
     source: str
     revision: str
+    benchmark: str | None = None
+    """Whose domain it is; None in runs of versions that did not note it."""
+    simulates_user: bool = True
+    """Whether somebody plays a user there: rules, or a language model."""
 
 
 class TrialRow(Row):
@@ -112,10 +116,12 @@ class ReferencePlay(Row):
 
 
 class DomainReferences(Row):
-    """The floor and the ceiling of a domain; None where it has no such agent."""
+    """The references of a domain; None where it has no such agent."""
 
     floor: ReferencePlay | None = None
     ceiling: ReferencePlay | None = None
+    others: dict[str, ReferencePlay] = {}
+    """Those that are neither, by name."""
 
 
 class ReferenceScore(Row):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.models import ModelSpec, default_spec, user_spec
+from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.core.settings import Settings
 from adk_agent.results.summary import DataOrigin
-from adk_agent.runs.store import RULES, SCRIPTED, WITHOUT_MODELS, RunManifest
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
-from tau_bridge.tau2.data import DataSource
+from adk_agent.runs.store import WITHOUT_MODELS, RunManifest
+from tau_bridge.benchmarks import Benchmarks
 
 NO_MODELS = (
     "the run was begun by a version that did not note its language models: whether the trials that "
@@ -21,50 +19,40 @@ NO_MODELS = (
 _MODEL = "model of the "
 
 
-def data_origins(plan: EvaluationPlan, source: DataSource) -> dict[str, DataOrigin]:
-    """Where the data of each domain of a plan comes from."""
+def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DataOrigin]:
+    """Where the data of each domain of a plan come from."""
     origins = {}
-    for domain in (planned.domain for planned in plan.tasks):
-        bundled = BUNDLED_DOMAINS.get(domain)
-        origins[domain] = (
-            DataOrigin(source=source.name, revision=source.revision(domain))
-            if bundled is None
-            else DataOrigin(source="greenroom", revision=bundled.revision())
+    for domain in plan.domains:
+        benchmark = benchmarks.of(domain)
+        found = benchmark.revision(domain)
+        origins[domain] = DataOrigin(
+            source=found.source,
+            revision=found.revision,
+            benchmark=benchmark.name,
+            simulates_user="user" in benchmarks.domain(domain).needs,
         )
     return origins
 
 
-def model_specs(
-    plan: EvaluationPlan, settings: Settings
-) -> tuple[ModelSpec | None, ModelSpec | None]:
-    """The models that play the user and judge statements; None where rules do, or nobody has to."""
-    if not plan.benchmark_tasks:
-        return None, None
-    user = user_spec(settings, plan.user_llm, plan.user_llm_args)
-    return None if plan.solo else user, default_spec(settings) or user
-
-
-def model_labels(plan: EvaluationPlan, settings: Settings) -> dict[str, str]:
-    """Who plays the user, and who judges: a model and its address, without any key, or rules."""
-    user, judge = model_specs(plan, settings)
-    judge = judge or default_spec(settings)  # which judges how a team works together
-    return {
-        "user": SCRIPTED if user is None else user.label,
-        "judge": RULES if judge is None else judge.label,
-    }
-
-
 def refuse_a_mixture(
-    manifest: RunManifest, versions: Mapping[str, str], source: DataSource, settings: Settings
+    manifest: RunManifest,
+    versions: Mapping[str, str],
+    benchmarks: Benchmarks,
+    models: ModelChoice,
 ) -> None:
     """Make sure that trials which are played now compare with those that a run has already.
 
     Raises:
         RequestError: Versions, data or language models are not those of the run; says which.
     """
-    then = named_conditions(manifest.versions, manifest.data, manifest.models)
-    models = model_labels(manifest.plan, settings) if manifest.models else {}
-    now = named_conditions(versions, data_origins(manifest.plan, source), models)
+    plan = manifest.plan
+    needs = benchmarks.needs(plan.domains)
+    then = named_conditions(manifest.versions, _revisions(manifest.data), manifest.models)
+    now = named_conditions(
+        versions,
+        _revisions(data_origins(plan, benchmarks)),
+        models.labels(plan, needs) if manifest.models else {},
+    )
     differing = differences(then, now, when=("then", "now"))
     if differing:
         only_models = all(name.startswith(_MODEL) for name in differing)
@@ -98,3 +86,7 @@ def differences(
         for name in sorted(one.keys() | other.keys())
         if one.get(name) != other.get(name)
     ]
+
+
+def _revisions(origins: Mapping[str, DataOrigin]) -> dict[str, str]:
+    return {domain: f"{origin.source} {origin.revision}" for domain, origin in origins.items()}

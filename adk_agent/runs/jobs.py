@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.results.summary import TrialKey
-from tau_bridge.tau2.loop import trial_seeds
+from tau_bridge.seeds import trial_seeds
 
 
 @dataclass(frozen=True, kw_only=True)

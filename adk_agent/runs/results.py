@@ -134,7 +134,7 @@ def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationRepo
         plan=plan,
         created_at=manifest.created_at,
         versions=manifest.versions,
-        warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"])),
+        warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"], manifest.data)),
         **made,
         trials=rows,
         evaluations=(),

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from adk_agent.core.model_choice import SCRIPTED
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.core.settings import Settings
 from adk_agent.results.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
 from adk_agent.results.summary import DataOrigin, References, SummaryRow, TrialRow, tables
 from adk_agent.results.team_summary import TeamRow, for_report, judge_warnings, team_row
@@ -19,8 +19,7 @@ from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
 from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
-from tau_bridge.tau2.completion import CACHED, COMPLETION
+from tau_bridge.completion import CACHED, COMPLETION
 
 MOST_WARNED = 5
 """Warnings of one kind."""
@@ -89,7 +88,6 @@ class Tally:
         versions: Mapping[str, str],
         origins: Mapping[str, DataOrigin],
         references: References,
-        settings: Settings,
         interrupted: bool,
     ) -> EvaluationReport:
         """The report of what has ended so far."""
@@ -106,10 +104,9 @@ class Tally:
             warnings=(
                 *self._plan.warnings,
                 *self._warnings,
-                *_unused_models(self._plan, settings),
                 *self._reuse(),
                 *judge_warnings(self._evaluations.values()),
-                *warnings_of(self._plan, rows, made["summary"]),
+                *warnings_of(self._plan, rows, made["summary"], origins),
             ),
             **made,
             trials=rows,
@@ -206,11 +203,14 @@ class Tally:
 
 
 def warnings_of(
-    plan: EvaluationPlan, rows: Sequence[TrialRow], summary: Sequence[SummaryRow]
+    plan: EvaluationPlan,
+    rows: Sequence[TrialRow],
+    summary: Sequence[SummaryRow],
+    origins: Mapping[str, DataOrigin],
 ) -> list[str]:
     """The warnings of a report that follow from its trials."""
     return [
-        *_gaps(plan, rows),
+        *_gaps(plan, rows, origins),
         *sickly(rows),
         *_uneven(summary),
         *_ended_by_agents(rows),
@@ -223,10 +223,12 @@ _WITHOUT: Final = {
 }
 
 
-def _gaps(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> list[str]:
+def _gaps(
+    plan: EvaluationPlan, rows: Sequence[TrialRow], origins: Mapping[str, DataOrigin]
+) -> list[str]:
     """Warnings of what the scores lack."""
     warnings = []
-    if any(row.user == "scripted" and row.domain not in BUNDLED_DOMAINS for row in rows):
+    if any(row.user == SCRIPTED and origins[row.domain].simulates_user for row in rows):
         warnings.append(
             "the user was scripted: it can answer, confirm and follow simple conditions of its "
             "task, and cannot bargain, insist or judge; these scores do not compare with published "
@@ -272,17 +274,4 @@ def _ended_by_agents(trials: Sequence[TrialRow]) -> list[str]:
                 f"{participant} in {domain}: {reasons.total()} of {len(mine)} trials were ended by "
                 f"an error of the agent and are scored 0; {count} by: {reason}"
             )
-    return warnings
-
-
-def _unused_models(plan: EvaluationPlan, settings: Settings) -> list[str]:
-    """Warnings about language models that were named and not used."""
-    warnings = []
-    if settings.offline and plan.user_llm is not None:
-        warnings.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")
-    if "llm_model" in settings.model_fields_set and not settings.model_configured:
-        warnings.append(
-            f"the language model {settings.llm_model!r} was not used: AGENTBEATS_LLM_API_KEY "
-            "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
-        )
     return warnings

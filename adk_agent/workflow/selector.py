@@ -30,7 +30,7 @@ from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.requests.lookup import LIST_TASKS, REGISTER_AGENT, LookupTools
-from adk_agent.requests.planning import Catalogue, describe, resolve
+from adk_agent.requests.planning import describe, resolve
 from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, read_request
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses
@@ -38,6 +38,7 @@ from adk_agent.requests.registry import checked_name, checked_url
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says, text_of
 from adk_agent.workflow.offline import OfflineModel, last_user_text
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def offline_selector_model() -> OfflineModel:
 class SelectorDeps:
     """What the selector needs: the catalogue, and the model that reads sentences."""
 
-    catalogue: Callable[[], Catalogue]
+    catalogue: Callable[[], Benchmarks]
     model: BaseLlm | str
     may_register: bool = True
     """Whether requests may register agents, whose names then count for everybody."""
@@ -117,7 +118,7 @@ class _Selector:
         self._lookup = lookup
 
     def instruction(self, context: ReadonlyContext) -> str:  # noqa: ARG002 - ADK's signature
-        domains = ", ".join(self._deps.catalogue().domains())
+        domains = ", ".join(self._deps.catalogue().domains)
         bundled = ", ".join(f"builtin:{name}" for name in BUNDLED_AGENTS)
         return (
             "You read requests to evaluate agents on τ²-bench tasks and answer with one JSON "

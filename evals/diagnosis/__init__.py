@@ -1,20 +1,18 @@
 """Diagnosis: why a trial did not pass, and what shows it.
 
-Others import it from here. May import `evals.outcome` and nothing else of `evals`.
+May import `evals.outcome` and nothing else of `evals`.
 """
 
 from __future__ import annotations
 
 from evals.diagnosis.answer import diagnose_answer
 from evals.diagnosis.broken import diagnose_broken
-from evals.diagnosis.business import BusinessConduct, diagnose_business
 from evals.diagnosis.conduct import Call, Conduct, Path, Reply, Turn
 from evals.diagnosis.conversation import diagnose_conversation
 from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.diagnosis.verdict import Suspicion, diagnosis_of
 
 __all__ = [
-    "BusinessConduct",
     "Call",
     "CallDifference",
     "Conduct",
@@ -28,7 +26,6 @@ __all__ = [
     "Turn",
     "diagnose_answer",
     "diagnose_broken",
-    "diagnose_business",
     "diagnose_conversation",
     "diagnosis_of",
 ]

@@ -2,5 +2,6 @@
 
 The messenger and its conversations, cards, bounds, the policy of the network, and how replies are
 read; `traceability` reads the steps that agents report, `proxy` watches agents that call each
-other. May import the modules beside the folders of `tau_bridge`, but no benchmark.
+other. May import the modules beside the folders of `tau_bridge`, but not `benchmark.py` and no
+benchmark.
 """

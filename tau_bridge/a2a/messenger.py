@@ -219,6 +219,16 @@ class Conversation:
         """How many reports are not kept, because there were too many or they were too long."""
         self._report_bytes = 0
 
+    def attach(self, metadata: Mapping[str, Any]) -> None:
+        """Send JSON along with the first message, besides what goes along already.
+
+        Raises:
+            RuntimeError: The first message was sent.
+        """
+        if self._chars:
+            raise RuntimeError("metadata go along with the first message, and that was sent")
+        self._metadata = {**(self._metadata or {}), **metadata}
+
     async def send(self, text: str) -> Reply:
         """Send a message and wait for the reply. Adds exactly one AGENT step, whatever happens.
 

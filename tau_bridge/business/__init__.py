@@ -1,5 +1,5 @@
 """Business scenarios: requests to an agent that has tools, a policy, and an end state to reach.
 
-Their world, the server of its tools, the user, the references and the score. May import the modules
-beside the folders of `tau_bridge`, but neither `tau2` nor `a2a`.
+Their records and tools, the user, the references, the score and its diagnosis; `benchmark` is what
+others see of it. May import `a2a` and the modules beside the folders, but no other benchmark.
 """

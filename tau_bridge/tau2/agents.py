@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from tau_bridge.tau2.world import ToolSchema, World
+from tau_bridge.completion import ToolSchema
+from tau_bridge.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from tau_bridge.tau2.world import World
 from tau_bridge.wire import first_message, parse_reply, tool_result_line
 
 DONE: Final = "done"

@@ -13,8 +13,8 @@ from tau_bridge.tau2.tool_names import TOOL_NAMES
 from tau_bridge.tau2.toolkits import airline_blueprint, retail_blueprint, telecom_blueprint
 
 if TYPE_CHECKING:
+    from tau_bridge.completion import ToolSchema
     from tau_bridge.tau2.data import DataSource
-    from tau_bridge.tau2.world import ToolSchema
 
 
 class Domain:

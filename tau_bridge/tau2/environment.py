@@ -7,14 +7,14 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tau_bridge.completion import ToolSchema
 from tau_bridge.errors import HarnessError
+from tau_bridge.messages import Requestor, ToolCall, ToolMessage
 from tau_bridge.tau2.blueprint import Sides, Toolkit
 from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.messages import Requestor, ToolCall, ToolMessage
 from tau_bridge.tau2.rendering import render
 from tau_bridge.tau2.tables import differences, updated
 from tau_bridge.tau2.tasks import EnvAssertion, EnvCall, InitializationData
-from tau_bridge.tau2.world import ToolSchema
 
 _log = logging.getLogger(__name__)
 

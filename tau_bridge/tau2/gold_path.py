@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tau_bridge.messages import Message, Requestor
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.gold_walk import GoldWalk, Worlds
 from tau_bridge.tau2.matching import MadeCall, differing, made_calls, pair_nearest, pair_writes
-from tau_bridge.tau2.messages import Message, Requestor
 from tau_bridge.tau2.replay import message_history
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tau_bridge.messages import Message, ToolCall
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.matching import MadeCall, pair_writes
-from tau_bridge.tau2.messages import Message, ToolCall
 from tau_bridge.tau2.replay import set_state
 from tau_bridge.tau2.tasks import EnvAssertion, GoldAction, Task
 

@@ -9,7 +9,6 @@ override the reason for which the conversation was ending anyway.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -23,9 +22,7 @@ from tau_bridge.errors import (
     BridgeError,
     DataError,
 )
-from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.agents import DONE, AgentSide
-from tau_bridge.tau2.messages import (
+from tau_bridge.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
@@ -34,6 +31,8 @@ from tau_bridge.tau2.messages import (
     UserMessage,
     parse_messages,
 )
+from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2.agents import DONE, AgentSide
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
@@ -120,12 +119,6 @@ class Played:
     def fault(self) -> Fault | None:
         """On whose side it broke; None where nothing did."""
         return None if self.error is None else self.error.fault
-
-
-def trial_seeds(seed: int, trials: int) -> tuple[int, ...]:
-    """The seeds of a run's trials, as the official engine draws them from the run's seed."""
-    draw = random.Random(seed)  # noqa: S311  (the official seeds, not a secret)
-    return tuple(draw.randint(0, 1_000_000) for _ in range(trials))
 
 
 async def converse(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from tau_bridge.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.tasks import GoldAction
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from evals.trace import CallType
+from tau_bridge.completion import COMPLETION, Completion, CompletionResult, ToolSchema
 from tau_bridge.errors import UserModelError
+from tau_bridge.masking import without_secrets
+from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.completion import COMPLETION, Completion, CompletionResult
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
-from tau_bridge.tau2.world import ToolSchema
 
 USER: Final = "user"
 """What the trace calls whoever plays the user."""
@@ -187,16 +186,3 @@ def flipped(message: Message) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return flat
-
-
-_SECRET: Final = re.compile(
-    r"(?i:\bbearer\s+[^\s'\",]+)"
-    r"|\b(?:sk|pk|key|api)[-_](?=[^\s'\",]*\d)[^\s'\",]+"
-    r"|(?=[\w\-./+=]*\d)[\w\-./+=]{24,}"
-)
-_READ_CHARS: Final = 2000
-
-
-def without_secrets(text: str, *, max_chars: int = 600) -> str:
-    """An error's text, shortened, with everything that could be a key masked."""
-    return _SECRET.sub("***", text[:_READ_CHARS])[:max_chars]

@@ -10,11 +10,11 @@ from typing import Final
 
 from evals.outcome import TaskResult
 from tau_bridge.clock import Runtime
+from tau_bridge.messages import AssistantMessage, Message, ToolCall
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import DONE, AgentSide, AgentTurn, call_ids
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.scripted_user import ScriptedUser

@@ -11,9 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tau_bridge.errors import HarnessError
-from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.environment import Environment
-from tau_bridge.tau2.messages import (
+from tau_bridge.messages import (
     AssistantMessage,
     Message,
     ToolCall,
@@ -21,6 +19,8 @@ from tau_bridge.tau2.messages import (
     UserMessage,
     parse_messages,
 )
+from tau_bridge.tau2.domains import Domain
+from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.tasks import GoldAction, InitialState, Task
 from tau_bridge.tau2.world import World
 

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tau_bridge.errors import DataError
-from tau_bridge.tau2.messages import Message, parse_messages
+from tau_bridge.messages import Message, parse_messages
 from tau_bridge.tau2.tasks import Task
 
 

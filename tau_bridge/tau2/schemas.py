@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field, create_model
 
+from tau_bridge.completion import ToolSchema
 from tau_bridge.errors import DataError
-from tau_bridge.tau2.world import ToolSchema
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evals.outcome import Check, Component, ComponentName, Failed, Scored, TaskResult, Unscored
+from evals.outcome import Check, Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.errors import HarnessError
+from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.environment import Environment
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, UserMessage
 from tau_bridge.tau2.replay import apply_gold, message_history, set_state
-from tau_bridge.tau2.tasks import EnvAssertion, EvaluationCriteria, GoldAction, Task
+from tau_bridge.tau2.tasks import (
+    EnvAssertion,
+    EvaluationCriteria,
+    GoldAction,
+    OfficialComponentName,
+    Task,
+)
 
 REGULAR_ENDS = frozenset({"agent_stop", "user_stop"})
 """The termination reasons after which a conversation counts."""
@@ -221,14 +227,14 @@ def _statements(
 
 
 def _component(
-    name: ComponentName, checks: Sequence[Check], produced_by: str = _RULES
+    name: OfficialComponentName, checks: Sequence[Check], produced_by: str = _RULES
 ) -> Component:
     value = 1.0 if all(check.met for check in checks) else 0.0
     outcome = Scored(value=value, produced_by=produced_by)
     return Component(name=name, outcome=outcome, checks=tuple(checks))
 
 
-def _broken(name: ComponentName, reason: str, checks: Sequence[Check] = ()) -> Component:
+def _broken(name: OfficialComponentName, reason: str, checks: Sequence[Check] = ()) -> Component:
     return Component(
         name=name, outcome=Failed(reason=reason, fault="harness"), checks=tuple(checks)
     )

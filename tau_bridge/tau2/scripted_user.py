@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from tau_bridge.completion import ToolSchema
+from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.tau2.persona import Persona, asking
 from tau_bridge.tau2.stopping import STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
 from tau_bridge.tau2.tool_requests import RequestedTools
-from tau_bridge.tau2.world import ToolSchema
 
 PATIENCE: Final = 40
 """Turns of the user after which it hangs up. A gold path of the published tasks takes at most 22

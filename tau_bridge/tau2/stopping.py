@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tau_bridge.tau2.messages import UserMessage
+from tau_bridge.messages import UserMessage
 
 STOP: Final = "###STOP###"
 """The goal is reached, or the user gives up. Also what an agent that works alone says at the end."""

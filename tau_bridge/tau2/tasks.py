@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evals.outcome import OfficialComponentName
-from tau_bridge.tau2.messages import Requestor
+from tau_bridge.messages import Requestor
 
+OfficialComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
+"""The components of a τ²-bench reward, by their official names."""
 DEFAULT_BASIS: tuple[OfficialComponentName, ...] = ("DB", "COMMUNICATE")
 """The reward basis of a task that names none."""
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tau_bridge.completion import ToolSchema
+from tau_bridge.messages import ToolCall, ToolMessage
 from tau_bridge.tau2.agents import call_ids
-from tau_bridge.tau2.messages import ToolCall, ToolMessage
-from tau_bridge.tau2.world import ToolSchema
 
 MAX_REQUESTS: Final = 5
 """Tools taken from one text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from tau_bridge.tau2.messages import Message, UserMessage
+from tau_bridge.messages import Message, UserMessage
 from tau_bridge.tau2.model_user import USER, ModelUser
 from tau_bridge.tau2.scripted_user import ScriptedUser
 

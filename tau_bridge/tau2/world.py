@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
-from tau_bridge.tau2.messages import ToolCall, ToolMessage
-
-ToolSchema = Mapping[str, Any]
-"""A tool in OpenAI's function format: `{"type": "function", "function": {...}}`."""
+from tau_bridge.completion import ToolSchema
+from tau_bridge.messages import ToolCall, ToolMessage
 
 
 class World(Protocol):

@@ -2,11 +2,13 @@ import contextlib
 import json
 import threading
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.responses import JSONResponse, Response
 
+from adk_agent.assembly import Assembly
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import EvaluationDeps
@@ -18,6 +20,7 @@ from evals.latency import LatencyEvaluator
 from tau_bridge.a2a.extensions import TRACEABILITY_KEY
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.tau2.data import open_source
 from tau_bridge.testing import raw_agent, serve
 
@@ -27,6 +30,11 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def source():
     return open_source(None)
+
+
+@pytest.fixture(scope="session")
+def benchmarks():
+    return open_benchmarks(lambda _: {})
 
 
 @pytest.fixture
@@ -41,19 +49,21 @@ def make_source(tmp_path):
         (domain / "split_tasks.json").write_text(json.dumps({"base": ids}))
         (domain / "db.json").write_text(json.dumps({"tasks": {}, "users": {}}))
         (domain / "policy.md").write_text("Be kind.")
-        return open_source(tmp_path / "data")
+        folder = str(tmp_path / "data")
+        return open_benchmarks(lambda _: {"TAU2_DATA_DIR": folder})
 
     return make
 
 
 @pytest.fixture
-def make_deps(tmp_path, source):
+def make_deps(tmp_path, benchmarks):
     def make(**changes):
         timeout_s = changes.pop("timeout_s", 30.0)
         limits = MessengerLimits(timeout_s=timeout_s, retry_wait_s=0.001)
+        models = Assembly(settings=changes.pop("settings", Settings.load())).models()
         fields = {
-            "settings": Settings.load(),
-            "source": source,
+            "benchmarks": benchmarks,
+            "models": replace(models, answers=changes.pop("answers", None)),
             "runtime": manual_runtime(),
             "new_run_id": lambda: "run-1",
             "evaluators": EvaluatorRegistry([LatencyEvaluator()]),

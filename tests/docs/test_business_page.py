@@ -11,8 +11,8 @@ from tau_bridge.business.scenarios import (
     scenarios,
 )
 from tau_bridge.business.scoring import BASIS
-from tau_bridge.business.tool_server import ToolServerLimits
 from tau_bridge.business.tools import Effect
+from tau_bridge.tool_server import ToolServerLimits
 
 TEXT = (Path(__file__).parents[2] / "docs/business.md").read_text()
 

@@ -56,11 +56,12 @@ from evals.outcome import ComponentName
 from evals.statistics import Comparison
 from evals.trace import InteractionStep, Trace
 from purple_agent.teams.plan import FaultKind
-from tau_bridge import coordination
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.proxy import ProxyLimits
 from tau_bridge.a2a.traceability import FILE_LIMITS, ReportLimits
+from tau_bridge.exercises import questions
 from tau_bridge.tau2.loop import Termination
+from tau_bridge.teams import teams
 from tau_bridge.trace_file import TraceEntry
 from tau_bridge.wire import ParsedReply
 
@@ -317,8 +318,8 @@ def test_every_kind_of_fault_is_explained():
 
 def test_the_number_of_exercises_and_teams_is_right():
     text = (DOCS / "coordination.md").read_text()
-    assert f"holds {len(coordination.exercises())} exercises" in text
-    assert len(coordination.teams()) == 12
+    assert f"holds {len(questions.exercises())} exercises" in text
+    assert len(teams()) == 12
     assert "Twelve teams come along" in text
 
 

@@ -1,4 +1,4 @@
-"""RayExecutor: plays τ²-bench trials by the workers of a Ray cluster, and everything else here."""
+"""RayExecutor: plays trials by the workers of a Ray cluster, and here what cannot travel."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from adk_agent.play.executors.base import Executor, OpenExecutor, Say
 from adk_agent.play.executors.cluster import RayCluster, connected, make_sure_that_installed
 from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, Worker, WorkerLostError
 from adk_agent.play.executors.local import LocalExecutor
-from adk_agent.play.executors.worker import WorkerParts, equipment_of, parts_of
+from adk_agent.play.executors.worker import WorkerParts, equipment_of, may_travel, parts_of
 from adk_agent.play.trial import TrialDeps, unplayed_trial
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.outcome import Fault
 from tau_bridge.a2a.networks import is_on_this_machine
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 
 if TYPE_CHECKING:
     from adk_agent.play.evaluation import EvaluationDeps
@@ -56,10 +55,13 @@ class RayExecutor:
 def stays_here(job: TrialJob, deps: TrialDeps) -> bool:
     """Whether a trial has to be played in this process.
 
-    Exercises and scenarios need what is served here, and calls between the members of a watched
-    team go through a proxy that is here.
+    Tools are served here, and calls between the members of a watched team go through a proxy that
+    is here.
     """
-    return job.domain in BUNDLED_DOMAINS or deps.teams[job.participant.address].proxy is not None
+    return (
+        not may_travel(deps.benchmarks, job.domain)
+        or deps.teams[job.participant.address].proxy is not None
+    )
 
 
 def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -> TrialRecord:
@@ -122,7 +124,7 @@ async def _ready(crew: Crew) -> AsyncIterator[Crew]:
 
 async def _hired(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
     worker, ready = await cluster.start(parts, at_once=deps.plan.max_concurrency)
-    differing = equipment_of(deps.domains).differences(ready.equipment)
+    differing = equipment_of(deps.benchmarks, _travelling(deps)).differences(ready.equipment)
     if differing:
         worker.kill()
         raise WorkerLostError(
@@ -130,6 +132,11 @@ async def _hired(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Wo
             f"{'; '.join(differing)}"
         )
     return worker
+
+
+def _travelling(deps: TrialDeps) -> list[str]:
+    """The domains whose trials may be played elsewhere."""
+    return [each for each in deps.plan.domains if may_travel(deps.benchmarks, each)]
 
 
 def refuse_agents_out_of_reach(
@@ -160,6 +167,6 @@ def _notes(jobs: Sequence[TrialJob], elsewhere: Sequence[TrialJob]) -> tuple[str
     if not here:
         return ()
     return (
-        f"{here} of {len(jobs)} trials were not played by Ray workers: exercises, business "
-        "scenarios and watched teams are played by the process that reports",
+        f"{here} of {len(jobs)} trials were not played by Ray workers: those that need tools "
+        "of ours, and watched teams, are played by the process that reports",
     )

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 
-from adk_agent.core.plan import COORDINATION, EvaluationPlan
 from adk_agent.play.executors.base import Executor
 from adk_agent.play.trial import TrialDeps, unplayed_trial
 from adk_agent.play.vigil import Vigil
@@ -57,14 +56,12 @@ async def play_all(
         raise group.exceptions[0] from None
 
 
-def in_turns(jobs: Sequence[TrialJob], plan: EvaluationPlan) -> Sequence[TrialJob]:
-    """Trials of a plan in the order in which they are begun, where nothing asks for another one.
+def in_turns(jobs: Sequence[TrialJob]) -> Sequence[TrialJob]:
+    """Trials in the order in which they are begun where teams are watched.
 
-    A watched team plays one exercise at a time: with the participants taking turns, nobody waits
-    for one team while another has nothing to do.
+    A watched team plays one task at a time: with the participants taking turns, nobody waits for
+    one team while another has nothing to do.
     """
-    if not plan.plays(COORDINATION):
-        return jobs
     by_participant: dict[str, list[TrialJob]] = {}
     for job in jobs:
         by_participant.setdefault(job.participant.address, []).append(job)

@@ -1,4 +1,4 @@
-"""RemoteWorker: what plays τ²-bench trials in another process, maybe on another machine.
+"""RemoteWorker: what plays trials in another process, maybe on another machine.
 
 Knows nothing of what starts it. Everything that it needs comes as one `WorkerParts`, which pickles.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from adk_agent.play.trial import TrialDeps, play_trial
 from adk_agent.runs.conditions import differences, named_conditions
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
-from tau_bridge.tau2.domains import Domain, load_domain
+from tau_bridge.benchmarks import Benchmarks
 
 if TYPE_CHECKING:
     from adk_agent.play.evaluation import EvaluationDeps
@@ -106,15 +106,21 @@ def parts_of(
     )
 
 
-def equipment_of(domains: Mapping[str, Domain]) -> Equipment:
+def equipment_of(benchmarks: Benchmarks, domains: Iterable[str]) -> Equipment:
     """What this process plays tasks of some domains with."""
     return Equipment(
         versions=versions(),
         revisions={
-            name: f"{domain.source.name} {domain.source.revision(name)}"
-            for name, domain in sorted(domains.items())
+            name: f"{found.source} {found.revision}"
+            for name in sorted(domains)
+            for found in [benchmarks.of(name).revision(name)]
         },
     )
+
+
+def may_travel(benchmarks: Benchmarks, domain: str) -> bool:
+    """Whether trials of a domain may be played elsewhere: they need nothing that is served here."""
+    return not benchmarks.domain(domain).needs & {"tools", "team"}
 
 
 class RemoteWorker:
@@ -152,13 +158,16 @@ class RemoteWorker:
         messenger = built.new_messenger()
         for url in parts.allowed:
             messenger.allow(url)
+        benchmarks = built.benchmarks.with_options(plan.options_of)
+        domains = [each for each in plan.domains if may_travel(benchmarks, each)]
+        for domain in domains:
+            ids = next(each.task_ids for each in plan.tasks if each.domain == domain)
+            benchmark = benchmarks.of(domain)
+            benchmark.prepare([benchmark.ref(domain, task_id) for task_id in ids])
         self._deps = TrialDeps(
             run_id=parts.run_id,
             plan=plan,
-            domains={
-                planned.domain: load_domain(built.source, planned.domain)
-                for planned in plan.benchmark_tasks
-            },
+            benchmarks=benchmarks,
             urls=parts.urls,
             teams=parts.teams,
             messenger=messenger,
@@ -170,4 +179,4 @@ class RemoteWorker:
             user_model=parts.user_model,
             judge_model=parts.judge_model,
         )
-        return Ready(machine=socket.gethostname(), equipment=equipment_of(self._deps.domains))
+        return Ready(machine=socket.gethostname(), equipment=equipment_of(benchmarks, domains))

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from adk_agent.core.printable import printable
 from adk_agent.present.exports.output import Export, Output
 from adk_agent.present.exports.played import PlayedRun
 from adk_agent.results.summary import TrialRow
 from adk_agent.results.tables import counted
-from evals.outcome import ComponentName
+from tau_bridge.benchmarks import Benchmarks
 
 FILE = "trials.csv"
-_COMPONENTS: tuple[str, ...] = tuple(
-    name for group in get_args(ComponentName) for name in (get_args(group) or (group,))
-)
-_BREAKDOWN = {name: f"reward_{name.lower()}" for name in _COMPONENTS}
-COLUMNS = (
+_BEFORE = (
     "run_id",
     "participant",
     "role",
@@ -31,7 +27,8 @@ COLUMNS = (
     "passed",
     "reward",
     "reward_basis",
-    *_BREAKDOWN.values(),
+)
+_AFTER = (
     "fault",
     "reason",
     "failure_kind",
@@ -54,9 +51,25 @@ COLUMNS = (
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(run: PlayedRun) -> Export:
-    """The trials that ended, in the plan's order, as UTF-8 text with a header (RFC 4180)."""
-    return Export(outputs=(Output(name=FILE, chunks=_lines(run)),))
+def to_csv(run: PlayedRun, benchmarks: Benchmarks) -> Export:
+    """The trials that ended, in the plan's order, as UTF-8 text with a header (RFC 4180).
+
+    Args:
+        run: The run.
+        benchmarks: Each component of theirs has a column, whether or not the run played them.
+    """
+    names = [name for each in benchmarks.domains for name in benchmarks.domain(each).components]
+    played = [name for row in run.report.trials for name in row.reward_breakdown]
+    return Export(outputs=(Output(name=FILE, chunks=_lines(run, columns([*names, *played]))),))
+
+
+def columns(components: Iterable[str]) -> dict[str, str | None]:
+    """The columns in their order; those of components with the component's name."""
+    return {
+        **dict.fromkeys(_BEFORE),
+        **{f"reward_{name.lower()}": name for name in components},
+        **dict.fromkeys(_AFTER),
+    }
 
 
 def inert(text: str) -> str:
@@ -70,15 +83,15 @@ def inert(text: str) -> str:
     return f"'{shown}" if text.startswith(_FORMULA) else shown
 
 
-def _lines(run: PlayedRun) -> Iterator[str]:
+def _lines(run: PlayedRun, header: Mapping[str, str | None]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
+    writer.writerow(header)
     for part in run.parts():
         common = {"run_id": run.report.run_id, "role": part[0].role, **_origin(run, part[1])}
         for row in run.rows(part):
-            values = {**common, **_values(row)}
-            writer.writerow([_cell(values[column]) for column in COLUMNS])
+            values = {**common, **_values(row, header)}
+            writer.writerow([_cell(values[column]) for column in header])
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
@@ -89,17 +102,17 @@ def _origin(run: PlayedRun, domain: str) -> dict[str, str]:
     return {"data_source": data.source, "data_revision": data.revision}
 
 
-def _values(row: TrialRow) -> dict[str, Any]:
+def _values(row: TrialRow, header: Mapping[str, str | None]) -> dict[str, Any]:
     why = row.diagnosis
     given: Mapping[str, Any] = row.model_dump(
-        include=set(COLUMNS) - {"reward_basis"}, exclude={"diagnosis"}
+        include={*_BEFORE, *_AFTER} - {"reward_basis"}, exclude={"diagnosis"}
     )
     return {
         **given,
         "repair_kinds": counted(row.repair_kinds),
         "passed": row.passed if row.status == "scored" else None,
         "reward_basis": " ".join(row.basis),
-        **{column: row.reward_breakdown.get(name) for name, column in _BREAKDOWN.items()},
+        **{column: row.reward_breakdown.get(name) for column, name in header.items() if name},
         "failure_kind": why.kind if why is not None else None,
         "failure_side": why.side if why is not None else None,
         "failure_summary": why.summary if why is not None else None,

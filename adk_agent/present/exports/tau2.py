@@ -19,7 +19,6 @@ from adk_agent.present.exports.played import Part, PlayedRun, label_of
 from adk_agent.results.summary import TrialRow, total
 from adk_agent.runs.store import TrialRecord
 from evals.trace import CallType
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.loop import ConversationLimits
 from tau_bridge.tau2.users import USER
@@ -41,7 +40,7 @@ def to_tau2(run: PlayedRun, source: DataSource) -> Export:
         RequestError: It played no domain of τ²-bench, or with other data.
         DataError: The data cannot be read.
     """
-    parts = [part for part in run.parts() if part[1] not in BUNDLED_DOMAINS]
+    parts = [part for part in run.parts() if part[1] in source.domains()]
     if not parts:
         msg = f"run {run.report.run_id} has no trial of a τ²-bench domain"
         raise RequestError(msg)

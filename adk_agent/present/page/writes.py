@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from adk_agent.core.plan import BUSINESS
 from tau_bridge.business.scenarios import scenario
 from tau_bridge.business.tools import Find, Get, GetApproval
 from tau_bridge.errors import BridgeError
 from tau_bridge.tau2.tool_names import TOOL_NAMES
+
+BUSINESS = "business"
 
 
 def writes_of(domain: str, task_id: str) -> Callable[[str], bool]:

@@ -23,7 +23,7 @@ from adk_agent.requests.reading.words import (
     alternatives,
     did_you_mean,
 )
-from tau_bridge.coordination import teams
+from tau_bridge.teams import teams
 
 AGENT_MARK = "\ue000"
 """Stands in the text where an address or a bundled agent's name stood."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from adk_agent.core.plan import BUSINESS
 from adk_agent.requests.reading.short_ids import whole_id
-from adk_agent.requests.reading.words import TASK_NOUN
+from adk_agent.requests.reading.words import BUSINESS, TASK_NOUN
 from tau_bridge.business.scenarios import scenarios
 
 _PROCESS = re.compile(rf"\b{BUSINESS}[\s-]+process(?:es)?\b")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from adk_agent.core.plan import COORDINATION
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.short_ids import whole_id
-from tau_bridge.coordination import exercises
+from adk_agent.requests.reading.words import COORDINATION
+from tau_bridge.exercises.questions import exercises
 
 _EXERCISES = re.compile(
     r"\b(?:(?:team|teamwork|team-?work|co-?ordination|collaboration|group)[\s-]+)?"

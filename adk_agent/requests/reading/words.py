@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from adk_agent.core.plan import BUSINESS, COORDINATION
-
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, for lists of many short words."""
     return tuple(text.split())
 
 
+COORDINATION, BUSINESS = "coordination", "business"
 DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION, BUSINESS)
 """The domains that a sentence may name."""
 BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")

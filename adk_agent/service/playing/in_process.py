@@ -42,7 +42,7 @@ class InProcessPlayer:
 
     async def __aenter__(self) -> Self:
         """Open the task data, which all orders share."""
-        self._assembly = replace(self._assembly, source=self._assembly.open_source())
+        self._assembly = replace(self._assembly, benchmarks=self._assembly.open_benchmarks())
         return self
 
     async def __aexit__(

@@ -7,7 +7,8 @@ import pytest
 from adk_agent.cli.main import LISTED, main
 from adk_agent.runs.tracking import tracked_run
 from adk_agent.testing import manual_runtime
-from tau_bridge import coordination
+from tau_bridge.exercises import questions
+from tau_bridge.teams import teams
 
 
 @pytest.fixture
@@ -38,13 +39,13 @@ def test_every_list_has_a_line_for_each_row_and_no_row_twice(listed, what):
 
 def test_exercises_are_listed_with_what_a_team_has_to_know(listed):
     rows, _ = listed("exercises")
-    assert [row["exercise"] for row in rows] == list(coordination.exercises())
+    assert [row["exercise"] for row in rows] == list(questions.exercises())
     assert all(row["title"] and row["skills"] for row in rows)
 
 
 def test_exercises_are_the_tasks_of_a_domain(listed):
     rows, _ = listed("tasks", "--domain", "coordination")
-    assert [row["task"] for row in rows] == list(coordination.exercises())
+    assert [row["task"] for row in rows] == list(questions.exercises())
     domains, _ = listed("domains")
     [row] = [row for row in domains if row["domain"] == "coordination"]
     assert row["tasks"] == f"{len(rows)} exercises"
@@ -53,7 +54,7 @@ def test_exercises_are_the_tasks_of_a_domain(listed):
 
 def test_teams_are_listed_under_the_names_that_requests_use(listed):
     rows, lines = listed("teams")
-    assert [row["team"] for row in rows] == [f"team:{name}" for name in coordination.teams()]
+    assert [row["team"] for row in rows] == [f"team:{name}" for name in teams()]
     assert lines[0].startswith("team:star5  5 members  [bottleneck, hub, over_centralized]")
 
 

@@ -15,8 +15,8 @@ from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
 from adk_agent.testing import chat_model
-from tau_bridge.tau2.completion import CompletionResult
-from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.completion import CompletionResult
+from tau_bridge.messages import ToolCall
 from tau_bridge.testing import serve
 
 KEY = "sk-very-secret"
@@ -250,7 +250,7 @@ async def test_answers_that_a_judge_was_no_use_with_are_not_given_again(
 
         return answer
 
-    deps = deps_of(make_deps, model, cache, source=make_source(JUDGED))
+    deps = deps_of(make_deps, model, cache, benchmarks=make_source(JUDGED))
     plan = make_plan("builtin:null", task_ids=["judged"])
     model.answer = judging("All is well!")
     [broken] = (await evaluate(plan, deps, request="", run_id="first")).trials

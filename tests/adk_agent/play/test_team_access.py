@@ -15,14 +15,13 @@ from a2a.types import Role, SendMessageRequest
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import PlannedTasks
 from adk_agent.play.evaluation import evaluate
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import read_request
 from adk_agent.runs.store import load_trials
 from evals.driver import EvaluatorRegistry
 from evals.graph import schedule
 from evals.graph.evaluator import GraphEvaluator
-from tau_bridge import coordination
+from tau_bridge.teams import teams
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -69,15 +68,15 @@ def play(make_plan, make_deps, tmp_path):
 
 
 async def test_a_bundled_team_shows_the_same_graph_whichever_way_it_is_seen(play, team_graph):
-    teams = coordination.teams()
+    every = teams()
     seen_by = {
-        "the proxy": (1.0, await play(teams, believe_reports=False)),
-        "reports": (0.0, await play(teams, observe_teams=False)),
-        "both": (1.0, await play(teams)),
+        "the proxy": (1.0, await play(every, believe_reports=False)),
+        "reports": (0.0, await play(every, observe_teams=False)),
+        "both": (1.0, await play(every)),
     }
     _, first = seen_by["the proxy"]
     for coverage, report in seen_by.values():
-        for row, team in zip(report.teams, teams.values(), strict=True):
+        for row, team in zip(report.teams, every.values(), strict=True):
             details = team_graph(report, row.participant)
             assert sorted(row.labels) == sorted(team.labels), team.name
             assert {found["name"] for found in details["findings"]} == set(team.findings)
@@ -87,7 +86,7 @@ async def test_a_bundled_team_shows_the_same_graph_whichever_way_it_is_seen(play
 
 
 def test_every_bundled_team_is_a_scenario_of_the_ground_truth():
-    assert {scenario["team"] for scenario in TEAM_SCENARIOS} == set(coordination.teams())
+    assert {scenario["team"] for scenario in TEAM_SCENARIOS} == set(teams())
     assert len(TEAM_SCENARIOS) == 21
 
 
@@ -136,13 +135,13 @@ def knows(text, context_id):
 
 
 @pytest.fixture
-def make_team_plan(source):
+def make_team_plan(benchmarks):
     """The plan that AgentBeats JSON makes of several participants."""
 
     def make(participants, *, entry, **config):
         config = {"domain": "coordination", "task_ids": [EXERCISE], "entry": entry, **config}
         request = read_request(json.dumps({"participants": participants, "config": config}))
-        return resolve(request, SourceCatalogue(source))
+        return resolve(request, benchmarks)
 
     return make
 

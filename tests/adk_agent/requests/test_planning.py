@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from adk_agent.requests.catalogue import SourceCatalogue
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -24,12 +25,11 @@ from adk_agent.core.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import describe, equivalent_command, resolve
 from adk_agent.requests.reader import read_request
-from tau_bridge import coordination
 from tau_bridge.business import scenarios
 from tau_bridge.errors import DataError, UnknownDomainError
+from tau_bridge.exercises import questions
 from tau_bridge.sampling import TaskKind
 from tau_bridge.tau2.data import open_source
 
@@ -210,7 +210,7 @@ def test_ten_business_scenarios_expect_different_outcomes_of_different_processes
 
 def test_exercises_keep_their_order() -> None:
     plan = exercise_plan(request(Selection(domain="coordination", num_tasks=3)))
-    assert ids(plan) == tuple(coordination.exercises())[:3]
+    assert ids(plan) == tuple(questions.exercises())[:3]
     assert plan.warnings == ()
 
 
@@ -509,7 +509,7 @@ def test_an_entry_makes_one_team_of_the_participants() -> None:
     plan = exercise_plan(team_request(TEAM, entry="lead"))
     assert [each.role for each in plan.participants] == ["lead"]
     assert [each.role for each in plan.members] == ["lead", "orders"]
-    assert plan.total_trials == len(coordination.exercises())
+    assert plan.total_trials == len(questions.exercises())
 
 
 def test_the_entry_all_asks_every_member() -> None:
@@ -577,4 +577,4 @@ def test_sentences_about_coordination_become_exercises(
     assert [each.address for each in plan.participants] == addresses
     [planned] = plan.tasks
     assert planned.domain == "coordination"
-    assert len(planned.task_ids) == (tasks or len(coordination.exercises()))
+    assert len(planned.task_ids) == (tasks or len(questions.exercises()))

@@ -15,7 +15,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.reader import BUNDLED_AGENTS, DOMAINS, Refusal, read_request
 from adk_agent.requests.reading.words import BUNDLED_TEAMS
-from tau_bridge import coordination
+from tau_bridge.teams import teams
 
 CORPUS = Path(__file__).resolve().parents[3] / "data" / "requests.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
@@ -70,7 +70,7 @@ def test_the_corpus_is_large_and_its_ids_are_unique() -> None:
 
 
 def test_the_teams_that_a_sentence_may_name_are_the_bundled_ones() -> None:
-    assert tuple(coordination.teams()) == BUNDLED_TEAMS
+    assert tuple(teams()) == BUNDLED_TEAMS
 
 
 def test_the_reader_gets_at_least_95_percent_of_the_corpus_exactly_right() -> None:

@@ -89,6 +89,6 @@ def served():
 @pytest.fixture(scope="session")
 def exercise_list():
     """The bundled exercises."""
-    from tau_bridge.coordination import exercises
+    from tau_bridge.exercises.questions import exercises
 
     return tuple(exercises().values())

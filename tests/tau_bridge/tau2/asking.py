@@ -1,6 +1,6 @@
 """Calls of a world, in short."""
 
-from tau_bridge.tau2.messages import ToolCall
+from tau_bridge.messages import ToolCall
 from tau_bridge.tau2.tasks import parse_task
 
 

@@ -1,6 +1,6 @@
 """A scenario about a parcel, for the tests of users."""
 
-from tau_bridge.tau2.completion import CompletionResult
+from tau_bridge.completion import CompletionResult
 from tau_bridge.tau2.tasks import parse_task
 
 GREETING = "Hi! How can I help you today?"

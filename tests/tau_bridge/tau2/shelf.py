@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from hypothesis import strategies as st
 
 from tau_bridge.clock import Runtime
+from tau_bridge.messages import ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.loop import ConversationLimits, converse
-from tau_bridge.tau2.messages import ToolMessage, UserMessage
 from tau_bridge.tau2.tasks import parse_task
 
 GREETING = "Hi! How can I help you today?"

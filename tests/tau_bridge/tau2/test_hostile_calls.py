@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.environment import Environment
-from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.tasks import parse_task

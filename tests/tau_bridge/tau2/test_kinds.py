@@ -9,8 +9,8 @@ import pytest
 from evals.outcome import Scored
 from evals.reward import reward_of
 from tau_bridge.sampling import stratified_sample
+from tau_bridge.seeds import trial_seeds
 from tau_bridge.tau2.kinds import kind_of
-from tau_bridge.tau2.loop import trial_seeds
 from tau_bridge.tau2.references import play_floor
 from tau_bridge.tau2.tasks import Task, parse_task
 from tau_bridge.tau2.tool_names import TOOL_NAMES

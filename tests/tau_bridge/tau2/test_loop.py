@@ -24,15 +24,16 @@ from tau_bridge.errors import (
     HarnessError,
     UserModelError,
 )
-from tau_bridge.tau2.agents import AgentTurn
-from tau_bridge.tau2.loop import ConversationLimits, converse, trial_seeds
-from tau_bridge.tau2.messages import (
+from tau_bridge.messages import (
     AssistantMessage,
     ToolCall,
     ToolMessage,
     UserMessage,
     parse_messages,
 )
+from tau_bridge.seeds import trial_seeds
+from tau_bridge.tau2.agents import AgentTurn
+from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.tasks import parse_task
 from tau_bridge.tau2.users import ScriptedUser
 from tau_bridge.wire import MESSAGES_LINE

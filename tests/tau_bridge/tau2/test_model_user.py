@@ -8,9 +8,10 @@ import pytest
 from evals.trace import CallType
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import UserModelError
+from tau_bridge.masking import without_secrets
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from tau_bridge.tau2.model_user import scenario_text, system_prompt, without_secrets
+from tau_bridge.tau2.model_user import scenario_text, system_prompt
 from tau_bridge.tau2.stopping import is_stop
 from tau_bridge.tau2.users import ModelUser
 from tests.tau_bridge.tau2.parcels import GREETING, OPENING, TASK, TOOLS, result

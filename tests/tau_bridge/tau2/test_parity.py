@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evals.reward import reward_of
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.replay import message_history, new_world
 from tau_bridge.tau2.results import read_results
 from tau_bridge.tau2.scoring import score_components

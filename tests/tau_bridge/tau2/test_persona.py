@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from tau_bridge.messages import AssistantMessage
 from tau_bridge.tau2.first_person import sentences, statement
-from tau_bridge.tau2.messages import AssistantMessage
 from tau_bridge.tau2.tasks import parse_task
 from tau_bridge.tau2.users import ScriptedUser
 

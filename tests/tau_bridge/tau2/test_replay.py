@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from tau_bridge.errors import HarnessError
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.environment import Environment
-from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, MockTools, mock_blueprint
 from tau_bridge.tau2.replay import apply_gold, exchanges, set_state
 from tau_bridge.tau2.tasks import EnvAssertion, GoldAction, parse_task

@@ -4,7 +4,7 @@ import pytest
 
 from evals.outcome import Failed, Scored, Unscored
 from evals.reward import reward_of
-from tau_bridge.tau2.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.tasks import parse_task
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tau_bridge.tau2.messages import AssistantMessage, ToolMessage
+from tau_bridge.messages import AssistantMessage, ToolMessage
 from tau_bridge.tau2.scripted_user import PATIENCE
 from tau_bridge.tau2.stopping import is_stop
 from tau_bridge.tau2.tasks import parse_task

@@ -21,7 +21,7 @@ from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
-from tau_bridge.tau2.loop import trial_seeds
+from tau_bridge.seeds import trial_seeds
 from tau_bridge.testing import RequestLog, scripted_agent, serve
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

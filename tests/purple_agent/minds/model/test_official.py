@@ -10,9 +10,9 @@ from purple_agent.stages.reasoner import ReasonerStage
 from purple_agent.stages.session import SessionStage
 from purple_agent.toolbox.verbs import is_write
 from tau_bridge import wire
+from tau_bridge.messages import ToolCall
 from tau_bridge.tau2.data import open_source
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.messages import ToolCall
 from tau_bridge.tau2.replay import new_world
 from tests.purple_agent.minds.scripted_model import player
 

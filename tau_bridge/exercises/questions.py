@@ -54,21 +54,7 @@ class Exercise(_Data):
         )
 
 
-class Team(_Data):
-    """A bundled team of agents: who belongs to it, and what is known to be true of it."""
-
-    name: _Text
-    description: _Text
-    entry: _Text
-    """The member that answers for the team."""
-    members: tuple[_Text, ...]
-    labels: tuple[_Text, ...]
-    """What the graph tier has to say of it."""
-    findings: tuple[_Text, ...] = ()
-
-
 _EXERCISES: TypeAdapter[tuple[Exercise, ...]] = TypeAdapter(tuple[Exercise, ...])
-_TEAMS: TypeAdapter[tuple[Team, ...]] = TypeAdapter(tuple[Team, ...])
 
 
 @cache
@@ -97,17 +83,3 @@ def exercise(exercise_id: str) -> Exercise:
 def exercises_revision() -> str:
     """A hash of all exercises, to tell apart what was asked in different versions."""
     return revision_of(_EXERCISES.dump_json(tuple(exercises().values())))
-
-
-@cache
-def teams() -> dict[str, Team]:
-    """The bundled teams by name, in their order.
-
-    Raises:
-        DataError: the bundled file cannot be used.
-    """
-    try:
-        found = _TEAMS.validate_python(bundled_json("teams.json")["teams"])
-    except (ValidationError, KeyError, TypeError) as exc:
-        raise DataError(f"the bundled teams cannot be read: {exc}") from exc
-    return {team.name: team for team in found}

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from tau_bridge.tau2.messages import ToolCall
-from tau_bridge.tau2.world import ToolSchema
+from tau_bridge.messages import ToolCall
 
+ToolSchema = Mapping[str, Any]
+"""A tool in OpenAI's function format: `{"type": "function", "function": {...}}`."""
 CACHED: Final = "cached"
 """Additional attribute of a step in which an answer from an earlier call was used: `true`."""
 COMPLETION: Final = "completion"

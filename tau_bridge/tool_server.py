@@ -1,4 +1,4 @@
-"""BusinessTools: serves the tools of scenarios over HTTP while a run plays."""
+"""ToolServer: serves the tools of trials over HTTP while a run plays."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import json
 import math
 import secrets
 import socket
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
 from evals.trace import CallType
 from tau_bridge.bounds import Bounds
-from tau_bridge.business.scenarios import Scenario
-from tau_bridge.business.world import BusinessWorld
 from tau_bridge.loopback import LOOPBACK, listening_socket
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
     from tau_bridge.recorder import TraceRecorder
 
-TOOLS: Final = "business-tools"
-"""What a trace calls the server."""
 EVERY_INTERFACE: Final = "0.0.0.0"  # noqa: S104 - only where an address for others is set
 _SHUTDOWN_S: Final = 3
 """How long calls in flight may go on when a run ends."""
@@ -48,15 +44,48 @@ class ToolServerLimits(Bounds):
 _DEFAULT_LIMITS = ToolServerLimits()
 
 
+class AnsweredCall(Protocol):
+    """What a call was answered: an error, or else a result."""
+
+    @property
+    def error(self) -> str | None:
+        """The error; None where there is a result."""
+        ...
+
+    @property
+    def result(self) -> Any:
+        """A JSON value."""
+        ...
+
+
+class ToolWorld(Protocol):
+    """The tools of one trial, over whatever they act on."""
+
+    @property
+    def calls(self) -> Sequence[AnsweredCall]:
+        """The calls that were made so far."""
+        ...
+
+    def listed(self) -> Sequence[Mapping[str, Any]]:
+        """The tools as an agent may see them now, JSON values."""
+        ...
+
+    def call(self, name: str, arguments: dict[str, Any], /) -> AnsweredCall:
+        """Make a call, and write it down."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolSession:
     """One trial's way to its tools: `id` is known to nobody else, and cannot be guessed."""
 
     id: str
-    world: BusinessWorld
+    world: ToolWorld
     recorder: TraceRecorder
     caller: str
     """What the trace calls the agent."""
+    name: str
+    """What the trace calls the tools."""
 
 
 class _BadCallError(Exception):
@@ -67,7 +96,7 @@ class _BadCallError(Exception):
         super().__init__(message)
 
 
-class BusinessTools:
+class ToolServer:
     """A server for the tools of many trials at once. Use it as an asynchronous context manager.
 
     `GET /mcp/tools?session_id=` lists, `POST /mcp` with `{tool, params, session_id}` calls. What a
@@ -135,20 +164,22 @@ class BusinessTools:
 
     @contextlib.contextmanager
     def session(
-        self, scenario: Scenario, *, recorder: TraceRecorder, caller: str
+        self, world: ToolWorld, *, recorder: TraceRecorder, caller: str, name: str
     ) -> Iterator[ToolSession]:
         """The tools of one trial, for as long as it lasts. Its calls become steps of its trace.
 
         Args:
-            scenario: Whose tools and records.
+            world: Whose tools.
             recorder: Takes one step for each call.
             caller: What the trace calls the agent.
+            name: What the trace calls the tools.
         """
         session = ToolSession(
             id=self._new_session_id(),
-            world=BusinessWorld(scenario),
+            world=world,
             recorder=recorder,
             caller=caller,
+            name=name,
         )
         self._sessions[session.id] = session
         try:
@@ -218,7 +249,7 @@ def _made(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, 
     step = session.recorder.begin(
         call_type=CallType.TOOL,
         caller=session.caller,
-        callee=TOOLS,
+        callee=session.name,
         name=tool,
         parent_step_id=turn[-1].step_id if turn else None,
         request_text=json.dumps(params, ensure_ascii=False),
@@ -258,7 +289,7 @@ def _deeper_than(value: object, levels: int) -> bool:
 
 
 def _server(app: Any) -> uvicorn.Server:
-    import uvicorn  # takes a tenth of a second: only runs that play scenarios pay it
+    import uvicorn  # takes a tenth of a second: only runs that need it pay it
 
     class Server(uvicorn.Server):
         """Leaves signals to the program."""

@@ -1,15 +1,20 @@
-"""diagnose_business: why a business scenario did not come to what was expected."""
+"""diagnose_scenario: why a business scenario did not come to what was expected."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evals.diagnosis.circles import repeated_call
-from evals.diagnosis.conduct import Conduct, refusal
+from evals.diagnosis.conduct import Call, Conduct, Turn, refusal
 from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, of_words, unsaid
 from evals.outcome import TaskResult
+from tau_bridge.business.scenarios import Scenario
+from tau_bridge.business.tools import Insert, SetFields
+from tau_bridge.business.world import BusinessWorld
+from tau_bridge.messages import AssistantMessage, Message, UserMessage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +98,70 @@ def _undone(found: BusinessConduct) -> Iterator[Suspicion]:
         yield Suspicion(kind="missing_write", text=text)
     if found.kept:
         yield Suspicion(kind="policy", text="the case was not handed over to a person")
+
+
+def diagnose_scenario(
+    world: BusinessWorld, result: TaskResult, messages: Sequence[Message]
+) -> Diagnosis:
+    """Why a business scenario did not come to what was expected.
+
+    Args:
+        world: As the agent left it.
+        result: Its components.
+        messages: The conversation.
+    """
+    conduct = Conduct(
+        turns=_turns(messages), calls=_business_calls(world), handing_over=frozenset()
+    )
+    return diagnose_business(result, _business_conduct(result, world.scenario, conduct))
+
+
+def _business_calls(world: BusinessWorld) -> list[Call]:
+    writing = {
+        tool.name for tool in world.scenario.tools if isinstance(tool.effect, SetFields | Insert)
+    }
+    return [
+        Call(
+            name=made.tool,
+            arguments=made.arguments,
+            error=made.error is not None,
+            result=made.error or json.dumps(made.result),
+            writes=made.tool in writing,
+        )
+        for made in world.calls
+    ]
+
+
+def _business_conduct(result: TaskResult, scenario: Scenario, conduct: Conduct) -> BusinessConduct:
+    """The checks in the order in which they are made: calls, approvals, then the handing over."""
+    expected = scenario.expected
+    checks = {component.name: component.checks for component in result.components}
+    policy, state = checks.get("POLICY", ()), checks.get("STATE", ())
+    calls = len(expected.forbidden_calls)
+    approvals = calls + len(expected.approvals)
+    over = any(check.met is False for check in policy[approvals:])
+    *changes, nothing_else = state
+    return BusinessConduct(
+        conduct=conduct,
+        forbidden=[_bare(check.description) for check in policy[:calls] if not check.met],
+        not_asked=[_bare(check.description) for check in policy[calls:approvals] if not check.met],
+        handed_over=over and expected.outcome != "escalate",
+        kept=over and expected.outcome == "escalate",
+        undone=[check.description for check in changes if not check.met],
+        also_changed=None if nothing_else.met else nothing_else.reason,
+        expects_changes=bool(expected.changes),
+    )
+
+
+def _bare(description: str) -> str:
+    for beginning in ("does not call ", "asks for an approval of "):
+        description = description.removeprefix(beginning)
+    return description
+
+
+def _turns(messages: Sequence[Message]) -> list[Turn]:
+    return [
+        Turn(speaker=message.role, text=message.text, message=index)
+        for index, message in enumerate(messages)
+        if isinstance(message, AssistantMessage | UserMessage) and message.text
+    ]

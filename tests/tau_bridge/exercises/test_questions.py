@@ -8,7 +8,7 @@ import pytest
 
 from purple_agent.teams.skills import SKILLS
 
-DATA = json.loads((Path(__file__).parents[1] / "data/exercises.json").read_bytes())
+DATA = json.loads((Path(__file__).parents[3] / "data/exercises.json").read_bytes())
 EXERCISES = DATA["exercises"]
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=[one["id"] for one in EXERCISES])
 

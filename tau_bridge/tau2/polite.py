@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
+from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage
 from tau_bridge.tau2.agents import call_ids
 from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.messages import AssistantMessage, Message, ToolCall, UserMessage
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.stopping import is_stop
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task

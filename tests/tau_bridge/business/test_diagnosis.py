@@ -2,7 +2,8 @@
 
 import pytest
 
-from evals.diagnosis import BusinessConduct, Call, Conduct, diagnose_business
+from evals.diagnosis import Call, Conduct
+from tau_bridge.business.diagnosis import BusinessConduct, diagnose_business
 from tests.evals.diagnosis.plays import READ, component, result, said
 
 BUSINESS = result(component("STATE"), component("POLICY"), component("COMMUNICATE"))

@@ -1,0 +1,98 @@
+"""ModelChoice: which language models play users and judge, in one evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.errors import ModelError, PreflightError
+from adk_agent.core.models import LiteLlmCompletion, ModelSpec
+from adk_agent.core.plan import EvaluationPlan
+
+SCRIPTED = "scripted"
+"""Who plays the user where no model does."""
+RULES = "rules"
+"""Who judges where no model does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """The models at hand, and which of them a plan is played with.
+
+    Args:
+        default: The configured model; None where there is none.
+        user: Gives the model that plays the user, from the one that a request names and its
+            arguments; None: rules do.
+        offline: No model is used, whatever is configured.
+        unused: The name of a model that is configured and cannot be called; None: there is none.
+        answers: Where answers are kept, and taken from.
+    """
+
+    default: ModelSpec | None = None
+    user: Callable[[str | None, Mapping[str, Any]], ModelSpec | None] = lambda _name, _args: None
+    offline: bool = False
+    unused: str | None = None
+    answers: AnswerCache | None = None
+
+    def specs(
+        self, plan: EvaluationPlan, needs: Collection[str]
+    ) -> tuple[ModelSpec | None, ModelSpec | None]:
+        """The models that play the user and judge statements.
+
+        Args:
+            plan: Which is played.
+            needs: What its domains need; a model only where they need `user` or `judge`.
+        """
+        named = self.user(plan.user_llm, plan.user_llm_args)
+        user = named if "user" in needs and not plan.solo else None
+        return user, (self.default or named) if "judge" in needs else None
+
+    def labels(self, plan: EvaluationPlan, needs: Collection[str]) -> dict[str, str]:
+        """Who plays the user, and who judges: a model and its address, without any key, or rules."""
+        user, judge = self.specs(plan, needs)
+        judge = judge or self.default  # which judges how a team works together
+        return {
+            "user": SCRIPTED if user is None else user.label,
+            "judge": RULES if judge is None else judge.label,
+        }
+
+    async def opened(
+        self, plan: EvaluationPlan, needs: Collection[str], say: Callable[[str], None]
+    ) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
+        """The models that play the user and judge statements, made sure to answer.
+
+        Args:
+            plan: Which is played.
+            needs: What its domains need.
+            say: Is told what is done.
+
+        Raises:
+            PreflightError: One does not answer.
+        """
+        user, judge = (
+            None if spec is None else LiteLlmCompletion(spec, answers=self.answers)
+            for spec in self.specs(plan, needs)
+        )
+        if judge is not None and user is not None and judge.spec == user.spec:
+            judge = user
+        try:
+            for model in {id(model): model for model in (user, judge) if model}.values():
+                say(f"asking the model {model.spec.name} whether it answers")
+                await model.check()
+        except ModelError as error:
+            raise PreflightError(str(error)) from error
+        return user, judge
+
+    def warnings(self, plan: EvaluationPlan) -> list[str]:
+        """Warnings about language models that were named and not used."""
+        found = []
+        if self.offline and plan.user_llm is not None:
+            found.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")
+        if self.unused is not None:
+            found.append(
+                f"the language model {self.unused!r} was not used: AGENTBEATS_LLM_API_KEY "
+                "and AGENTBEATS_LLM_BASE_URL are not set, or offline was asked for"
+            )
+        return found

@@ -1,0 +1,72 @@
+"""RecordedJudge: a language model that decides about statements, its calls in the trial's trace."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from adk_agent.core.errors import ModelError
+from adk_agent.core.models import LiteLlmCompletion
+from evals.statements import JudgementError, judge_statements
+from evals.trace import CallType
+from tau_bridge.completion import COMPLETION
+from tau_bridge.recorder import TraceRecorder
+
+logger = logging.getLogger(__name__)
+
+JUDGE = "judge"
+"""Who the trace says asked for verdicts on statements."""
+
+
+class RecordedJudge:
+    """Judges the statements of one trial. A `tau_bridge.benchmark.Judge`.
+
+    Args:
+        model: Is asked.
+        recorder: Takes a step for each call.
+    """
+
+    def __init__(self, model: LiteLlmCompletion, recorder: TraceRecorder) -> None:
+        self._model = model
+        self._recorder = recorder
+        self.problem: str | None = None
+        """Why it could not judge; None where it did, or was not asked."""
+
+    @property
+    def produced_by(self) -> str:
+        """Who decides, for the results."""
+        return f"llm:{self._model.spec.name}"
+
+    async def __call__(
+        self, statements: Sequence[str], transcript: str
+    ) -> Mapping[str, bool] | None:
+        """Whether each statement holds; None where the model broke, and `problem` says how."""
+        try:
+            judged = await judge_statements(statements, transcript, self._ask)
+        except (ModelError, JudgementError) as error:
+            self._model.forget_answers()  # a later try of this trial is to ask anew
+            logger.warning("the judge of statements failed: %s", error)
+            self.problem = f"the judge of natural-language statements failed: {error}"
+            return None
+        return {text: verdict.met for text, verdict in judged.items()}
+
+    async def _ask(self, prompt: str) -> str:
+        step = self._recorder.begin(
+            call_type=CallType.TOOL,
+            caller=JUDGE,
+            callee=self._model.spec.name,
+            name=COMPLETION,
+            request_text=prompt,
+        )
+        try:
+            result = await self._model([{"role": "user", "content": prompt}])
+        except BaseException as error:
+            step.end(error=type(error).__name__)
+            raise
+        step.end(
+            response_text=result.content,
+            total_tokens=result.total_tokens,
+            cost=result.cost,
+            attributes=result.attributes,
+        )
+        return result.content or ""

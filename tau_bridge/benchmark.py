@@ -1,0 +1,531 @@
+"""Benchmark: the seam between the machine and what is played.
+
+A benchmark says which tasks there are, plays one of them with an agent, and scores what was played.
+Everything else (who is called and how, deadlines, faults, the trace, evaluators, the report) is the
+same for all. Benchmarks are found by the entry-point group `greenroom.benchmarks`, the bundled ones
+as well as those of installed packages; see `tau_bridge.benchmarks`. docs/benchmarks.md has a whole
+one in about 60 lines.
+
+Subclass `Benchmark`: only `tasks`, `play` and `score` have to be written.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tau_bridge.bundled_data import revision_of
+from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evals.diagnosis import Diagnosis
+    from evals.outcome import TaskResult
+    from evals.trace import Trace
+    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.clock import Clock
+    from tau_bridge.completion import Completion
+    from tau_bridge.recorder import TraceRecorder
+    from tau_bridge.sampling import TaskKind
+    from tau_bridge.tool_server import ToolServer
+
+GROUP: Final = "greenroom.benchmarks"
+"""The entry-point group by which benchmarks are found."""
+BASE_SPLIT: Final = "base"
+"""The split that is played where none is named."""
+FLOOR: Final = "floor"
+"""The reference that does nothing."""
+CEILING: Final = "ceiling"
+"""The reference that replays the task's own solution."""
+NO_USER: Final = "none"
+"""The label of results that were played without a user."""
+SCRIPTED_USER: Final = "scripted"
+"""The label of results whose user followed rules."""
+
+Need = Literal["user", "judge", "tools", "team"]
+"""What playing a domain takes besides the agent. `user`: someone who plays the user's part, a
+language model where there is one. `judge`: a model that decides whether statements hold. `tools`: a
+server of tools in the process that plays. `team`: the calls between the members of a team are
+watched, so that a team plays one task at a time."""
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class TaskRef:
+    """Names one task. An id alone names nothing: most domains have a task `0`."""
+
+    benchmark: str
+    domain: str
+    id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskInfo:
+    """What there is to know of a task without playing it.
+
+    Args:
+        ref: Its name.
+        title: What it is about, in a few words.
+        text: Everything that a search looks at: descriptions, instructions, the solution.
+        components: The components whose product is its reward.
+        kind: What sort of task it is, for samples; None where all tasks are of one kind.
+        attributes: Further facts by name. Headlines choose tasks by them, listings show them.
+    """
+
+    ref: TaskRef
+    title: str = ""
+    text: str = ""
+    components: tuple[str, ...] = ()
+    kind: TaskKind | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainInfo:
+    """A domain: tasks that share a world. Its name is unique among all benchmarks.
+
+    Args:
+        name: Under which it is asked for and reported.
+        noun: What its tasks are called, several of them.
+        components: The components that its tasks' results may have.
+        needs: What playing it takes besides the agent.
+        references: The names of its reference agents, which have a result for each task.
+        has_gold: Its tasks name the actions of a solution, which a bundled agent replays.
+    """
+
+    name: str
+    noun: str = "tasks"
+    components: tuple[str, ...] = ()
+    needs: frozenset[Need] = frozenset()
+    references: tuple[str, ...] = ()
+    has_gold: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """Which data are played: where they come from, and a hash of their content."""
+
+    source: str
+    revision: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """A figure that speaks for a benchmark.
+
+    Args:
+        name: What it is called.
+        component: The component of a task's result that it counts; None: the reward.
+        cases: The attributes that a task has to have to count; empty: all tasks do.
+        higher_is_better: Its direction.
+    """
+
+    name: str
+    component: str | None = None
+    cases: Mapping[str, str] = field(default_factory=dict)
+    higher_is_better: bool = True
+
+
+PASS_HAT_K: Final = Headline(name="pass^k")
+"""The headline of a benchmark that names no other: the share of tasks that k trials all pass."""
+
+
+class NoOptions(BaseModel):
+    """The options of a benchmark that has none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BenchmarkSpec(BaseModel):
+    """What another process, or a later one, opens the same benchmark from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    options: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserModel:
+    """The language model that plays the user."""
+
+    name: str
+    completion: Completion
+
+
+class Judge(Protocol):
+    """Decides whether statements hold of a conversation; a language model does."""
+
+    @property
+    def produced_by(self) -> str:
+        """Who decides, for the results: `llm:` and the model's name."""
+        ...
+
+    async def __call__(
+        self, statements: Sequence[str], transcript: str
+    ) -> Mapping[str, bool] | None:
+        """Whether each statement holds. None where that broke, which makes the trial *failed*."""
+        ...
+
+
+class Team(Protocol):
+    """The team behind the agent, as far as it is known."""
+
+    @property
+    def name(self) -> str:
+        """What its entry is called in the trace."""
+        ...
+
+    @property
+    def peers(self) -> Mapping[str, str]:
+        """The other members' addresses, where the entry has to be told them."""
+        ...
+
+    def briefing(self) -> str:
+        """What the entry is told of its team, to stand below a question; empty for most."""
+        ...
+
+    def redact(self, text: str) -> str:
+        """The text without addresses that differ in every run."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayContext:
+    """What one trial is played with.
+
+    Args:
+        seed: Of the trial.
+        max_steps: Messages taken from sender to receiver, after which a conversation is cut off.
+        clock: The time.
+        recorder: Takes a step for each call of a tool or a model that is made here. The agent's
+            own replies are recorded already.
+        address: The agent's address, as the request names it.
+        team: The team behind it.
+        user_model: Plays the user; None: rules do.
+        tools: Serves tools to the agent; None unless the domain needs `tools`.
+    """
+
+    seed: int
+    max_steps: int
+    clock: Clock
+    recorder: TraceRecorder
+    address: str
+    team: Team
+    user_model: UserModel | None = None
+    tools: ToolServer | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """A conversation that has ended, whatever the reason.
+
+    Args:
+        messages: In order, as JSON values with the keys `role` and `content`.
+        termination: Why it ended; None: its `error` says it.
+        user: Who played the user: `NO_USER`, `SCRIPTED_USER`, or `llm:` and the model's name.
+        turns: Replies of the agent.
+        tool_calls: Calls of the agent that were run.
+        repairs: What had to be repaired for its replies to be read, one word a repair.
+        error: What broke, where something did. It decides the outcome of the trial: 0 where it is
+            the agent's fault, none otherwise.
+        answer: The agent's answer, where the task asks a question.
+        expected_answer: An answer that is right.
+        result: What an engine of its own says it is worth; `score` may return it.
+        state: What `score` and `explain` need; not kept.
+    """
+
+    messages: Sequence[Mapping[str, Any]] = ()
+    termination: str | None = None
+    user: str = NO_USER
+    turns: int = 0
+    tool_calls: int = 0
+    repairs: Sequence[str] = ()
+    error: Exception | None = None
+    answer: str | None = None
+    expected_answer: str | None = None
+    result: TaskResult | None = None
+    state: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A conversation that somebody recorded, with the reward that it got there.
+
+    Args:
+        id: Tells it from the others of its file.
+        ref: The task.
+        played: The conversation; its `state` holds what `score` and `explain` need.
+        verdicts: What a judge said of statements then.
+        reward: Its recorded reward; None where there is none.
+        problem: Why its recorded scoring broke, where it did.
+    """
+
+    id: str
+    ref: TaskRef
+    played: Played
+    verdicts: Mapping[str, bool] | None = None
+    reward: float | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedFile:
+    """A file of an export: its name's distinguishing part, and its text in pieces."""
+
+    label: str
+    chunks: Iterable[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkExport:
+    """A run in a format of the benchmark's own.
+
+    Args:
+        stem: Begins the names of its files.
+        suffix: Ends them.
+        files: The files.
+        notes: What the format has no place for, in words.
+    """
+
+    stem: str
+    suffix: str
+    files: Sequence[ExportedFile]
+    notes: tuple[str, ...] = ()
+
+
+Exporter = Callable[[Any], BenchmarkExport]
+
+
+class Benchmark(ABC):
+    """Tasks, how they are played, and what they are worth.
+
+    An instance is opened with options and shared by all trials of a run, which call it from one
+    event loop. Methods that are not `async` may take a while; they are called in threads where
+    that would hold up others.
+    """
+
+    name: ClassVar[str]
+    """Unique among all benchmarks; the key of its entry point."""
+    summary: ClassVar[str] = ""
+    """What it is, in one line."""
+    position: ClassVar[int] = 100
+    """Where it stands in listings; lower first, equal ones by name."""
+    options_type: ClassVar[type[BaseModel]] = NoOptions
+    """Its options, a frozen pydantic model whose fields all have defaults."""
+    variables: ClassVar[Mapping[str, str]] = {}
+    """The environment variables that `open` is given, each with what it is for."""
+    headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Requests that play its tasks, to be shown to people."""
+
+    def __init__(self) -> None:
+        self.options: BaseModel = self.options_type()
+
+    @classmethod
+    def open(cls, variables: Mapping[str, str]) -> Self:
+        """An instance with default options.
+
+        Args:
+            variables: The values of those of `cls.variables` that are set.
+
+        Raises:
+            DataError: Its data are not there.
+        """
+        del variables
+        return cls()
+
+    def with_options(self, values: Mapping[str, Any]) -> Self:
+        """The same benchmark with other options.
+
+        Raises:
+            DataError: It has no such option, or it cannot have this value.
+        """
+        try:
+            options = self.options_type.model_validate(dict(values))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = ".".join(map(str, first["loc"]))
+            raise DataError(f"option {name!r} of {self.name}: {first['msg']}") from error
+        other = copy.copy(self)
+        other.options = options
+        return other
+
+    def spec(self) -> BenchmarkSpec:
+        """What `with_options` and the registry make the same benchmark from."""
+        changed = self.options.model_dump(mode="json", exclude_defaults=True)
+        return BenchmarkSpec(name=self.name, options=changed)
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def domains(self) -> tuple[DomainInfo, ...]:
+        """The domains, in their order; by default one of the benchmark's own name."""
+        return (DomainInfo(name=self.name),)
+
+    @abstractmethod
+    def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
+        """The tasks of a split, in their order.
+
+        Raises:
+            DataError: There is no such domain or split, or a task cannot be read.
+        """
+
+    def splits(self, domain: str) -> tuple[str, ...]:
+        """The names of a domain's sets of tasks."""
+        del domain
+        return (BASE_SPLIT,)
+
+    def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
+        """The ids of a split, in their order."""
+        return tuple(task.ref.id for task in self.tasks(domain, split))
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        """The ids of all tasks of a domain, whatever their split."""
+        splits = (self.task_ids(domain, split) for split in self.splits(domain))
+        return tuple(dict.fromkeys(task_id for ids in splits for task_id in ids))
+
+    def task(self, domain: str, task_id: str) -> TaskInfo:
+        """One task.
+
+        Raises:
+            UnknownTaskError: There is no such task.
+        """
+        for split in self.splits(domain):
+            for task in self.tasks(domain, split):
+                if task.ref.id == task_id:
+                    return task
+        raise UnknownTaskError(domain, task_id, self.all_task_ids(domain))
+
+    def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
+        """The kinds of tasks by id; None where they are all of one kind."""
+        kinds = {task_id: self.task(domain, task_id).kind for task_id in task_ids}
+        known = {task_id: kind for task_id, kind in kinds.items() if kind is not None}
+        return known if len(known) == len(kinds) else None
+
+    def domain(self, name: str) -> DomainInfo:
+        """One domain.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+        """
+        known = {each.name: each for each in self.domains()}
+        if name not in known:
+            raise UnknownDomainError(name, known)
+        return known[name]
+
+    def ref(self, domain: str, task_id: str) -> TaskRef:
+        """The name of one of its tasks."""
+        return TaskRef(benchmark=self.name, domain=domain, id=task_id)
+
+    def revision(self, domain: str) -> Revision:
+        """Which data are played; by default a hash of what `tasks` says of them."""
+        infos = [repr(task) for split in self.splits(domain) for task in self.tasks(domain, split)]
+        return Revision(source=self.name, revision=revision_of("\n".join(infos).encode()))
+
+    def unsupported(self, domain: str) -> str | None:
+        """Why no task of a domain can be played with these options; None: some can."""
+        del domain
+        return None
+
+    def unplayable(self, ref: TaskRef) -> str | None:
+        """Why this task cannot be played with these options; None: it can."""
+        del ref
+        return None
+
+    def reworded(self, text: str) -> str:
+        """A request in lower case, with the benchmark's own words for its domains and tasks.
+
+        The rules that read sentences know the names of domains, and `task`. What else people call
+        them is replaced by these words here.
+
+        Raises:
+            DataError: The words name a task that does not exist, or can mean two things.
+        """
+        return text
+
+    # -- playing ---------------------------------------------------------------------------------
+
+    def prepare(self, refs: Sequence[TaskRef]) -> None:
+        """Load what playing these tasks takes. Called in a thread, before the first is played.
+
+        Raises:
+            DataError: A task cannot be read.
+        """
+        del refs
+
+    @abstractmethod
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        """Play a task with an agent, to its end.
+
+        What goes wrong in the conversation is `Played.error`, so that what was said is kept;
+        whatever is raised makes the trial *failed*, but for the agent's own faults.
+        """
+
+    @abstractmethod
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        """What was played is worth. None where nothing can be said, as of a conversation that broke.
+
+        Args:
+            ref: The task.
+            played: What `play` returned.
+            judge: Decides about statements; None where nobody can.
+        """
+
+    def basis(self) -> tuple[str, ...] | None:
+        """The components that count with these options; None: those that each result names."""
+        return None
+
+    def explain(
+        self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
+    ) -> Diagnosis | None:
+        """Why a task was not passed; None where the benchmark has no rules for it."""
+        del ref, played, result, trace
+        return None
+
+    async def reference(
+        self, ref: TaskRef, name: str, *, seed: int, max_steps: int
+    ) -> TaskResult | None:
+        """What one of the domain's references gets for a task, without any agent.
+
+        Args:
+            ref: The task.
+            name: Of the reference; `DomainInfo.references` lists them.
+            seed: Of its one trial.
+            max_steps: As for the agents.
+        """
+        del ref, name, seed, max_steps
+        return None
+
+    # -- for others ------------------------------------------------------------------------------
+
+    def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
+        """The task's solution as the bundled oracle replays it; None where there is none."""
+        del ref
+        return None
+
+    def writes(self, ref: TaskRef) -> Callable[[str], bool]:
+        """Tells of a tool's name whether a call may change the task's world."""
+        del ref
+        return lambda name: False  # noqa: ARG005 - nothing is known of any tool
+
+    def exporters(self) -> Mapping[str, Exporter]:
+        """Formats that only this benchmark's runs have, by their names."""
+        return {}
+
+    def recorded(self, path: Path) -> Sequence[Recorded] | None:
+        """The conversations in a file that somebody recorded; None where it reads no such files.
+
+        Raises:
+            DataError: The file is not in the benchmark's format.
+        """
+        del path
+        return None
+
+    async def aclose(self) -> None:
+        """Let go of what `open` took."""
+        return

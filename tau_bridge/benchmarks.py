@@ -1,0 +1,170 @@
+"""Benchmarks: every benchmark that is installed, found by name or by domain.
+
+The bundled ones are found in the same way as those of other packages: by the entry points of the
+group `greenroom.benchmarks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from tau_bridge.benchmark import GROUP, Benchmark, BenchmarkSpec, DomainInfo, Need
+from tau_bridge.errors import DataError, UnknownDomainError, nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from tau_bridge.benchmark import TaskInfo
+
+
+class Benchmarks:
+    """Opened benchmarks.
+
+    Args:
+        opened: In any order.
+        warnings: Why others are left out, in words.
+
+    Raises:
+        DataError: Two of them have the same name, or a domain of the same name.
+    """
+
+    def __init__(self, opened: Iterable[Benchmark], *, warnings: Sequence[str] = ()) -> None:
+        self.all: tuple[Benchmark, ...] = tuple(
+            sorted(opened, key=lambda each: (each.position, each.name))
+        )
+        self.warnings = tuple(warnings)
+        self._by_name: dict[str, Benchmark] = {}
+        self._by_domain: dict[str, Benchmark] = {}
+        self._domains: dict[str, DomainInfo] = {}
+        for benchmark in self.all:
+            if benchmark.name in self._by_name:
+                raise DataError(f"there are two benchmarks {benchmark.name!r}: uninstall one")
+            self._by_name[benchmark.name] = benchmark
+            for domain in benchmark.domains():
+                other = self._by_domain.setdefault(domain.name, benchmark)
+                self._domains[domain.name] = domain
+                if other is not benchmark:
+                    raise DataError(
+                        f"the benchmarks {other.name!r} and {benchmark.name!r} both have a domain "
+                        f"{domain.name!r}: uninstall one"
+                    )
+
+    def __getitem__(self, name: str) -> Benchmark:
+        """The benchmark of a name.
+
+        Raises:
+            DataError: There is none.
+        """
+        if name not in self._by_name:
+            raise DataError(
+                f"there is no benchmark {name!r}: {nearest(name, self._by_name)}{self._left_out()}"
+            )
+        return self._by_name[name]
+
+    def of(self, domain: str) -> Benchmark:
+        """The benchmark that has a domain.
+
+        Raises:
+            UnknownDomainError: None has.
+        """
+        if domain not in self._by_domain:
+            raise UnknownDomainError(domain, self._by_domain, self._left_out())
+        return self._by_domain[domain]
+
+    def opened(self, spec: BenchmarkSpec) -> Benchmark:
+        """The benchmark that a spec describes.
+
+        Raises:
+            DataError: It is not installed, or has no such options.
+        """
+        return self[spec.name].with_options(spec.options)
+
+    def with_options(self, options: Callable[[Benchmark], Mapping[str, object]]) -> Benchmarks:
+        """The same benchmarks, each with the options that are said of it.
+
+        Raises:
+            DataError: One has no such option.
+        """
+        return Benchmarks(
+            (each.with_options(options(each)) for each in self.all), warnings=self.warnings
+        )
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The names of all domains, in their order."""
+        return tuple(self._by_domain)
+
+    def domain(self, name: str) -> DomainInfo:
+        """One domain.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+        """
+        self.of(name)
+        return self._domains[name]
+
+    def needs(self, domains: Iterable[str]) -> frozenset[Need]:
+        """What playing some domains takes besides the agents.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+        """
+        return frozenset(need for name in domains for need in self.domain(name).needs)
+
+    def task(self, domain: str, task_id: str) -> TaskInfo:
+        """One task.
+
+        Raises:
+            UnknownDomainError: There is no such domain.
+            UnknownTaskError: There is no such task.
+        """
+        return self.of(domain).task(domain, task_id)
+
+    def _left_out(self) -> str:
+        return f" ({'; '.join(self.warnings)})" if self.warnings else ""
+
+    async def aclose(self) -> None:
+        """Close all of them."""
+        for benchmark in self.all:
+            await benchmark.aclose()
+
+
+def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
+    """The classes of the installed benchmarks, and a warning for each that cannot be used."""
+    found: list[type[Benchmark]] = []
+    warnings = []
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda each: each.name):
+        try:
+            found.append(_checked(point))
+        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything while it is loaded
+            warnings.append(
+                f"benchmark {point.name!r} is left out: {type(error).__name__}: {error}"
+            )
+    return tuple(found), tuple(warnings)
+
+
+def _checked(point: EntryPoint) -> type[Benchmark]:
+    loaded = point.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Benchmark)):
+        raise DataError(f"{point.value} is no subclass of tau_bridge.benchmark.Benchmark")
+    if getattr(loaded, "name", None) != point.name:
+        raise DataError(f"its class is named {getattr(loaded, 'name', None)!r}: use one name")
+    missing = sorted(getattr(loaded, "__abstractmethods__", ()))
+    if missing:
+        raise DataError(f"{point.value} lacks {', '.join(missing)}")
+    return loaded
+
+
+def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> Benchmarks:
+    """All installed benchmarks.
+
+    Args:
+        variables: Gives the values of those environment variables, by name, that are set.
+
+    Raises:
+        DataError: The data of one are not there, or two share a name.
+    """
+    classes, warnings = installed()
+    return Benchmarks((each.open(variables(each.variables)) for each in classes), warnings=warnings)

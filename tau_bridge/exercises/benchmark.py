@@ -1,0 +1,101 @@
+"""ExercisesBenchmark: coordination exercises for teams, as a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evals.diagnosis import Diagnosis, diagnose_answer
+from evals.outcome import TaskResult
+from evals.trace import Trace
+from tau_bridge.benchmark import (
+    BASE_SPLIT,
+    Benchmark,
+    DomainInfo,
+    Judge,
+    PlayContext,
+    Played,
+    Revision,
+    TaskInfo,
+    TaskRef,
+)
+from tau_bridge.errors import BridgeError, DataError
+from tau_bridge.exercises.questions import DOMAIN, SPLIT, exercise, exercises, exercises_revision
+
+if TYPE_CHECKING:
+    from tau_bridge.a2a.messenger import Conversation
+
+PEERS_KEY = "greenroom.peers"
+"""Message metadata that names the other members and where this one reaches them."""
+BASIS = ("COMMUNICATE",)
+
+
+class ExercisesBenchmark(Benchmark):
+    """Questions to a whole team; the answer is graded, and the calls between members watched."""
+
+    name = "exercises"
+    summary = "coordination exercises for teams of agents"
+    position = 10
+    examples = (
+        "Evaluate the team at http://localhost:9010 on all coordination exercises",
+        "Evaluate team:star5 on two coordination exercises",
+    )
+
+    def domains(self) -> tuple[DomainInfo, ...]:
+        """The one domain."""
+        return (
+            DomainInfo(name=DOMAIN, noun="exercises", components=BASIS, needs=frozenset({"team"})),
+        )
+
+    def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
+        """All exercises."""
+        noun = self.domain(domain).noun
+        if split != SPLIT:
+            raise DataError(f"{noun} have no split {split!r}, only {SPLIT!r}")
+        return [
+            TaskInfo(
+                ref=self.ref(domain, each.id),
+                title=each.title,
+                text=f"{each.title}\n{each.prompt}",
+                components=BASIS,
+                attributes={"skills": ", ".join(each.skills)},
+            )
+            for each in exercises().values()
+        ]
+
+    def revision(self, domain: str) -> Revision:
+        """A hash of the bundled exercises."""
+        del domain
+        return Revision(source="greenroom", revision=exercises_revision())
+
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        """One message to the entry of the team, and its answer."""
+        asked = exercise(ref.id)
+        prompt = asked.prompt + context.team.briefing()
+        said = {"role": "user", "content": context.team.redact(prompt)}
+        if context.team.peers:
+            agent.attach({PEERS_KEY: dict(context.team.peers)})
+        try:
+            reply = await agent.send(prompt)
+        except BridgeError as error:
+            return Played(messages=[said], error=error, expected_answer=asked.answer)
+        answer = context.team.redact(reply.as_text())
+        return Played(
+            messages=[said, {"role": "assistant", "content": answer}],
+            termination="answered",
+            turns=1,
+            answer=answer,
+            expected_answer=asked.answer,
+        )
+
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        """Whether the answer is right."""
+        del judge
+        return None if played.answer is None else exercise(ref.id).grade(played.answer)
+
+    def explain(
+        self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
+    ) -> Diagnosis | None:
+        """Why the answer is not right."""
+        del ref, trace
+        return diagnose_answer(result, answer=played.answer or "")

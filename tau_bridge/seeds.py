@@ -1,0 +1,11 @@
+"""The seeds of a run's trials."""
+
+from __future__ import annotations
+
+import random
+
+
+def trial_seeds(seed: int, trials: int) -> tuple[int, ...]:
+    """The seeds of a run's trials, as the official engine draws them from the run's seed."""
+    draw = random.Random(seed)  # noqa: S311  (the official seeds, not a secret)
+    return tuple(draw.randint(0, 1_000_000) for _ in range(trials))

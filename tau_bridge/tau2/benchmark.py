@@ -1,0 +1,375 @@
+"""Tau2Benchmark: τ²-bench, as a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from evals.diagnosis import Diagnosis
+from evals.outcome import TaskResult
+from evals.trace import Trace
+from tau_bridge.benchmark import (
+    BASE_SPLIT,
+    CEILING,
+    FLOOR,
+    NO_USER,
+    Benchmark,
+    DomainInfo,
+    Exporter,
+    Judge,
+    PlayContext,
+    Played,
+    Recorded,
+    Revision,
+    TaskInfo,
+    TaskRef,
+)
+from tau_bridge.errors import UnknownDomainError
+from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
+from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.kinds import kind_of
+from tau_bridge.tau2.tasks import EvaluationCriteria, Instructions, OfficialComponentName, Task
+from tau_bridge.tau2.tool_names import TOOL_NAMES
+
+if TYPE_CHECKING:
+    from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.sampling import TaskKind
+    from tau_bridge.tau2.domains import Domain
+    from tau_bridge.tau2.users import User
+
+DATA_DIR = "TAU2_DATA_DIR"
+SOLO_DOMAINS = ("telecom", "mock")
+"""The domains that can be played without a user."""
+
+
+class Tau2Options(BaseModel):
+    """How tasks are played and scored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    solo: bool = False
+    """Without a user."""
+    evaluation_type: Literal["all", "action"] = "all"
+    """`all`: the official reward. `action`: the legacy comparison of actions alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    """What scoring and explaining need of a conversation."""
+
+    task: Task
+    messages: Sequence[Message]
+    termination: str
+    solo: bool
+    repairs_by_reply: Mapping[int, tuple[str, ...]] | None = None
+    was_recorded: bool = False
+
+
+class Tau2Benchmark(Benchmark):
+    """Customer service with tools, a policy and a simulated user.
+
+    Args:
+        source: The data of tasks.
+    """
+
+    name = "tau2"
+    summary = "τ²-bench: customer service with tools, a policy and a simulated user"
+    position = 0
+    options_type = Tau2Options
+    variables = {DATA_DIR: "A folder of official task data, in place of what is installed."}  # noqa: RUF012 - a ClassVar of the base class
+    examples = (
+        "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
+        "Evaluate the bundled oracle and null agents on all retail tasks",
+    )
+    options: Tau2Options
+
+    def __init__(self, source: DataSource) -> None:
+        super().__init__()
+        self.source = source
+
+    @classmethod
+    def open(cls, variables: Mapping[str, str]) -> Self:
+        """The benchmark over the data that TAU2_DATA_DIR names, or those that are installed."""
+        folder = variables.get(DATA_DIR)
+        return cls(open_source(Path(folder) if folder else None))
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def domains(self) -> tuple[DomainInfo, ...]:
+        """The domains of the data."""
+        return tuple(
+            DomainInfo(
+                name=name,
+                components=get_args(OfficialComponentName),
+                needs=frozenset({"user", "judge"}),
+                references=(FLOOR, CEILING),
+                has_gold=True,
+            )
+            for name in self.source.domains()
+        )
+
+    def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
+        """The tasks of a split."""
+        return [self.task(domain, task_id) for task_id in self.task_ids(domain, split)]
+
+    def splits(self, domain: str) -> tuple[str, ...]:
+        """The names in the domain's file of splits."""
+        return tuple(self.source.splits(domain))
+
+    def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
+        """The ids of a split, in the order of the task file; no task is parsed."""
+        return self.source.task_ids(domain, split)
+
+    def all_task_ids(self, domain: str) -> tuple[str, ...]:
+        """The ids of the task file, whatever the splits say."""
+        return tuple(self.source.tasks(domain))
+
+    def task(self, domain: str, task_id: str) -> TaskInfo:
+        """One task, parsed."""
+        task = self.source.task(domain, task_id)
+        criteria = task.evaluation_criteria
+        return TaskInfo(
+            ref=self.ref(domain, task_id),
+            title=_reason(task),
+            text=_text(task),
+            components=criteria.reward_basis if criteria is not None else (),
+            kind=kind_of(task, TOOL_NAMES[domain]),
+        )
+
+    def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
+        """What each task is judged by, its topic, and how much has to be changed."""
+        tools = TOOL_NAMES[domain]
+        return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
+
+    def revision(self, domain: str) -> Revision:
+        """The revision of the domain's files."""
+        return Revision(source=self.source.name, revision=self.source.revision(domain))
+
+    def unsupported(self, domain: str) -> str | None:
+        """Without a user, only some domains can be played."""
+        if not self.options.solo or domain in SOLO_DOMAINS:
+            return None
+        return "its tasks need a user"
+
+    def unplayable(self, ref: TaskRef) -> str | None:
+        """Without a user, a task needs a ticket, and nobody may have spoken yet."""
+        if not self.options.solo or self._task(ref).playable_solo:
+            return None
+        return "no ticket, or a history with a user"
+
+    # -- playing ---------------------------------------------------------------------------------
+
+    def prepare(self, refs: Sequence[TaskRef]) -> None:
+        """Parse the tasks, and load their domains."""
+        for ref in refs:
+            self._task(ref)
+        for domain in dict.fromkeys(ref.domain for ref in refs):
+            self._domain(domain)
+
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        """A conversation of the agent with a user, over a world of its own."""
+        from tau_bridge.tau2.agents import WireAgent
+        from tau_bridge.tau2.loop import ConversationLimits, converse
+        from tau_bridge.tau2.replay import new_world
+
+        domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
+        user = None if solo else _user(domain, task, context)
+        world = new_world(domain, task, solo=solo)
+        played = await converse(
+            task=task,
+            world=world,
+            agent=WireAgent(agent, address=context.address, world=world, solo=solo),
+            user=user,
+            limits=ConversationLimits(max_steps=context.max_steps),
+            seed=context.seed,
+            recorder=context.recorder,
+        )
+        return Played(
+            messages=to_records(played.messages),
+            termination=played.termination,
+            user=NO_USER if user is None else user.label,
+            turns=played.turns,
+            tool_calls=played.tool_calls,
+            repairs=played.repairs,
+            error=played.error,
+            state=_State(
+                task=task,
+                messages=played.messages,
+                termination=played.termination,
+                solo=solo,
+                repairs_by_reply=played.repairs_by_reply,
+            ),
+        )
+
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        """All components of the official reward."""
+        from tau_bridge.tau2.scoring import score_components
+
+        state: _State = played.state
+        statements = _statements(state.task, always=state.was_recorded)
+        verdicts = None
+        if statements and judge is not None and played.error is None:
+            verdicts = await judge(statements, transcript(state.messages))
+        return score_components(
+            self._domain(ref.domain),
+            state.task,
+            state.messages,
+            termination=state.termination,
+            solo=state.solo,
+            nl_verdicts=verdicts,
+            nl_produced_by="rules" if judge is None else judge.produced_by,
+        )
+
+    def basis(self) -> tuple[str, ...] | None:
+        """Actions alone, where that is asked for."""
+        return ("ACTION",) if self.options.evaluation_type == "action" else None
+
+    def explain(
+        self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
+    ) -> Diagnosis | None:
+        """Why the conversation was not passed; its calls are repeated for it."""
+        from tau_bridge.tau2.diagnosis import diagnose_played
+
+        state: _State = played.state
+        return diagnose_played(
+            self._domain(ref.domain),
+            state.task,
+            result,
+            state.messages,
+            termination=state.termination,
+            solo=state.solo,
+            replies=state.repairs_by_reply,
+            trace=None if state.was_recorded else trace,
+        )
+
+    async def reference(
+        self, ref: TaskRef, name: str, *, seed: int, max_steps: int
+    ) -> TaskResult | None:
+        """What doing nothing gets, and what the gold actions get."""
+        from tau_bridge.tau2.references import play_ceiling, play_floor
+
+        play = play_floor if name == FLOOR else play_ceiling
+        domain, task = self._domain(ref.domain), self._task(ref)
+        return await play(domain, task, solo=self.options.solo, max_steps=max_steps, seed=seed)
+
+    # -- for others ------------------------------------------------------------------------------
+
+    def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
+        """Opening, gold actions, and what has to be said."""
+        task = self._task(ref)
+        criteria = task.evaluation_criteria
+        return {
+            "opening": _reason(task) or None,
+            "actions": [
+                {"requestor": gold.requestor, "name": gold.name, "arguments": gold.arguments}
+                for gold in (criteria.actions or () if criteria else ())
+            ],
+            "communicate": list(criteria.communicate_info or ()) if criteria else [],
+        }
+
+    def writes(self, ref: TaskRef) -> Callable[[str], bool]:
+        """By the domain's list of tools."""
+        return TOOL_NAMES[ref.domain].changes_state
+
+    def exporters(self) -> Mapping[str, Exporter]:
+        """The official results format."""
+        return {}
+
+    def recorded(self, path: Path) -> Sequence[Recorded] | None:
+        """The simulations of an official results file, with the tasks that it embeds."""
+        from tau_bridge.tau2.results import read_results
+
+        results = read_results(path)
+        if results.domain not in self.source.domains():
+            raise UnknownDomainError(results.domain, self.source.domains())
+        return [
+            Recorded(
+                id=each.id,
+                ref=self.ref(results.domain, each.task_id),
+                played=Played(
+                    termination=each.termination_reason,
+                    state=_State(
+                        task=results.tasks[each.task_id],
+                        messages=each.messages,
+                        termination=each.termination_reason,
+                        solo=each.solo,
+                        was_recorded=True,
+                    ),
+                ),
+                verdicts=each.nl_verdicts,
+                reward=each.reward,
+                problem=each.eval_error,
+            )
+            for each in results.simulations
+        ]
+
+    def _task(self, ref: TaskRef) -> Task:
+        return self.source.task(ref.domain, ref.id)
+
+    def _domain(self, name: str) -> Domain:
+        # Describing the tools takes inspect-evals, which takes seconds to import.
+        from tau_bridge.tau2.domains import load_domain
+
+        return load_domain(self.source, name)
+
+
+def _reason(task: Task) -> str:
+    """Why the user calls."""
+    told = task.user_scenario.instructions
+    return told if isinstance(told, str) else told.reason_for_call
+
+
+def _text(task: Task) -> str:
+    """Everything that tells what a task is about."""
+    told = task.user_scenario.instructions
+    texts = (
+        [told.reason_for_call, told.known_info, told.task_instructions]
+        if isinstance(told, Instructions)
+        else [told]
+    )
+    criteria = task.evaluation_criteria or EvaluationCriteria()
+    actions = (action.name.replace("_", " ") for action in criteria.actions or ())
+    told_to_user = criteria.communicate_info or ()
+    return "\n".join(filter(None, (*texts, task.ticket, *dict.fromkeys(actions), *told_to_user)))
+
+
+def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
+    """The statements that a judge has to decide about; `always` also where they do not count."""
+    criteria = task.evaluation_criteria
+    if criteria is None or not (always or "NL_ASSERTION" in criteria.reward_basis):
+        return ()
+    return criteria.nl_assertions or ()
+
+
+def _user(domain: Domain, task: Task, context: PlayContext) -> User:
+    from tau_bridge.tau2.model_user import ModelUser
+    from tau_bridge.tau2.scripted_user import ScriptedUser
+
+    tools = domain.user_schemas
+    if context.user_model is None:
+        return ScriptedUser(task, tools=tools)
+    return ModelUser(
+        task,
+        tools=tools,
+        completion=context.user_model.completion,
+        model=context.user_model.name,
+        domain=domain.name,
+        guidelines=domain.source.user_guidelines(tools=bool(tools)),
+        recorder=context.recorder,
+    )
+
+
+def transcript(messages: Iterable[Message]) -> str:
+    """The conversation as a judge reads it: one line a message."""
+    lines = []
+    for message in messages:
+        if isinstance(message, AssistantMessage | UserMessage):
+            calls = ", ".join(call.name for call in message.tool_calls or ())
+            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
+        elif isinstance(message, ToolMessage):
+            lines.append(f"tool: {message.content or ''}")
+    return "\n".join(lines)
