@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import random
 from collections import deque
 from pathlib import Path
 
@@ -24,14 +23,7 @@ from tau_bridge.errors import (
     HarnessError,
     UserModelError,
 )
-from tau_bridge.messages import (
-    AssistantMessage,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-    parse_messages,
-)
-from tau_bridge.seeds import trial_seeds
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, parse_messages
 from tau_bridge.tau2.agents import AgentTurn
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.tasks import parse_task
@@ -443,15 +435,6 @@ async def test_every_conversation_ends_whatever_the_agent_sends(scripted, is_sol
 async def test_an_agent_that_calls_tools_for_ever_is_cut_off_by_the_step_limit():
     played = await play(ScriptedAgent(MOVE), TalkingUser("Hi."))
     assert (played.termination, played.steps) == ("max_steps", 201)
-
-
-def test_trial_seeds_are_those_that_the_official_engine_draws():
-    state = random.getstate()
-    random.seed(300)
-    official = tuple(random.randint(0, 1000000) for _ in range(4))  # noqa: S311  (seeds)
-    random.setstate(state)
-    assert trial_seeds(300, 4) == official
-    assert trial_seeds(300, 0) == ()
 
 
 # -- recorded conversations --------------------------------------------------------------------

@@ -8,7 +8,6 @@ import pytest
 from evals.trace import CallType
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import UserModelError
-from tau_bridge.masking import without_secrets
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.model_user import scenario_text, system_prompt
@@ -117,20 +116,6 @@ async def test_a_failing_model_is_a_typed_error_without_keys_and_a_failed_step()
     assert step.error is not None
     assert key not in str(caught.value) + step.error
     assert "abcdefghij" not in str(caught.value) + step.error
-
-
-@pytest.mark.parametrize(
-    ("text", "masked"),
-    [
-        ("Bearer abc.def, then", "***, then"),
-        ("key-1234 is wrong", "*** is wrong"),
-        ("0123456789abcdef0123456789abcdef bad", "*** bad"),
-        ("litellm.exceptions.AuthenticationError", "litellm.exceptions.AuthenticationError"),
-        ("api_key is not set", "api_key is not set"),
-    ],
-)
-def test_what_could_be_a_key_is_masked_and_words_are_not(text, masked):
-    assert without_secrets(text) == masked
 
 
 async def test_an_answer_of_nothing_is_the_users_fault_not_a_message():
