@@ -174,10 +174,11 @@ class Tau2Benchmark(Benchmark):
         """A conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.agents import WireAgent
         from tau_bridge.tau2.loop import ConversationLimits, converse
+        from tau_bridge.tau2.replay import new_world
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
         user = None if solo else _user(domain, task, context)
-        world = domain.new_world(task, solo=solo)
+        world = new_world(domain, task, solo=solo)
         played = await converse(
             task=task,
             world=world,

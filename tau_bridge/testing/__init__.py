@@ -5,7 +5,8 @@
 
 `scripted_agent` is an a2a-sdk server; the hostile ones answer as no agent should. Every one is an
 ASGI app without global state. The addresses in the cards follow the Host header of the request, so
-that no app needs to know its port.
+that no app needs to know its port. May import `a2a` and the modules beside the folders; nothing
+that is part of a run imports it.
 """
 
 from tau_bridge.testing.agents import (

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from adk_agent.requests.catalogue import SourceCatalogue
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -24,7 +25,6 @@ from adk_agent.core.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import describe, equivalent_command, resolve
 from adk_agent.requests.reader import read_request
 from tau_bridge.business import scenarios
