@@ -1,0 +1,77 @@
+"""Serving agents by gRPC on loopback ports. It needs the extra `grpc`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from starlette.applications import Starlette
+
+if TYPE_CHECKING:
+    import grpc
+    from a2a.server.request_handlers import RequestHandler
+
+Register: TypeAlias = "Callable[[grpc.aio.Server], None]"
+"""Adds a service to a server."""
+
+
+@contextlib.asynccontextmanager
+async def serve_grpc(*services: Register, **options: Any) -> AsyncIterator[str]:
+    """Serve services on a free loopback port, in this event loop; yields their address.
+
+    Args:
+        services: What is served.
+        options: Arguments of `grpc.aio.server`.
+    """
+    import grpc
+
+    server = grpc.aio.server(**options)
+    for register in services:
+        register(server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await server.stop(None)
+
+
+def a2a_servicers(handler: RequestHandler) -> tuple[Register, Register]:
+    """A2A's services of protocols 1.0 and 0.3, answered by a handler of a2a-sdk."""
+    from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
+    from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
+    from a2a.server.request_handlers.grpc_handler import GrpcHandler
+    from a2a.types import a2a_pb2_grpc
+
+    # Generated code has no types.
+    current: Any = a2a_pb2_grpc.add_A2AServiceServicer_to_server
+    legacy: Any = a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server
+    return (
+        lambda server: current(GrpcHandler(handler), server),
+        lambda server: legacy(CompatGrpcHandler(handler), server),
+    )
+
+
+def raw_grpc_agent(servicer: Any, **options: Any) -> Starlette:
+    """A valid card of protocol 1.0 with gRPC alone, and `servicer` for whatever is called.
+
+    Args:
+        servicer: An `A2AServiceServicer` of a2a-sdk.
+        options: Arguments of `grpc.aio.server`.
+    """
+    from a2a.types import a2a_pb2_grpc
+
+    from tau_bridge.testing.agents import card_route
+
+    register: Any = a2a_pb2_grpc.add_A2AServiceServicer_to_server
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with serve_grpc(lambda server: register(servicer, server), **options) as url:
+            app.state.grpc_url = url
+            yield
+
+    return Starlette(
+        routes=[card_route(protocols=("1.0",), bindings=("GRPC",))], lifespan=lifespan
+    )
