@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.applications import Starlette
@@ -12,16 +12,21 @@ if TYPE_CHECKING:
     import grpc
     from a2a.server.request_handlers import RequestHandler
 
+    from tau_bridge.testing.agents import Binding
+
 Register: TypeAlias = "Callable[[grpc.aio.Server], None]"
 """Adds a service to a server."""
 
 
 @contextlib.asynccontextmanager
-async def serve_grpc(*services: Register, **options: Any) -> AsyncIterator[str]:
+async def serve_grpc(
+    *services: Register, tls: grpc.ServerCredentials | None = None, **options: Any
+) -> AsyncIterator[str]:
     """Serve services on a free loopback port, in this event loop; yields their address.
 
     Args:
         services: What is served.
+        tls: The server's certificate; without TLS by default.
         options: Arguments of `grpc.aio.server`.
     """
     import grpc
@@ -29,10 +34,13 @@ async def serve_grpc(*services: Register, **options: Any) -> AsyncIterator[str]:
     server = grpc.aio.server(**options)
     for register in services:
         register(server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    if tls is None:
+        port = server.add_insecure_port("127.0.0.1:0")
+    else:
+        port = server.add_secure_port("127.0.0.1:0", tls)
     await server.start()
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{port}"
     finally:
         await server.stop(None)
 
@@ -53,12 +61,15 @@ def a2a_servicers(handler: RequestHandler) -> tuple[Register, Register]:
     )
 
 
-def raw_grpc_agent(servicer: Any, **options: Any) -> Starlette:
-    """A valid card of protocol 1.0 with gRPC alone, and `servicer` for whatever is called.
+def raw_grpc_agent(
+    servicer: Any, *, bindings: Sequence[Binding] = ("GRPC",), **options: Any
+) -> Starlette:
+    """A valid card of protocol 1.0, and `servicer` for whatever is called by gRPC.
 
     Args:
         servicer: An `A2AServiceServicer` of a2a-sdk.
-        options: Arguments of `grpc.aio.server`.
+        bindings: The transports that the card offers; only gRPC is served.
+        options: Arguments of `serve_grpc`.
     """
     from a2a.types import a2a_pb2_grpc
 
@@ -72,6 +83,4 @@ def raw_grpc_agent(servicer: Any, **options: Any) -> Starlette:
             app.state.grpc_url = url
             yield
 
-    return Starlette(
-        routes=[card_route(protocols=("1.0",), bindings=("GRPC",))], lifespan=lifespan
-    )
+    return Starlette(routes=[card_route(protocols=("1.0",), bindings=bindings)], lifespan=lifespan)
