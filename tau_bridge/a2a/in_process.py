@@ -34,9 +34,16 @@ class AsgiTransport(httpx.AsyncBaseTransport):
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._running: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer, as soon as the application begins it."""
+        """The answer, as soon as the application begins it.
+
+        Raises:
+            httpx.TransportError: The transport was closed.
+        """
+        if self._is_closed:
+            raise httpx.ConnectError("the transport to the application is closed")
         call = _Call(await request.aread())
         running = asyncio.create_task(call.run(self._app, _scope(request)))
         self._running.add(running)
@@ -50,7 +57,8 @@ class AsgiTransport(httpx.AsyncBaseTransport):
         return httpx.Response(status, headers=headers, stream=body)
 
     async def aclose(self) -> None:
-        """Stop every call that still runs."""
+        """Stop every call that still runs, and take no other."""
+        self._is_closed = True
         await _stopped(set(self._running))
 
 
@@ -60,11 +68,12 @@ class _Call:
     def __init__(self, body: bytes) -> None:
         self._unread: bytes | None = body
         self._sending, self.pieces = anyio.create_memory_object_stream[bytes](0)
-        self.head: asyncio.Future[tuple[int, list[tuple[bytes, bytes]]]] = (
+        self.head: asyncio.Future[tuple[int, httpx.Headers]] = (
             asyncio.get_running_loop().create_future()
         )
+        self._owed = 0
         self.is_complete = False
-        """Whether the application said that there is no more of its answer."""
+        """Whether the application has sent all of its answer, and as much as it announced."""
         self.left = asyncio.Event()
         """Set when nobody reads the answer any more."""
 
@@ -81,7 +90,7 @@ class _Call:
                 _log.exception("the application broke that answers %s", scope["path"])
             if not self.head.done():
                 self.is_complete = True
-                self.head.set_result((500, []))
+                self.head.set_result((500, httpx.Headers()))
 
     async def _receive(self) -> Message:
         if self._unread is None:
@@ -92,12 +101,15 @@ class _Call:
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.head.set_result((message["status"], list(message.get("headers", ()))))
+            headers = httpx.Headers(list(message.get("headers", ())))
+            self._owed = int(headers.get("content-length", "0"))
+            self.head.set_result((message["status"], headers))
         elif message["type"] == "http.response.body":
-            if message.get("body"):
-                await self._sending.send(message["body"])
+            if body := message.get("body", b""):
+                await self._sending.send(body)
+                self._owed -= len(body)
             if not message.get("more_body", False):
-                self.is_complete = True
+                self.is_complete = self._owed <= 0
                 self._sending.close()
 
 
