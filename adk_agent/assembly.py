@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.errors import PreflightError
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
@@ -33,6 +34,8 @@ from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.domains import load_domain
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from adk_agent.workflow.sequence import RootAgent
 
 
@@ -44,6 +47,8 @@ class Assembly:
         settings: From the environment.
         timeout_s: How long an agent may take over one reply.
         tokens: Bearer tokens by agent address.
+        apps: Agents that are ASGI applications in this process, by the addresses that requests name
+            them by. Whoever makes an application runs its lifespan.
         runtime: Clock and identifiers.
         source: Task data; opened from the settings where none is given.
         network: Which addresses may be called.
@@ -57,6 +62,7 @@ class Assembly:
     settings: Settings
     timeout_s: float = 300.0
     tokens: Mapping[str, str] = field(default_factory=dict)
+    apps: Mapping[str, ASGIApp] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     source: DataSource | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
@@ -89,7 +95,12 @@ class Assembly:
         return replace(self, source=source)
 
     def evaluation_deps(self, source: DataSource | None = None) -> EvaluationDeps:
-        """What `evaluate` needs."""
+        """What `evaluate` needs.
+
+        Raises:
+            DataFolderError: there is no task data.
+            PreflightError: agents in this process are to be called from other ones.
+        """
         limits = MessengerLimits(timeout_s=self.timeout_s)
         return EvaluationDeps(
             settings=self.settings,
@@ -98,7 +109,9 @@ class Assembly:
             new_run_id=lambda: new_run_id(self.runtime.clock),
             evaluators=self._trial_evaluators,
             team_evaluators=self._trace_evaluators,
-            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens, policy=self.network),
+            new_messenger=lambda: Messenger(
+                limits=limits, tokens=self.tokens, policy=self.network, apps=self.apps
+            ),
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
@@ -115,6 +128,11 @@ class Assembly:
     def _open_executor(self) -> OpenExecutor:
         if self.executor == "local":
             return open_local
+        if self.apps:
+            raise PreflightError(
+                f"{', '.join(self.apps)}: an agent in this process cannot be called from workers on"
+                " ray; play it with the local executor, or serve it at an address"
+            )
         # A worker plays in its own process: it opens the data there, and asks nobody else.
         there = replace(self, executor="local")
         return on_ray(
