@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-from starlette.applications import Starlette
 
 if TYPE_CHECKING:
     import grpc
     from a2a.server.request_handlers import RequestHandler
-
-    from tau_bridge.testing.agents import Binding
 
 Register: TypeAlias = "Callable[[grpc.aio.Server], None]"
 """Adds a service to a server."""
@@ -59,28 +55,3 @@ def a2a_servicers(handler: RequestHandler) -> tuple[Register, Register]:
         lambda server: current(GrpcHandler(handler), server),
         lambda server: legacy(CompatGrpcHandler(handler), server),
     )
-
-
-def raw_grpc_agent(
-    servicer: Any, *, bindings: Sequence[Binding] = ("GRPC",), **options: Any
-) -> Starlette:
-    """A valid card of protocol 1.0, and `servicer` for whatever is called by gRPC.
-
-    Args:
-        servicer: An `A2AServiceServicer` of a2a-sdk.
-        bindings: The transports that the card offers; only gRPC is served.
-        options: Arguments of `serve_grpc`.
-    """
-    from a2a.types import a2a_pb2_grpc
-
-    from tau_bridge.testing.agents import card_route
-
-    register: Any = a2a_pb2_grpc.add_A2AServiceServicer_to_server
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with serve_grpc(lambda server: register(servicer, server), **options) as url:
-            app.state.grpc_url = url
-            yield
-
-    return Starlette(routes=[card_route(protocols=("1.0",), bindings=bindings)], lifespan=lifespan)

@@ -28,7 +28,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import closed_port, scripted_agent
+from tau_bridge.testing import closed_port, raw_grpc_agent, scripted_agent
 
 from .conftest import Serving
 
@@ -45,7 +45,7 @@ from a2a.types.a2a_pb2_grpc import (  # noqa: E402
 
 from tau_bridge.a2a.grpc_transport import open_grpc  # noqa: E402
 from tau_bridge.testing.agents import card_for, card_route  # noqa: E402
-from tau_bridge.testing.grpc_serving import raw_grpc_agent, serve_grpc  # noqa: E402
+from tau_bridge.testing.grpc_serving import serve_grpc  # noqa: E402
 
 BRISK = MessengerLimits(retry_wait_s=0.001, settle_s=0.01, poll_interval_s=0.001)
 
@@ -268,6 +268,27 @@ async def test_a_stream_that_breaks_off_is_followed_by_a_look_at_its_task(
     assert len(agent.message_ids) == 1
 
 
+async def test_a_task_that_nobody_waits_for_any_more_is_canceled(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    canceled: list[str] = []
+
+    class Endless(Agent):
+        async def CancelTask(self, request: Any, _: Any) -> Task:  # noqa: N802
+            canceled.append(request.id)
+            return Task(id=request.id)
+
+    async def works_on(_: Any, __: Any) -> AsyncIterator[StreamResponse]:
+        yield working()
+        await asyncio.Event().wait()
+
+    messenger = Messenger(limits=MessengerLimits(timeout_s=0.5))
+    error = await failure(serving(raw_grpc_agent(Endless(works_on))), messenger, recorder)
+    await messenger.aclose()
+    assert type(error) is errors.AgentSilentError
+    assert canceled == ["task-1"]
+
+
 async def test_a_compressed_answer_is_refused(
     serving: Serving, quick: Messenger, recorder: TraceRecorder
 ) -> None:
@@ -471,6 +492,7 @@ async def test_a_call_trusts_the_name_in_the_certificate_and_nothing_else(
     else:
         error = await failure(url, messenger, recorder)
         assert type(error) is errors.AgentUnreachableError
+        assert "verification" in str(error).lower()
     await messenger.aclose()
 
 
