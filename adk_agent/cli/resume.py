@@ -17,7 +17,7 @@ from adk_agent.core.errors import StorageError
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import resume
 from adk_agent.results.report import EvaluationReport
-from adk_agent.runs.results import explain_by_rules, explain_if_silent
+from adk_agent.runs.results import explain_if_silent
 from adk_agent.runs.retry import settled_report
 from adk_agent.runs.store import MANIFEST, RunManifest, load_manifest
 from adk_agent.runs.tracking import RunStatus, read_status
@@ -83,7 +83,7 @@ async def _resume(
     parsed: argparse.Namespace,
     display: Display,
 ) -> EvaluationReport:
-    from adk_agent.assembly import Assembly  # ADK takes seconds: not for a run that is not there
+    from adk_agent.assembly import Assembly
 
     this_task = asyncio.current_task()
     if this_task is not None:
@@ -105,6 +105,5 @@ async def _resume(
     report = await resume(
         manifest.run_id, assembly.evaluation_deps(), retry=parsed.retry, on_progress=display.see
     )
-    explain_by_rules(settings.results_dir, report)
     display.close()
     return report

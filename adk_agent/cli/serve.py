@@ -46,7 +46,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
         def load() -> Service:
             """Import what takes seconds while the card is served."""
-            spawned = spawn()
+            spawned = spawn(with_adk=not settings.by_rules)
             from adk_agent.assembly import Assembly
             from adk_agent.service.playing.process import ProcessPlayer
             from adk_agent.service.server import build_service

@@ -107,3 +107,8 @@ class Settings(BaseSettings):
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether no language model reads requests or words reports."""
+        return self.offline or (self.agent_model is None and not self.model_configured)

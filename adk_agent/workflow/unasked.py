@@ -1,47 +1,28 @@
-"""OfflineModel: the embedded deterministic model that serves ADK agents when none is configured."""
+"""UnaskedModel: what an ADK agent holds whose work is done by rules."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
-from google.genai import types
-
-from adk_agent.workflow.content import model_says, text_of
-
-OFFLINE_MODEL = "greenroom/offline"
-
-Answer = Callable[[LlmRequest], str]
 
 
-class OfflineModel(BaseLlm):
-    """Answers with a pure function of the request. No network, no randomness."""
+class UnaskedModel(BaseLlm):
+    """Is never asked, for the agent answers before. Without it ADK would take a model of its own."""
 
-    model: str = OFFLINE_MODEL
-    answer: Answer
+    model: str = "greenroom/rules"
 
     async def generate_content_async(
         self,
-        llm_request: LlmRequest,
-        stream: bool = False,  # noqa: ARG002 - the signature is ADK's
+        llm_request: LlmRequest,  # noqa: ARG002 - the signature is ADK's
+        stream: bool = False,  # noqa: ARG002
     ) -> AsyncGenerator[LlmResponse, None]:
-        """One whole answer."""
-        # Off the loop: reading a long request takes up to a second.
-        text = await asyncio.to_thread(self.answer, llm_request)
-        yield LlmResponse(
-            content=model_says(text),
-            usage_metadata=types.GenerateContentResponseUsageMetadata(
-                prompt_token_count=0, candidates_token_count=0, total_token_count=0
-            ),
-        )
+        """Raise: no model is configured.
 
-
-def last_user_text(request: LlmRequest) -> str:
-    """The text of the last user message of a request, empty if there is none."""
-    for content in reversed(request.contents):
-        if content.role == "user":
-            return text_of(content)
-    return ""
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("an agent that goes by rules asked for a language model")
+        yield  # makes this a generator, as ADK expects
