@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings
@@ -27,9 +27,18 @@ from tau_bridge.tau2.data import DataSource, open_source
 _REQUEST_WIDTH = 80
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("what", choices=list(LISTS))
+    parser.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
+    parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
+    add_results_dir(parser)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
 def execute(parsed: argparse.Namespace) -> int:
     """Print what there is."""
-    rows = _LISTS[parsed.what](parsed)
+    rows = LISTS[parsed.what](parsed)
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
@@ -180,7 +189,7 @@ def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-_LISTS = {
+LISTS = {
     "domains": _domains,
     "tasks": _tasks,
     "exercises": _exercises,
@@ -190,4 +199,4 @@ _LISTS = {
     "metrics": _metrics,
     "runs": _runs,
 }
-"""What can be listed. The names are those of `adk_agent.cli.main.LISTED`."""
+"""What can be listed, by its name."""

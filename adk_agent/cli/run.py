@@ -10,8 +10,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adk_agent.cli import values
 from adk_agent.cli.edge import INTERRUPTED, OK
-from adk_agent.cli.tracked import playing_flags, resume_command
+from adk_agent.cli.playing import (
+    add_playing,
+    playing_flags,
+    read_token,
+    resume_command,
+    stop_rule_of,
+)
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
@@ -25,7 +32,43 @@ from tau_bridge.tau2.data import open_source
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
     from adk_agent.cli.display import Display
-    from adk_agent.play.stop_rule import StopRule
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Evaluate agents. A flag beats what the request says."
+    parser.epilog = (
+        'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five '
+        'airline tasks, two trials each"'
+    )
+    parser.add_argument("request", help="a sentence, or AgentBeats JSON; - reads standard input")
+    parser.add_argument(
+        "--num-trials", type=values.positive, metavar="K", help="trials of each task"
+    )
+    parser.add_argument(
+        "--max-concurrency",
+        type=values.positive,
+        metavar="N",
+        help="conversations at once (default 4)",
+    )
+    parser.add_argument(
+        "--seed", type=values.natural, metavar="S", help="seed of the trials (default 300)"
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=values.positive,
+        metavar="N",
+        help="steps of a conversation (default 200)",
+    )
+    parser.add_argument(
+        "--limit", type=values.positive, metavar="N", help="at most this many tasks of each domain"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the plan and the explicit command; contact nobody",
+    )
+    add_playing(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -148,39 +191,9 @@ async def _run(
     return gate.exit_code(outcome.report, parsed.fail_under)
 
 
-def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
-    """The rule of the flag `--stop-when`; None where it is not given.
-
-    Raises:
-        RequestError: It cannot be read.
-    """
-    from adk_agent.play.stop_rule import parse_stop_rule
-
-    return None if parsed.stop_when is None else parse_stop_rule(parsed.stop_when)
-
-
 def _tokens(token: str | None, plan: EvaluationPlan) -> dict[str, str]:
     """The token for each address of the plan, and for no other."""
     if token is None:
         return {}
     read = read_token(token)
     return {p.address: read for p in plan.participants if p.builtin is None}
-
-
-def read_token(token: str) -> str:
-    """The bearer token of the flag `--token`: its value, or what is in the file behind an `@`.
-
-    Raises:
-        RequestError: There is no such file, or it cannot be a token.
-    """
-    if token.startswith("@"):
-        path = Path(token[1:])
-        try:
-            token = path.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise RequestError(f"--token: {str(path)!r} is not a text file") from error
-    if not token.isascii() or not token.isprintable() or not token or " " in token:
-        raise RequestError("--token: a bearer token has one or more printable characters, no space")
-    return token
