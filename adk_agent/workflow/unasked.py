@@ -14,15 +14,14 @@ class UnaskedModel(BaseLlm):
 
     model: str = "greenroom/rules"
 
-    async def generate_content_async(
+    def generate_content_async(
         self,
         llm_request: LlmRequest,  # noqa: ARG002 - the signature is ADK's
         stream: bool = False,  # noqa: ARG002
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Raise: no model is configured.
+        """Raise, for no model is configured.
 
         Raises:
             RuntimeError: always.
         """
         raise RuntimeError("an agent that goes by rules asked for a language model")
-        yield  # makes this a generator, as ADK expects
