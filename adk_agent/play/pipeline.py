@@ -15,6 +15,7 @@ from adk_agent.requests.planning import Catalogue
 from adk_agent.results.outcome import Outcome, Problem
 from adk_agent.results.progress import OnProgress, Tell, followed
 from adk_agent.results.report import EvaluationReport
+from adk_agent.runs.results import explain_if_silent
 from tau_bridge.errors import BridgeError
 
 
@@ -124,6 +125,8 @@ class RulesPipeline:
                 async for progress in told:
                     await on_progress(progress)
                 report = await work
+            if resumed_run_id is not None:  # it may have ended before, and been killed then
+                await asyncio.to_thread(explain_if_silent, self.deps.results_dir, report)
         except (GreenroomError, BridgeError) as error:
             return Outcome(run_id=run_id, problem=Problem.of(error))
         return Outcome(run_id=run_id, report=report)

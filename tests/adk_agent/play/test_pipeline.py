@@ -7,6 +7,7 @@ import pytest
 from adk_agent.core.plan import Overrides
 from adk_agent.play.pipeline import RulesPipeline
 from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.results.markdown import explained
 from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import followed
 from adk_agent.runs import store
@@ -102,6 +103,19 @@ async def test_a_run_that_is_canceled_goes_on_where_it_was(pipeline, make_plan, 
     assert (outcome.problem, outcome.run_id) == (None, "run-1")
     assert len(outcome.report.trials) == 20
     assert tell.told[0].done >= 2
+
+
+async def test_a_run_that_was_killed_before_its_markdown_was_written_gets_it(
+    pipeline, make_plan, tell
+):
+    plan = make_plan("builtin:null")
+    first = await pipeline.run_plan(plan, request="r", on_progress=tell)
+    path = pipeline.deps.results_dir / "run-1" / "report.md"
+    written = path.read_text()
+    path.unlink()
+    again = await pipeline.run_plan(plan, request="r", on_progress=tell, resumed_run_id="run-1")
+    assert again.report == first.report
+    assert path.read_text() == written == explained(first.report)
 
 
 async def test_leaving_what_is_followed_cancels_the_work_and_waits_for_its_end():
