@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 
 from adk_agent.cli.main import build_parser, main
-from adk_agent.cli.tracked import resume_command
+from adk_agent.cli.playing import resume_command
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
