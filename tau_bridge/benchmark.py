@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tau_bridge.bundled_data import revision_of
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+from tau_bridge.run_view import RunView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -299,7 +300,8 @@ class BenchmarkExport:
     notes: tuple[str, ...] = ()
 
 
-Exporter = Callable[[Any], BenchmarkExport]
+Exporter = Callable[[RunView], BenchmarkExport]
+"""Makes the files. It raises DataError where the run has nothing of the format."""
 
 
 class Benchmark(ABC):
@@ -514,7 +516,7 @@ class Benchmark(ABC):
         return lambda name: False  # noqa: ARG005 - nothing is known of any tool
 
     def exporters(self) -> Mapping[str, Exporter]:
-        """Formats that only this benchmark's runs have, by their names."""
+        """Formats that only this benchmark's runs have, by the names that `--to` takes."""
         return {}
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -276,7 +277,18 @@ class Tau2Benchmark(Benchmark):
 
     def exporters(self) -> Mapping[str, Exporter]:
         """The official results format."""
-        return {}
+        # It takes scoring, which nothing but play and exports needs.
+        from tau_bridge.tau2.export import to_results
+
+        options = self.options
+        return {
+            "tau2": partial(
+                to_results,
+                source=self.source,
+                solo=options.solo,
+                actions_alone=options.evaluation_type == "action",
+            )
+        }
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """The simulations of an official results file, with the tasks that it embeds."""
