@@ -95,6 +95,7 @@ class DomainInfo:
         noun: What its tasks are called, several of them.
         components: The components that its tasks' results may have.
         needs: What playing it takes besides the agent.
+        meanings: What it means that a component is 0, as a clause, by component.
         references: The names of its reference agents, which have a result for each task.
         has_gold: Its tasks name the actions of a solution, which a bundled agent replays.
     """
@@ -102,6 +103,7 @@ class DomainInfo:
     name: str
     noun: str = "tasks"
     components: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
     needs: frozenset[Need] = frozenset()
     references: tuple[str, ...] = ()
     has_gold: bool = False

@@ -13,6 +13,8 @@ from adk_agent.cli.tracked import results_dir_of, run_of
 from adk_agent.core.settings import Settings
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
+from tau_bridge.errors import DataError
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -20,13 +22,25 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir = results_dir_of(parsed)
     out = Path(parsed.out) if parsed.out else None
     run_id = run_of(parsed, results_dir)
-    path = write_page(results_dir, run_id, out=out, secrets=Settings.load().secrets())
+    settings = Settings.load()
+    path = write_page(
+        results_dir, run_id, benchmarks=_installed(settings), out=out, secrets=settings.secrets()
+    )
     if not read_status(results_dir, run_id).has_ended:
         print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
     print(f"page: {path}")
     if not parsed.no_open and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return OK
+
+
+def _installed(settings: Settings) -> Benchmarks:
+    """The benchmarks; none where their data are not there, which a page can do without."""
+    try:
+        return open_benchmarks(settings.variables)
+    except DataError as error:
+        print(f"greenroom: the page marks no call that changes data: {error}", file=sys.stderr)
+        return Benchmarks(())
 
 
 def _has_screen() -> bool:

@@ -47,6 +47,16 @@ SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 
 
+MEANINGS: Mapping[OfficialComponentName, str] = {
+    "DB": "the database ended in another state",
+    "ENV_ASSERTION": "the environment fails the task's assertions",
+    "ACTION": "a gold action was not taken",
+    "COMMUNICATE": "the user was not told what had to be told",
+    "NL_ASSERTION": "a statement about the conversation does not hold",
+}
+"""What it means that a component is 0."""
+
+
 class Tau2Options(BaseModel):
     """How tasks are played and scored."""
 
@@ -106,6 +116,7 @@ class Tau2Benchmark(Benchmark):
             DomainInfo(
                 name=name,
                 components=get_args(OfficialComponentName),
+                meanings=MEANINGS,
                 needs=frozenset({"user", "judge"}),
                 references=(FLOOR, CEILING),
                 has_gold=True,

@@ -23,7 +23,7 @@ from adk_agent.present.page.layout import place
 from adk_agent.present.page.texts import plain
 from adk_agent.present.page.timeline import timeline
 from adk_agent.present.page.verdict import ENDS
-from adk_agent.present.page.words import CLASSES, COMPONENTS
+from adk_agent.present.page.words import CLASSES
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
@@ -32,7 +32,6 @@ from adk_agent.results.team_summary import TeamRow
 from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
-from evals.outcome import ComponentName
 from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
 from tau_bridge.testing import scripted_agent, serve
 
