@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import default_spec, user_spec
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
@@ -76,7 +76,7 @@ class Assembly:
         Raises:
             DataError: The data of a benchmark are not there.
         """
-        return self.benchmarks or open_benchmarks(self.settings.variables)
+        return self.benchmarks or open_benchmarks(variables)
 
     def prepared(self) -> Assembly:
         """The same with everything read that takes seconds the first time.

@@ -26,7 +26,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import tables
@@ -156,7 +156,7 @@ def main() -> int:
         folder = Path(made)
         run = enlarged(folder, played(folder), options.trials)
         kept_mb = (folder / run / "trials.jsonl").stat().st_size / 1e6
-        benchmarks = open_benchmarks(Settings.load().variables)
+        benchmarks = open_benchmarks(variables)
         writes, waits = [], []
         for _ in range(options.repeat):
             begin, begin_cpu = time.perf_counter(), time.process_time()

@@ -11,7 +11,7 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.core.veil import Veil
 from adk_agent.present.exports.formats import exporter_of
 from adk_agent.present.exports.output import Output, write_outputs
@@ -36,7 +36,7 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir = results_dir_of(parsed)
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
-    exporter = exporter_of(parsed.to, open_benchmarks(settings.variables))
+    exporter = exporter_of(parsed.to, open_benchmarks(variables))
     run = open_run(results_dir, run_id, veil=Veil(settings.secrets()))
     export = exporter(run)
     if run.report.status == "interrupted":

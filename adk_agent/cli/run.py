@@ -16,7 +16,7 @@ from adk_agent.cli.tracked import playing_flags, resume_command
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 
 if TYPE_CHECKING:
     from adk_agent.cli.display import Display
@@ -54,7 +54,7 @@ def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan
     from tau_bridge.benchmarks import open_benchmarks
 
     request = read_request(text, AgentRegistry(settings.results_dir).addresses())
-    return resolve(request, open_benchmarks(settings.variables), overrides)
+    return resolve(request, open_benchmarks(variables), overrides)
 
 
 def _dry_run(

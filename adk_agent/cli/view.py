@@ -10,7 +10,7 @@ from pathlib import Path
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
@@ -24,7 +24,7 @@ def execute(parsed: argparse.Namespace) -> int:
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
     path = write_page(
-        results_dir, run_id, benchmarks=_installed(settings), out=out, secrets=settings.secrets()
+        results_dir, run_id, benchmarks=_installed(), out=out, secrets=settings.secrets()
     )
     if not read_status(results_dir, run_id).has_ended:
         print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
@@ -34,10 +34,10 @@ def execute(parsed: argparse.Namespace) -> int:
     return OK
 
 
-def _installed(settings: Settings) -> Benchmarks:
+def _installed() -> Benchmarks:
     """The benchmarks; none where their data are not there, which a page can do without."""
     try:
-        return open_benchmarks(settings.variables)
+        return open_benchmarks(variables)
     except DataError as error:
         print(f"greenroom: the page marks no call that changes data: {error}", file=sys.stderr)
         return Benchmarks(())

@@ -91,7 +91,7 @@ class Tau2Benchmark(Benchmark):
     summary = "τ²-bench: customer service with tools, a policy and a simulated user"
     position = 0
     options_type = Tau2Options
-    variables = {DATA_DIR: "The folder of official τ²-bench data; not set, the installed data."}  # noqa: RUF012 - a ClassVar of the base class
+    variables = {DATA_DIR: "A folder of official task data, in place of what is installed."}  # noqa: RUF012 - a ClassVar of the base class
     examples = (
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",

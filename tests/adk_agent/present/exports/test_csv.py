@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_agent.core.printable import printable
-from adk_agent.present.exports.table import COLUMNS, inert
+from adk_agent.present.exports.table import columns, inert
 from adk_agent.runs.store import load_trials
 from evals.diagnosis import Diagnosis
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from adk_agent.play.regrade import regrade
-from adk_agent.present.exports.official import task_record
 from adk_agent.results.summary import DataOrigin
 from adk_agent.runs.store import load_trials
+from tau_bridge.tau2.official import task_record
 from tau_bridge.tau2.results import read_results
 
 from .conftest import BROKEN, UNSCORED, trial

@@ -33,6 +33,7 @@ from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.testing import scripted_agent, serve
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -133,8 +134,15 @@ def keep_run(folder, records, *, status="complete", trials=1, references=None, w
     return folder
 
 
+INSTALLED = open_benchmarks(lambda _: {})
+
+
 def page_of(folder):
-    return write_page(folder, RUN).read_text(encoding="utf-8")
+    return write_page(folder, RUN, benchmarks=INSTALLED).read_text(encoding="utf-8")
+
+
+def writes(name):
+    return name in ("create_task", "update_task_status")
 
 
 class Seen(HTMLParser):
@@ -173,7 +181,7 @@ async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make
     with serve(scripted_agent(lambda text, context_id: "I cannot help with that.")) as url:
         plan = make_plan(url, task_ids=("create_task_1", "impossible_task_1"), num_trials=2)
         await evaluate(plan, deps, request="Evaluate it")
-    page = write_page(deps.results_dir, "run-1").read_text(encoding="utf-8")
+    page = write_page(deps.results_dir, "run-1", benchmarks=INSTALLED).read_text(encoding="utf-8")
     seen = Seen(page)
     assert [each for each in seen.ids if each in SECTIONS] == SECTIONS
     assert all(address.startswith("#") for address in seen.addresses)
@@ -227,7 +235,7 @@ OF_FORM = Diagnosis(kind="format", side="agent", summary="It wrote text.", reply
 
 def test_replies_without_a_call_are_shown_beside_what_should_have_been_sent():
     lost = row("http://a.test", "one", reward=0.0, diagnosis=OF_FORM)
-    assert trial_json(record(lost))["why"]["form"] == {
+    assert trial_json(record(lost), writes)["why"]["form"] == {
         "without": 2,
         "replies": 3,
         "example": "<b>Sure!</b>",
@@ -292,7 +300,7 @@ def test_a_conversation_tells_calls_results_writes_and_where_it_left_the_gold_pa
         },
         {"role": "tool", "id": "", "content": "first", "error": False},
     )
-    told = trial_json(record(lost, messages=messages))
+    told = trial_json(record(lost, messages=messages), writes)
     asked, wrote, said, first, second = told["items"]
     assert asked == {"who": "user", "text": "Please."}
     assert (wrote["writes"], wrote["error"], wrote["result"]) == (True, True, "no")
@@ -362,7 +370,7 @@ def test_a_run_whose_conversations_are_gone_still_has_its_page(tmp_path):
 
 def test_where_room_is_scarce_the_trials_that_did_not_pass_are_kept(tmp_path, monkeypatch):
     played = [record(row("http://x.test", "a")), record(row("http://x.test", "b", reward=0.0))]
-    sizes = [len(gathered.packed(each)) for each in played]
+    sizes = [len(gathered.packed(each, writes)) for each in played]
     monkeypatch.setattr(gathered, "MOST_PACKED_CHARS", max(sizes))
     page = page_of(keep_run(tmp_path, played))
     assert list(unpacked(page)) == [1]
@@ -459,8 +467,10 @@ def test_a_timeline_keeps_the_clocks_of_participants_within_what_was_seen():
 
 def test_every_class_component_and_status_has_a_name():
     assert set(get_args(FailureKind)) < set(CLASSES)
-    components = {name for each in get_args(ComponentName) for name in get_args(each) or (each,)}
-    assert components == set(COMPONENTS)
+    domains = [INSTALLED.domain(name) for name in INSTALLED.domains]
+    assert {each.name: set(each.meanings) for each in domains} == {
+        each.name: set(each.components) for each in domains
+    }
     status = EvaluationReport.model_fields["status"].annotation
     assert set(get_args(status)) == set(ENDS)
 
