@@ -33,7 +33,7 @@ from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
 from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
-from tau_bridge.benchmarks import open_benchmarks
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.testing import scripted_agent, serve
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -473,6 +473,27 @@ def test_every_class_component_and_status_has_a_name():
     }
     status = EvaluationReport.model_fields["status"].annotation
     assert set(get_args(status)) == set(ENDS)
+
+
+def test_a_run_of_a_benchmark_that_is_not_installed_still_becomes_a_page(tmp_path):
+    called = {"id": "1", "name": "create_task", "arguments": {}}
+    said = ({"role": "assistant", "tool_calls": [called]},)
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a", reward=0.0), messages=said)])
+    there = page_of(folder)
+    page = write_page(folder, RUN, benchmarks=Benchmarks([])).read_text(encoding="utf-8")
+    assert "what went wrong most: the database ended in another state (1 of 1" in text_of(there)
+    assert "what went wrong most: DB (1 of 1" in text_of(page)
+    assert unpacked(there)[0]["items"][0]["writes"] is True
+    assert unpacked(page)[0]["items"][0]["writes"] is False
+
+
+def test_a_page_is_written_where_the_data_of_a_benchmark_are_gone(tmp_path, monkeypatch, capsys):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "gone"))
+    assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == f"page: {folder / RUN / 'report.html'}\n"
+    assert "the page marks no call that changes data" in captured.err
 
 
 def test_view_writes_the_page_and_opens_it_only_where_there_is_a_screen(
