@@ -158,7 +158,7 @@ class Assembly:
             WorkflowDeps(
                 selector=SelectorDeps(
                     catalogue=lambda: benchmarks,
-                    model=agent_model(self.settings, offline_selector_model()),
+                    model=agent_model(self.settings, offline_selector_model(lambda: benchmarks)),
                     may_register=self.may_register,
                 ),
                 evaluation=self.evaluation_deps(benchmarks),

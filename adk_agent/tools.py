@@ -21,7 +21,7 @@ from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate
 from adk_agent.requests.lookup import LookupTools, answered, as_text
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import read_request
+from adk_agent.requests.reader import Vocabulary, read_request
 from adk_agent.results.progress import Progress
 from adk_agent.runs.results import explain_by_rules, results_row
 from adk_agent.runs.tracking import read_status
@@ -179,7 +179,7 @@ class EvaluationTools(LookupTools):
 
     def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
         benchmarks = self._benchmarks()
-        read = read_request(request, self.registered())
+        read = read_request(request, self.registered(), vocabulary=Vocabulary.of(benchmarks))
         plan = resolve(read, benchmarks)
         return plan, self._assembly.evaluation_deps(benchmarks)
 

@@ -49,12 +49,14 @@ def execute(parsed: argparse.Namespace) -> int:
 
 def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
     from adk_agent.requests.planning import resolve
-    from adk_agent.requests.reader import read_request
+    from adk_agent.requests.reader import Vocabulary, read_request
     from adk_agent.requests.registry import AgentRegistry
     from tau_bridge.benchmarks import open_benchmarks
 
-    request = read_request(text, AgentRegistry(settings.results_dir).addresses())
-    return resolve(request, open_benchmarks(settings.variables), overrides)
+    benchmarks = open_benchmarks(settings.variables)
+    registered = AgentRegistry(settings.results_dir).addresses()
+    request = read_request(text, registered, vocabulary=Vocabulary.of(benchmarks))
+    return resolve(request, benchmarks, overrides)
 
 
 def _dry_run(
