@@ -443,8 +443,7 @@ class Benchmark(ABC):
         """A request in lower case, with the benchmark's own words for its domains and tasks.
 
         The rules that read sentences know the names of benchmarks and domains, and `task`. What
-        else people call them is replaced by these words here. May be called again with what it
-        returned, once misspelled names of domains were corrected in it.
+        else people call them is replaced by these words here.
 
         Raises:
             WordingError: The words name a task that does not exist, or can mean two things.

@@ -39,8 +39,8 @@ def _noun_of_domain(domains: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache
-def _first_name(domains: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"{alternatives(domains)}(?!\w)|[^\W\d_]+")
+def _first_name(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"{alternatives(names)}(?!\w)|[^\W\d_]+")
 
 
 def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
@@ -49,21 +49,28 @@ def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str
     Raises:
         Refusal: `bad-number` or `ambiguous`, by the benchmarks' own rules.
     """
-    warnings: list[str] = []
+    reworded = vocabulary.reworded(text)
+    meant = {
+        word: domain
+        for word in dict.fromkeys(_WORD.findall(reworded))
+        if (domain := _domain_meant_by(word, vocabulary)) is not None
+    }
+    if not meant:
+        return reworded, []
+    # Rewording looks at what stands beside a name, so it starts again from the corrected text.
+    corrected = _WORD.sub(lambda match: meant.get(match[0], match[0]), text)
+    return vocabulary.reworded(corrected), [
+        f"{word!r} was read as the domain {meant[word]!r}"
+        for word in _WORD.findall(reworded)
+        if word in meant
+    ]
 
-    def correct(match: re.Match[str]) -> str:
-        word = match[0]
-        if word in vocabulary.domains or word in vocabulary.lookalikes:
-            return word
-        meant = repaired(word, vocabulary.domains)
-        if meant is None:
-            return word
-        warnings.append(f"{word!r} was read as the domain {meant!r}")
-        return meant
 
-    text = _WORD.sub(correct, vocabulary.reworded(text))
-    # What stands beside a name can be understood only once that is spelled correctly.
-    return (vocabulary.reworded(text) if warnings else text), warnings
+def _domain_meant_by(word: str, vocabulary: Vocabulary) -> str | None:
+    """The domain that a word is a misspelling of; None where it is none, or could be of several."""
+    if word in vocabulary.domains or word in vocabulary.lookalikes:
+        return None
+    return repaired(word, vocabulary.domains)
 
 
 def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
@@ -75,7 +82,7 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
     domains = vocabulary.domains
     known = {*domains, *vocabulary.names, *_BENIGN}
     for match in _KEYED_DOMAINS.finditer(text):
-        first = _first_name(domains).search(match["list"])
+        first = _first_name((*domains, *vocabulary.names)).search(match["list"])
         if first and first[0] not in known:
             raise _unknown_domain(first[0], vocabulary)
     for match in _noun_of_domain(domains).finditer(text):
