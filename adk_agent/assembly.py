@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.errors import PreflightError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import default_spec, user_spec
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
@@ -34,6 +35,8 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.clock import Clock, Runtime
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from adk_agent.workflow.sequence import RootAgent
 
 
@@ -45,6 +48,8 @@ class Assembly:
         settings: From the environment.
         timeout_s: How long an agent may take over one reply.
         tokens: Bearer tokens by agent address.
+        apps: Agents that are ASGI applications in this process, by the addresses that requests name
+            them by. Whoever makes an application runs its lifespan.
         runtime: Clock and identifiers.
         benchmarks: What can be played; all that are installed where none are given.
         network: Which addresses may be called.
@@ -58,6 +63,7 @@ class Assembly:
     settings: Settings
     timeout_s: float = 300.0
     tokens: Mapping[str, str] = field(default_factory=dict)
+    apps: Mapping[str, ASGIApp] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     benchmarks: Benchmarks | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
@@ -76,7 +82,7 @@ class Assembly:
         Raises:
             DataError: The data of a benchmark are not there.
         """
-        return self.benchmarks or open_benchmarks(self.settings.variables)
+        return self.benchmarks or open_benchmarks(variables)
 
     def prepared(self) -> Assembly:
         """The same with everything read that takes seconds the first time.
@@ -103,7 +109,12 @@ class Assembly:
         )
 
     def evaluation_deps(self, benchmarks: Benchmarks | None = None) -> EvaluationDeps:
-        """What `evaluate` needs."""
+        """What `evaluate` needs.
+
+        Raises:
+            DataError: The data of a benchmark are not there.
+            PreflightError: agents in this process are to be called from other ones.
+        """
         limits = MessengerLimits(timeout_s=self.timeout_s)
         return EvaluationDeps(
             benchmarks=benchmarks or self.open_benchmarks(),
@@ -112,7 +123,9 @@ class Assembly:
             new_run_id=lambda: new_run_id(self.runtime.clock),
             evaluators=self._trial_evaluators,
             team_evaluators=self._trace_evaluators,
-            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens, policy=self.network),
+            new_messenger=lambda: Messenger(
+                limits=limits, tokens=self.tokens, policy=self.network, apps=self.apps
+            ),
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
@@ -129,6 +142,11 @@ class Assembly:
     def _open_executor(self) -> OpenExecutor:
         if self.executor == "local":
             return open_local
+        if self.apps:
+            raise PreflightError(
+                f"{', '.join(self.apps)}: an agent in this process cannot be called from workers on"
+                " ray; play it with the local executor, or serve it at an address"
+            )
         # A worker plays in its own process: it opens the data there, and asks nobody else.
         there = replace(self, executor="local")
         return on_ray(

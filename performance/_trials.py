@@ -7,6 +7,7 @@ reply. It is a process of its own and computes next to nothing.
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -109,7 +110,8 @@ class Stopwatch:
 
 async def played(plan, folder, executor="local"):
     """The stopwatch of a run, and its report."""
-    settings = Settings.load(results_dir=folder / "results", tau2_data_dir=folder, offline=True)
+    os.environ["TAU2_DATA_DIR"] = str(folder)  # for workers, too
+    settings = Settings.load(results_dir=folder / "results", offline=True)
     watch = Stopwatch()
     deps = Assembly(settings=settings, executor=executor).evaluation_deps()
     report = await evaluate(plan, deps, request="benchmark", on_progress=watch)

@@ -27,10 +27,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adk_agent.play.diagnosis import diagnose_played, diagnose_trial
+from adk_agent.play.diagnosis import diagnose_trial
 from evals.diagnosis import Diagnosis
 from evals.reward import reward_of
 from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.diagnosis import diagnose_played
 from tau_bridge.tau2.domains import Domain, load_domain
 from tau_bridge.tau2.results import RecordedSimulation, read_results
 from tau_bridge.tau2.scoring import score_components

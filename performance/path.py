@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 REQUEST = "Evaluate builtin:null on one mock task"
 PACKAGES = ("adk_agent", "tau_bridge", "evals", "purple_agent")
-ONCE = ("read_request", "resolve", "open_source", "render_markdown")
+ONCE = ("read_request", "resolve", "open_benchmarks", "render_markdown")
 NEVER = ("load_report",)
 
 # Runs at the start of every process, before anything of ours is imported.

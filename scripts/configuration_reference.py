@@ -19,6 +19,7 @@ from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
 from adk_agent.core.settings import Settings
+from tau_bridge.benchmarks import installed
 
 MEANINGS = {
     "AGENTBEATS_LLM_API_KEY": "Key of an OpenAI-compatible endpoint; switches the model on.",
@@ -26,7 +27,6 @@ MEANINGS = {
     "AGENTBEATS_LLM_MODEL": "The model's name there.",
     "GOOGLE_API_KEY": "Key for a bare Gemini name in `GREENROOM_AGENT_MODEL`.",
     "GOOGLE_GENAI_USE_VERTEXAI": "Reach Gemini through Vertex AI, with its own credentials.",
-    "TAU2_DATA_DIR": "A folder of official task data, in place of what is installed.",
     "GREENROOM_RESULTS_DIR": "Where runs are kept.",
 }
 
@@ -39,6 +39,11 @@ def reference() -> str:
     """
     told = _docstrings()
     rows = [_row(name, field, told) for name, field in Settings.model_fields.items()]
+    rows += [
+        f"| `{name}` | text | not set | {meaning} |"
+        for benchmark in installed()[0]
+        for name, meaning in benchmark.variables.items()
+    ]
     head = ["| environment | value | default | for |", "|---|---|---|---|"]
     return "\n".join([*head, *sorted(rows)])
 

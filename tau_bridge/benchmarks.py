@@ -139,9 +139,7 @@ def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
         try:
             found.append(_checked(point))
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything while it is loaded
-            warnings.append(
-                f"benchmark {point.name!r} is left out: {type(error).__name__}: {error}"
-            )
+            warnings.append(_without(point.name, error))
     return tuple(found), tuple(warnings)
 
 
@@ -158,13 +156,37 @@ def _checked(point: EntryPoint) -> type[Benchmark]:
 
 
 def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> Benchmarks:
-    """All installed benchmarks.
+    """All installed benchmarks that can be used; a warning says why another one is left out.
 
     Args:
         variables: Gives the values of those environment variables, by name, that are set.
 
     Raises:
-        DataError: The data of one are not there, or two share a name.
+        DataError: What the variables of a benchmark say cannot be used.
     """
     classes, warnings = installed()
-    return Benchmarks((each.open(variables(each.variables)) for each in classes), warnings=warnings)
+    opened: dict[str, Benchmark] = {}
+    left_out = list(warnings)
+    for each in sorted(classes, key=lambda found: (found.position, found.name)):
+        given = variables(each.variables)
+        try:
+            benchmark = each.open(given)
+            domains = [domain.name for domain in benchmark.domains()]
+            _refuse_taken(domains, opened)
+        except Exception as error:
+            if given and isinstance(error, DataError):
+                raise  # somebody chose it: playing without it would surprise them
+            left_out.append(_without(each.name, error))
+        else:
+            opened |= dict.fromkeys(domains, benchmark)
+    return Benchmarks(dict.fromkeys(opened.values()), warnings=left_out)
+
+
+def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> None:
+    for name in domains:
+        if name in opened:
+            raise DataError(f"{opened[name].name!r} has a domain {name!r} already")
+
+
+def _without(name: str, error: Exception) -> str:
+    return f"benchmark {name!r} is left out: {type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from adk_agent.core.plan import NEEDS_GOLD
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import variables
 from tau_bridge.benchmarks import open_benchmarks
 
 
@@ -29,7 +29,7 @@ def _gold() -> str:
     """The solutions of all tasks that have one, as the oracle reads them."""
     refs = (
         (benchmark, benchmark.ref(domain.name, task_id))
-        for benchmark in open_benchmarks(Settings.load().variables).all
+        for benchmark in open_benchmarks(variables).all
         for domain in benchmark.domains()
         if domain.has_gold
         for task_id in benchmark.task_ids(domain.name)

@@ -11,7 +11,7 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of, run_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.core.veil import Veil
 from adk_agent.present.exports.formats import exporters
 from adk_agent.present.exports.output import Output, write_outputs
@@ -36,7 +36,7 @@ def execute(parsed: argparse.Namespace) -> int:
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
     run = open_run(results_dir, run_id, veil=Veil(settings.secrets()))
-    export = exporters(open_benchmarks(settings.variables))[parsed.to](run)
+    export = exporters(open_benchmarks(variables))[parsed.to](run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials
         print(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)

@@ -15,7 +15,7 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import results_dir_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import graph_metrics, trace_evaluators
 from adk_agent.runs.tracking import read_status, run_ids
 from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
@@ -44,7 +44,7 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _benchmarks() -> Benchmarks:
-    opened = open_benchmarks(Settings.load().variables)
+    opened = open_benchmarks(variables)
     for warning in opened.warnings:
         print(f"greenroom: {printable(warning)}", file=sys.stderr)
     return opened

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import variables
 from adk_agent.play.regrade import Regraded, regrade
 from tau_bridge.benchmarks import open_benchmarks
 
@@ -21,7 +21,7 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         1 if any differs, 3 if there was none to compare.
     """
-    benchmarks = open_benchmarks(Settings.load().variables)
+    benchmarks = open_benchmarks(variables)
     outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))
     if parsed.json:
         print(json.dumps(outcome.to_json(), indent=2))

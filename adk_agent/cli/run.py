@@ -16,7 +16,7 @@ from adk_agent.cli.tracked import playing_flags, resume_command
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 
 if TYPE_CHECKING:
     from adk_agent.cli.display import Display
@@ -53,7 +53,7 @@ def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan
     from adk_agent.requests.registry import AgentRegistry
     from tau_bridge.benchmarks import open_benchmarks
 
-    benchmarks = open_benchmarks(settings.variables)
+    benchmarks = open_benchmarks(variables)
     registered = AgentRegistry(settings.results_dir).addresses()
     request = read_request(text, registered, vocabulary=Vocabulary.of(benchmarks))
     return resolve(request, benchmarks, overrides)

@@ -72,9 +72,6 @@ class Settings(BaseSettings):
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
 
-    benchmark_variables: dict[str, str] = {}
-    """Values that stand in for environment variables of benchmarks, by name."""
-
     @classmethod
     def load(cls, **given: Any) -> Settings:
         """The settings of the environment; what is `given` and not None wins.
@@ -94,13 +91,6 @@ class Settings(BaseSettings):
         """The entries of GREENROOM_ALLOWED_HOSTS."""
         return tuple(entry.strip() for entry in self.allowed_hosts.split(",") if entry.strip())
 
-    def variables(self, names: Iterable[str]) -> dict[str, str]:
-        """The values of those environment variables, of benchmarks, that are set and not empty."""
-        values = {
-            name: self.benchmark_variables.get(name, os.environ.get(name, "")) for name in names
-        }
-        return {name: value for name, value in values.items() if value}
-
     def secrets(self) -> tuple[SecretStr, ...]:
         """Every secret among the settings."""
         every = (self.llm_api_key, self.google_api_key, self.auth_token)
@@ -117,3 +107,8 @@ class Settings(BaseSettings):
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
+
+
+def variables(names: Iterable[str]) -> dict[str, str]:
+    """The values of those environment variables that are set and not empty, such as benchmarks'."""
+    return {name: value for name in names if (value := os.environ.get(name, ""))}

@@ -236,7 +236,7 @@ def _findings(digest: ReportDigest) -> list[str]:
         if row.is_above_floor is False and row.participant != FLOOR
     ]
     lines += [
-        f"Of the scored trials, {count} {_COMPONENT_MEANING[name]} ({name})."
+        f"Of the scored trials, {count} {_COMPONENT_MEANING.get(name, 'did not meet')} ({name})."
         for name, count in digest.failing_components.items()
     ]
     lines += [

@@ -81,7 +81,7 @@ class Tau2Benchmark(Benchmark):
     summary = "τ²-bench: customer service with tools, a policy and a simulated user"
     position = 0
     options_type = Tau2Options
-    variables = {DATA_DIR: "The folder of official τ²-bench data; not set, the installed data."}  # noqa: RUF012 - a ClassVar of the base class
+    variables = {DATA_DIR: "A folder of official task data, in place of what is installed."}  # noqa: RUF012 - a ClassVar of the base class
     examples = (
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
@@ -180,10 +180,11 @@ class Tau2Benchmark(Benchmark):
         """A conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.agents import WireAgent
         from tau_bridge.tau2.loop import ConversationLimits, converse
+        from tau_bridge.tau2.replay import new_world
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
         user = None if solo else _user(domain, task, context)
-        world = domain.new_world(task, solo=solo)
+        world = new_world(domain, task, solo=solo)
         played = await converse(
             task=task,
             world=world,

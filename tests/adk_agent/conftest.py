@@ -2,15 +2,16 @@ import contextlib
 import json
 import threading
 import uuid
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from starlette.responses import JSONResponse, Response
 
+from adk_agent.assembly import Assembly
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
-from adk_agent.assembly import Assembly
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.requests.reader import Vocabulary, read_request
 from adk_agent.testing import manual_runtime
@@ -35,7 +36,7 @@ def source():
 
 @pytest.fixture(scope="session")
 def benchmarks():
-    return open_benchmarks(Settings.load(benchmark_variables={"TAU2_DATA_DIR": ""}).variables)
+    return open_benchmarks(lambda _: {})
 
 
 @pytest.fixture(scope="session")
@@ -73,9 +74,10 @@ def make_deps(tmp_path, benchmarks):
     def make(**changes):
         timeout_s = changes.pop("timeout_s", 30.0)
         limits = MessengerLimits(timeout_s=timeout_s, retry_wait_s=0.001)
+        models = Assembly(settings=changes.pop("settings", Settings.load())).models()
         fields = {
             "benchmarks": benchmarks,
-            "models": Assembly(settings=Settings.load()).models(),
+            "models": replace(models, answers=changes.pop("answers", None)),
             "runtime": manual_runtime(),
             "new_run_id": lambda: "run-1",
             "evaluators": EvaluatorRegistry([LatencyEvaluator()]),

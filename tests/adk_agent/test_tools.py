@@ -47,9 +47,11 @@ def results_dir(tmp_path):
 
 
 @pytest.fixture
-def make_assembly(results_dir, source):
+def make_assembly(results_dir, benchmarks):
     def make(**settings):
-        return Assembly(settings=Settings.load(results_dir=results_dir, **settings), source=source)
+        return Assembly(
+            settings=Settings.load(results_dir=results_dir, **settings), benchmarks=benchmarks
+        )
 
     return make
 

@@ -7,31 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.core.settings import Settings
+from adk_agent.core.model_choice import ModelChoice
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.tau2.data import open_source
+from tau_bridge.benchmarks import open_benchmarks
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def source():
-    return open_source(None)
+def benchmarks():
+    return open_benchmarks(lambda _: {})
 
 
 @pytest.fixture
-def make_deps(tmp_path, source):
+def make_deps(tmp_path, benchmarks):
     """What an evaluation of bundled agents needs."""
 
     def make(**changes):
         evaluators = EvaluatorRegistry([LatencyEvaluator()])
         fields = {
-            "settings": Settings.load(),
-            "source": source,
+            "benchmarks": benchmarks,
+            "models": ModelChoice(),
             "runtime": manual_runtime(),
             "new_run_id": lambda: "run-1",
             "evaluators": evaluators,

@@ -9,6 +9,7 @@ from generated_part import PageError
 from pydantic import AliasChoices
 
 from adk_agent.core.settings import Settings
+from tau_bridge.benchmarks import installed
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +21,8 @@ def test_the_page_has_the_settings_as_they_are():
 
 def test_every_variable_stands_in_one_row():
     rows = configuration_reference.reference().splitlines()[2:]
-    assert len(rows) == len(Settings.model_fields)
+    of_benchmarks = [name for each in installed()[0] for name in each.variables]
+    assert len(rows) == len(Settings.model_fields) + len(of_benchmarks)
     for field in Settings.model_fields.values():
         alias = field.validation_alias
         for name in alias.choices if isinstance(alias, AliasChoices) else [alias]:

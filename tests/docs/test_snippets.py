@@ -18,11 +18,12 @@ A comment right above a block says what else is meant:
 - `<!-- answer in time -->`: the same, with other numbers; the request is sent until it is so.
 - `<!-- events -->`, `<!-- events in time -->`: the JSON is the list of the events of a stream,
   where "..." stands for any others.
+- `<!-- installs the package -->`: the first command installs the session's `pyproject.toml`.
 - `<!-- not run: REASON -->`.
 
 Compared is what is the same every time: run ids, times, durations, versions and folders are not.
-README.md is played with the programs as they are installed, other pages with those that start at
-once (see `tests/preloaded`).
+README.md and pages that install something are played with the programs as they are installed, other
+pages with those that start at once (see `tests/preloaded`).
 Ports 9009 to 9011 are exchanged for free ones of four digits.
 """
 
@@ -37,6 +38,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +62,7 @@ FENCE = re.compile(
 MARKERS = re.compile(
     r"file: (?P<file>[\w./-]+)|exit code: (?P<code>\d+)|keeps running on (?P<port>\d+)|"
     r"from: (?P<source>[\w.]+)(?: at (?P<keys>[\w.^]+))?|not run: (?P<reason>.+)|"
+    r"(?P<installs>installs the package)|"
     r"(?P<reply>answer|events)(?:: (?P<status>\d+))?(?P<loosely> in time)?"
 )
 VOLATILE = (
@@ -191,7 +194,12 @@ class Session:
         if "file" in block.marker:
             (self.folder / block.marker["file"]).write_text(self._moved(block.body))
         elif block.language == "console":
-            for command, shown in commands_of(block.body):
+            commands = commands_of(block.body)
+            if "installs" in block.marker:
+                install(self.folder, self.folder / "site")
+                self._environment["PYTHONPATH"] = str(self.folder / "site")
+                assert commands.pop(0) == ("pip install .", []), where
+            for command, shown in commands:
                 self._play_command(command, shown, block.marker, f"{where}: $ {command}")
         elif block.language == "python":
             script = self.folder / f"snippet_{block.line}.py"
@@ -306,6 +314,24 @@ class Session:
         assert result.returncode == code, f"{where} ends with {result.returncode}:\n{result.stdout}"
 
 
+def install(folder, site):
+    """Install the package in a folder, as a package manager does, without its build system."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())
+    name, version = project["project"]["name"], project["project"]["version"]
+    info = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    groups = project["project"]["entry-points"]
+    (info / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in points.items())
+            for group, points in groups.items()
+        )
+    )
+    for file in project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]:
+        shutil.copy(folder / file, site)
+
+
 def environment(programs):
     """The settings of a new user, this project's commands, and no way into the network."""
     kept = {
@@ -353,7 +379,8 @@ def cache():
 def session(tmp_path, cache, exchange, page, programs_that_start_at_once):
     # What runs leave behind stays until the end of the session: the cache copies it.
     installed = Path(sys.executable).parent
-    programs = installed if page == README else programs_that_start_at_once
+    installs = any("installs" in block.marker for block in blocks_of(page))
+    programs = installed if page == README or installs else programs_that_start_at_once
     opened = Session(tmp_path, programs=programs, cache=cache, exchange=exchange)
     yield opened
     opened.close()
@@ -374,7 +401,8 @@ def test_every_block_is_of_a_kind_that_is_checked(page):
         if block.language == "console" and "reason" not in block.marker:
             assert block.body.startswith("$ "), where
             for command, _ in commands_of(block.body):
-                assert command.split()[0] in PROGRAMS + OPTIONAL, f"{where}: {command}"
+                allowed = (*PROGRAMS, *OPTIONAL, *(["pip"] if "installs" in block.marker else []))
+                assert command.split()[0] in allowed, f"{where}: {command}"
     text = page.read_text(encoding="utf-8")
     assert text.count("```") == 2 * len(list(blocks_of(page))), f"{name_of(page)}: odd fences"
 
@@ -391,7 +419,7 @@ def test_every_block_that_is_not_run_says_why(page):
 def test_no_marker_stands_apart_from_its_block(page):
     text = page.read_text(encoding="utf-8")
     comments = re.findall(
-        r"^<!-- (?:file|exit|keeps|from|not run|answer|events).*-->$", text, re.MULTILINE
+        r"^<!-- (?:file|exit|keeps|from|not run|answer|events|installs).*-->$", text, re.MULTILINE
     )
     assert len(comments) == sum(bool(block.marker) for block in blocks_of(page))
 

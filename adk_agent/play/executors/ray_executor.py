@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -13,15 +12,18 @@ from adk_agent.play.executors.base import Executor, OpenExecutor, Say
 from adk_agent.play.executors.cluster import RayCluster, connected, make_sure_that_installed
 from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, Worker, WorkerLostError
 from adk_agent.play.executors.local import LocalExecutor
-from adk_agent.play.executors.worker import WorkerParts, equipment_of, may_travel, parts_of
+from adk_agent.play.executors.worker import (
+    WorkerDeps,
+    WorkerParts,
+    equipment_of,
+    may_travel,
+    parts_of,
+)
 from adk_agent.play.trial import TrialDeps, unplayed_trial
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.outcome import Fault
 from tau_bridge.a2a.networks import is_on_this_machine
-
-if TYPE_CHECKING:
-    from adk_agent.play.evaluation import EvaluationDeps
 
 
 class RayExecutor:
@@ -75,7 +77,7 @@ def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -
 def on_ray(
     address: str | None,
     *,
-    build: Callable[[], EvaluationDeps],
+    build: Callable[[], WorkerDeps],
     secrets: Sequence[SecretStr],
 ) -> OpenExecutor:
     """Opens `RayExecutor`s.

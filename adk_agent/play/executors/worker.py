@@ -10,7 +10,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pydantic import SecretStr
 
@@ -23,10 +23,39 @@ from adk_agent.play.trial import TrialDeps, play_trial
 from adk_agent.runs.conditions import differences, named_conditions
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
+from evals.driver import EvaluatorRegistry
+from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.clock import Runtime
 
-if TYPE_CHECKING:
-    from adk_agent.play.evaluation import EvaluationDeps
+
+class WorkerDeps(Protocol):
+    """What a worker makes for itself, because it cannot travel."""
+
+    @property
+    def benchmarks(self) -> Benchmarks:
+        """What can be played."""
+        ...
+
+    @property
+    def runtime(self) -> Runtime:
+        """Clock and identifiers."""
+        ...
+
+    @property
+    def evaluators(self) -> EvaluatorRegistry:
+        """For trials."""
+        ...
+
+    @property
+    def team_evaluators(self) -> EvaluatorRegistry:
+        """For trials in which a team is watched."""
+        ...
+
+    @property
+    def new_messenger(self) -> Callable[[], Messenger]:
+        """Makes what calls agents."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +75,7 @@ class WorkerParts:
         judge_model: Judges statements; None where nobody does.
     """
 
-    build: Callable[[], EvaluationDeps] = field(repr=False)  # holds tokens
+    build: Callable[[], WorkerDeps] = field(repr=False)  # holds tokens
     secrets: Sequence[SecretStr]
     run_id: str
     plan: EvaluationPlan
@@ -83,7 +112,7 @@ class Ready:
 
 
 def parts_of(
-    deps: TrialDeps, *, build: Callable[[], EvaluationDeps], secrets: Sequence[SecretStr]
+    deps: TrialDeps, *, build: Callable[[], WorkerDeps], secrets: Sequence[SecretStr]
 ) -> WorkerParts:
     """The parts of a worker that plays trials which share `deps`."""
     builtin = {p.address for p in deps.plan.participants if p.builtin is not None}

@@ -82,9 +82,9 @@ class Client:
 
 
 @pytest.fixture
-def green(tmp_path, source):
+def green(tmp_path, benchmarks):
     settings = Settings(results_dir=tmp_path / "results", offline=True)
-    assembly = Assembly(settings=settings, source=source, timeout_s=60)
+    assembly = Assembly(settings=settings, benchmarks=benchmarks, timeout_s=60)
     with serve(build_app(assembly, card_url="http://127.0.0.1:1/")) as url:
         yield url
 

@@ -177,7 +177,7 @@ async def test_another_version_is_refused_with_what_differs(
 async def test_other_data_is_refused_with_what_differs(stopped, make_deps, make_source):
     task = {"id": TASKS[0], "user_scenario": {"instructions": "Hi."}, "evaluation_criteria": None}
     with pytest.raises(RequestError, match=r"data of mock: .* then, .* now"):
-        await resume("run-1", make_deps(source=make_source(task)))
+        await resume("run-1", make_deps(benchmarks=make_source(task)))
 
 
 async def test_a_run_that_is_being_played_is_refused(stopped):

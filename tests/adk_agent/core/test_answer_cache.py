@@ -250,7 +250,7 @@ async def test_answers_that_a_judge_was_no_use_with_are_not_given_again(
 
         return answer
 
-    deps = deps_of(make_deps, model, cache, source=make_source(JUDGED))
+    deps = deps_of(make_deps, model, cache, benchmarks=make_source(JUDGED))
     plan = make_plan("builtin:null", task_ids=["judged"])
     model.answer = judging("All is well!")
     [broken] = (await evaluate(plan, deps, request="", run_id="first")).trials

@@ -11,7 +11,7 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import ModelError
 from adk_agent.core.models import LiteLlmCompletion, default_spec, import_litellm, user_spec
 from adk_agent.core.plan import Overrides
-from adk_agent.core.settings import Settings
+from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.draft import SelectorDraft
 from adk_agent.runs.store import load_report, load_trials
@@ -53,7 +53,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch):
         monkeypatch.setenv(name, "")
     settings = Settings.load()
     assert default_spec(settings) is None
-    assert settings.tau2_data_dir is None
+    assert variables(["TAU2_DATA_DIR"]) == {}
 
 
 def test_offline_beats_a_key():
@@ -183,10 +183,10 @@ def playing_every_part(request):
 
 
 @pytest.mark.requirement("tau:scoring")
-async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, source):
+async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, benchmarks):
     with serve(chat_model(playing_every_part)) as url:
         settings = configured(url, results_dir=tmp_path)
-        assembly = Assembly(settings=settings, source=source)
+        assembly = Assembly(settings=settings, benchmarks=benchmarks)
 
         async def ignore(progress):
             pass
@@ -214,13 +214,13 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, sourc
 
 
 async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warns_of(
-    tmp_path, source
+    tmp_path, benchmarks
 ):
     def refusing_to_read(request):
         return 400 if "You read requests" in said(request) else playing_every_part(request)
 
     with serve(chat_model(refusing_to_read)) as url:
-        assembly = Assembly(settings=configured(url, results_dir=tmp_path), source=source)
+        assembly = Assembly(settings=configured(url, results_dir=tmp_path), benchmarks=benchmarks)
 
         async def ignore(progress):
             pass
@@ -279,7 +279,7 @@ def judging(*verdicts):
 
 async def judged(make_deps, make_plan, make_source, answer):
     with serve(chat_model(answer)) as url:
-        deps = make_deps(settings=configured(url), source=make_source(JUDGED))
+        deps = make_deps(settings=configured(url), benchmarks=make_source(JUDGED))
         plan = make_plan("builtin:null", task_ids=["judged"])
         return await evaluate(plan, deps, request="")
 
@@ -314,7 +314,7 @@ async def test_a_judge_that_talks_nonsense_twice_is_a_fault_and_no_score(
 async def test_without_a_model_statements_leave_the_trial_unscored_with_its_components(
     make_deps, make_plan, make_source
 ):
-    deps = make_deps(source=make_source(JUDGED))
+    deps = make_deps(benchmarks=make_source(JUDGED))
     report = await evaluate(make_plan("builtin:null", task_ids=["judged"]), deps, request="")
     (trial,) = report.trials
     assert (trial.status, trial.reward) == ("unscored", None)

@@ -135,7 +135,7 @@ async def test_an_agent_that_crashes_is_scored_0_also_where_a_judge_is_missing(
             "reward_basis": ["DB", "NL_ASSERTION"],
         },
     }
-    deps = make_deps(source=make_source(judged), new_messenger=lambda: Messenger(limits=LIMITS))
+    deps = make_deps(benchmarks=make_source(judged), new_messenger=lambda: Messenger(limits=LIMITS))
     with serve(answers(errs())) as bad, serve(answers(speaks(DONE))) as good:
         plan = make_plan(bad, good, task_ids=("judged",))
         report = await evaluate(plan, deps, request="")

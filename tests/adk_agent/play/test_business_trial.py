@@ -9,18 +9,17 @@ import pytest
 from adk_agent.cli.main import main
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.core.settings import Settings
-from adk_agent.play.business_trial import served_tools
 from adk_agent.play.evaluation import evaluate, resume
-from adk_agent.requests.catalogue import SourceCatalogue
+from adk_agent.play.tools import served_tools
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import read_request
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
+from tau_bridge.business.benchmark import TOOLS
 from tau_bridge.business.scenarios import scenarios
 from tau_bridge.business.testing import GoldPlayer
 from tau_bridge.testing import scripted_agent, serve
-from tau_bridge.tool_server import TOOLS
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -140,13 +139,13 @@ def test_an_address_of_tools_that_is_none_is_refused():
 
 
 @pytest.mark.parametrize("domain", ["business", ["mock", "business"], "coordination"])
-def test_action_only_scoring_is_refused_where_tasks_name_no_actions(source, domain):
+def test_action_only_scoring_is_refused_where_tasks_name_no_actions(benchmarks, domain):
     config = {"domain": domain, "evaluation_type": "action"}
     request = read_request(
         json.dumps({"participants": {"agent": "http://localhost:9010"}, "config": config})
     )
     with pytest.raises(RequestError, match=r"'(business|coordination)' has no action-only scoring"):
-        resolve(request, SourceCatalogue(source))
+        resolve(request, benchmarks)
 
 
 async def test_a_run_of_scenarios_goes_on_where_it_stopped(play, gold, make_deps):

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from adk_agent.play import trial
-from adk_agent.play.diagnosis import diagnose_played, diagnose_trial
+from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.evaluation import evaluate
 from adk_agent.play.regrade import regrade
 from adk_agent.runs.store import load_trials
@@ -22,9 +21,12 @@ from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import scenarios
 from tau_bridge.messages import UserMessage
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.tau2 import diagnosis as tau2_diagnosis
 from tau_bridge.tau2.agents import WireAgent
+from tau_bridge.tau2.diagnosis import diagnose_played
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.testing import auth_required, http_500, rejects, scripted_agent, serve
 from tau_bridge.wire import parse_reply
@@ -115,7 +117,7 @@ async def test_a_diagnosis_does_not_hold_up_other_trials(record_of, scripted, mo
         threads.append(threading.current_thread())
         return diagnose_played(*args, **options)
 
-    monkeypatch.setattr(trial, "diagnose_played", noting)
+    monkeypatch.setattr(tau2_diagnosis, "diagnose_played", noting)
     record = await record_of(scripted.script(then_done()))
     assert record.row.diagnosis.kind == "missing_write"
     [thread] = threads
@@ -247,7 +249,7 @@ async def played_diagnosis(source, says, user, *, max_steps=200):
     """The diagnosis of a conversation in mock, played over the loop."""
     domain = load_domain(source, "mock")
     task = source.task("mock", "create_task_1")
-    world = domain.new_world(task)
+    world = new_world(domain, task)
     played = await converse(
         task=task,
         world=world,
@@ -424,7 +426,7 @@ def test_a_failed_trial_needs_no_components():
 # -- recorded conversations ----------------------------------------------------------------------
 
 
-def test_regrading_diagnoses_what_did_not_pass(source, tmp_path):
+async def test_regrading_diagnoses_what_did_not_pass(benchmarks, tmp_path):
     def simulation(name, *calls):
         return {
             "id": name,
@@ -453,7 +455,7 @@ def test_regrading_diagnoses_what_did_not_pass(source, tmp_path):
     }
     path = tmp_path / "results.json"
     path.write_text(json.dumps(results))
-    good, bad = regrade(path, source).simulations
+    good, bad = (await regrade(path, benchmarks)).simulations
     assert good["diagnosis"] is None
     assert bad["diagnosis"]["calls"][0]["name"] == "create_task"
 

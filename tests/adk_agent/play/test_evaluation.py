@@ -294,7 +294,7 @@ async def test_a_task_that_cannot_be_read_stops_the_run_before_it_begins(
     make_deps, make_plan, make_source
 ):
     task = {"id": "a", "user_scenario": {"instructions": "Do it."}}
-    deps = make_deps(source=make_source(task, {"id": "b", "user_scenario": 7}))
+    deps = make_deps(benchmarks=make_source(task, {"id": "b", "user_scenario": 7}))
     with pytest.raises(DataError, match="'b'"):
         await evaluate(make_plan("builtin:null", task_ids=["a", "b"]), deps, request="")
     assert_nothing_was_played(deps.results_dir, problem="'b'")

@@ -1,5 +1,7 @@
 """Floor and ceiling: measured unasked, equal to the agents that play them over A2A."""
 
+import dataclasses
+
 import pytest
 
 from adk_agent.core.errors import PreflightError
@@ -9,8 +11,8 @@ from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.evaluation import evaluate
 from adk_agent.play.references import ReferenceBook
 from adk_agent.results.leaderboard import leaderboard_row
-from tau_bridge.bundled_domains import BUNDLED_DOMAINS
-from tau_bridge.tau2.domains import load_domain
+from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import HarnessError
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -52,61 +54,93 @@ async def test_references_get_what_the_agents_get_that_play_over_a2a(make_deps, 
 
 
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom"])
-async def test_the_gold_actions_solve_the_tasks_that_ship(source, domain):
+async def test_the_gold_actions_solve_the_tasks_that_ship(source, benchmarks, domain):
     tasks = source.task_ids(domain)[::10]
-    found = await ReferenceBook().of(
-        plan_of(domain, tasks), {domain: load_domain(source, domain)}, {domain: "r"}
-    )
+    found = await ReferenceBook().of(plan_of(domain, tasks), benchmarks, {domain: "r"})
     assert set(found[domain].ceiling.rewards.values()) == {1.0}
     assert set(found[domain].floor.rewards.values()) <= {0.0, 1.0}
 
 
-async def test_business_scenarios_have_a_floor_of_nothing_and_a_ceiling_of_all():
-    tasks = BUNDLED_DOMAINS["business"].task_ids("base")
-    found = await ReferenceBook().of(plan_of("business", tasks), {}, {"business": "r"})
+async def test_business_scenarios_have_a_floor_of_nothing_and_a_ceiling_of_all(benchmarks):
+    tasks = benchmarks.of("business").task_ids("business")
+    found = await ReferenceBook().of(plan_of("business", tasks), benchmarks, {"business": "r"})
     assert set(found["business"].floor.rewards.values()) == {0.0}
     assert set(found["business"].ceiling.rewards.values()) == {1.0}
 
 
-async def test_exercises_have_neither_floor_nor_ceiling():
-    tasks = BUNDLED_DOMAINS["coordination"].task_ids("base")[:2]
-    assert await ReferenceBook().of(plan_of("coordination", tasks), {}, {}) == {}
+async def test_exercises_have_neither_floor_nor_ceiling(benchmarks):
+    tasks = benchmarks.of("coordination").task_ids("coordination")[:2]
+    assert await ReferenceBook().of(plan_of("coordination", tasks), benchmarks, {}) == {}
 
 
-async def test_a_play_is_remembered_for_the_same_data_alone(source):
+@pytest.fixture
+def unplayable(benchmarks):
+    """The benchmarks, of which one breaks whatever it is asked to play."""
+    real = benchmarks.of("mock")
+
+    class Unplayable(type(real)):
+        async def reference(self, ref, name, *, seed, max_steps):
+            raise HarnessError("played again")
+
+    return Benchmarks([Unplayable(real.source)])
+
+
+async def test_a_play_is_remembered_for_the_same_data_alone(benchmarks, unplayable):
     book = ReferenceBook()
-    domain = load_domain(source, "mock")
     plan = plan_of("mock", ["create_task_1"])
-    first = await book.of(plan, {"mock": domain}, {"mock": "one"})
-
-    class Unplayable:
-        name = "mock"
-
-        @property
-        def source(self):
-            raise AssertionError("played again")
-
-    assert await book.of(plan, {"mock": Unplayable()}, {"mock": "one"}) == first
-    other = await book.of(plan, {"mock": Unplayable()}, {"mock": "two"})
+    first = await book.of(plan, benchmarks, {"mock": "one"})
+    assert await book.of(plan, unplayable, {"mock": "one"}) == first
+    other = await book.of(plan, unplayable, {"mock": "two"})
     assert other["mock"].floor.rewards == {"create_task_1": None}
     assert "played again" in other["mock"].floor.reasons["create_task_1"]
 
 
-async def test_what_broke_is_played_again_the_next_time(source):
+async def test_a_play_is_remembered_for_the_same_options_alone(benchmarks, unplayable):
     book = ReferenceBook()
     plan = plan_of("mock", ["create_task_1"])
-    broken = await book.of(plan, {"mock": None}, {"mock": "r"})
+    await book.of(plan, benchmarks, {"mock": "one"})
+    options = plan.model_copy(update={"evaluation_type": "action"})
+    other = await book.of(plan, unplayable.with_options(options.options_of), {"mock": "one"})
+    assert other["mock"].floor.rewards == {"create_task_1": None}
+
+
+async def test_what_broke_is_played_again_the_next_time(benchmarks, unplayable):
+    book = ReferenceBook()
+    plan = plan_of("mock", ["create_task_1"])
+    broken = await book.of(plan, unplayable, {"mock": "r"})
     assert broken["mock"].ceiling.rewards == {"create_task_1": None}
-    found = await book.of(plan, {"mock": load_domain(source, "mock")}, {"mock": "r"})
+    found = await book.of(plan, benchmarks, {"mock": "r"})
     assert found["mock"].ceiling.rewards == {"create_task_1": 1.0}
 
 
-async def test_how_far_the_measuring_is_is_said(source, monkeypatch):
+async def test_references_of_other_names_stand_beside_floor_and_ceiling(benchmarks):
+    real = benchmarks.of("mock")
+
+    class Human(type(real)):
+        def domains(self):
+            return tuple(
+                dataclasses.replace(each, references=(*each.references, "human"))
+                for each in super().domains()
+            )
+
+        async def reference(self, ref, name, *, seed, max_steps):
+            if name == "human":
+                return None
+            return await super().reference(ref, name, seed=seed, max_steps=max_steps)
+
+    plan = plan_of("mock", ["create_task_1"])
+    found = await ReferenceBook().of(plan, Benchmarks([Human(real.source)]), {"mock": "r"})
+    assert found["mock"].ceiling.rewards == {"create_task_1": 1.0}
+    assert found["mock"].others["human"].reasons == {
+        "create_task_1": "tau2 has no human for this task"
+    }
+
+
+async def test_how_far_the_measuring_is_is_said(benchmarks, source, monkeypatch):
     monkeypatch.setattr(references, "TOLD_AFTER", 4)
     said = []
     tasks = source.task_ids("mock")
-    domains = {"mock": load_domain(source, "mock")}
-    await ReferenceBook().of(plan_of("mock", tasks), domains, {"mock": "r"}, say=said.append)
+    await ReferenceBook().of(plan_of("mock", tasks), benchmarks, {"mock": "r"}, say=said.append)
     assert said == [
         "measuring the floor and the ceiling of 9 tasks",
         "measuring the floor and the ceiling: 4 of 9 tasks",

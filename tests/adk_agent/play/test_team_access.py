@@ -15,7 +15,6 @@ from a2a.types import Role, SendMessageRequest
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import PlannedTasks
 from adk_agent.play.evaluation import evaluate
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import read_request
 from adk_agent.runs.store import load_trials
@@ -136,13 +135,13 @@ def knows(text, context_id):
 
 
 @pytest.fixture
-def make_team_plan(source):
+def make_team_plan(benchmarks):
     """The plan that AgentBeats JSON makes of several participants."""
 
     def make(participants, *, entry, **config):
         config = {"domain": "coordination", "task_ids": [EXERCISE], "entry": entry, **config}
         request = read_request(json.dumps({"participants": participants, "config": config}))
-        return resolve(request, SourceCatalogue(source))
+        return resolve(request, benchmarks)
 
     return make
 

@@ -31,13 +31,13 @@ WAYS = ("JSON-RPC 1.0", "JSON-RPC 0.3", "HTTP+JSON 1.0", "HTTP+JSON 0.3")
 
 
 @pytest.fixture
-def start(tmp_path, source, edge):
+def start(tmp_path, benchmarks, edge):
     """Serves the evaluation itself with the given options; gives clients by token."""
     with contextlib.ExitStack() as stack:
 
         def starting(*, network=None, own_port=None, **options):
             settings = Settings.load(results_dir=tmp_path, offline=True)
-            assembly = Assembly(settings=settings, source=source)
+            assembly = Assembly(settings=settings, benchmarks=benchmarks)
             if network is not None:
                 assembly = replace(assembly, network=network)
             chosen = ServiceOptions(**options)

@@ -92,9 +92,9 @@ def row(task):
 
 
 @pytest.fixture(scope="module")
-def assembly(source, tmp_path_factory):
+def assembly(benchmarks, tmp_path_factory):
     settings = Settings(results_dir=tmp_path_factory.mktemp("results"), offline=True)
-    return Assembly(settings=settings, source=source, timeout_s=60)
+    return Assembly(settings=settings, benchmarks=benchmarks, timeout_s=60)
 
 
 @pytest.fixture(scope="module")

@@ -27,9 +27,11 @@ REQUEST = json.dumps(
 
 
 @pytest.fixture
-def green(tmp_path, source):
+def green(tmp_path, benchmarks):
     settings = Settings.load(results_dir=tmp_path)
-    app = build_app(Assembly(settings=settings, source=source), card_url="http://0.0.0.0:9009/")
+    app = build_app(
+        Assembly(settings=settings, benchmarks=benchmarks), card_url="http://0.0.0.0:9009/"
+    )
     with serve(app) as url:
         yield url
 

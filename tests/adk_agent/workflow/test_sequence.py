@@ -5,7 +5,6 @@ import pytest
 from google.adk.agents import LlmAgent, SequentialAgent
 
 from adk_agent.core.plan import Overrides
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.draft import SelectorDraft, draft_of, request_of, ungrounded
 from adk_agent.requests.reader import Refusal, read_request
 from adk_agent.runs.store import load_report
@@ -45,7 +44,7 @@ def saved():
 
 
 @pytest.fixture
-def build(make_deps, source, saved, tmp_path):
+def build(make_deps, benchmarks, saved, tmp_path):
     def make(selector=None, interpreter=None):
         def save(run_id, prose, author):
             saved[run_id] = prose
@@ -55,7 +54,7 @@ def build(make_deps, source, saved, tmp_path):
         return build_root_agent(
             WorkflowDeps(
                 selector=SelectorDeps(
-                    catalogue=lambda: SourceCatalogue(source),
+                    catalogue=lambda: benchmarks,
                     model=selector or offline_selector_model(),
                 ),
                 evaluation=make_deps(),

@@ -8,23 +8,22 @@ import pytest
 
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tool_server import TOOLS, BusinessTools, ToolServerLimits
+from tau_bridge.tool_server import ToolServer, ToolServerLimits
 
 
 @pytest.fixture
 async def serving(make_world):
     """A server with small limits, a client of it, and what opens a session."""
-    scenario = make_world().scenario
     numbers = itertools.count(1)
     limits = ToolServerLimits(max_request_bytes=2000, max_calls=3, max_depth=4)
     async with (
-        BusinessTools(limits=limits, new_session_id=lambda: f"s{next(numbers)}") as tools,
+        ToolServer(limits=limits, new_session_id=lambda: f"s{next(numbers)}") as tools,
         httpx.AsyncClient(base_url=tools.endpoint) as client,
     ):
 
         def session():
             recorder = TraceRecorder("t", runtime=Runtime.system())
-            return tools.session(scenario, recorder=recorder, caller="agent")
+            return tools.session(make_world(), recorder=recorder, caller="agent", name="shop")
 
         yield client, session
 
@@ -53,7 +52,7 @@ async def test_calls_become_steps_of_the_trace(serving):
         await client.post("/mcp", json=call(opened.id))
         await client.post("/mcp", json=call(opened.id, "drop"))
         read, failed = opened.recorder.trace().steps
-    assert (read.caller, read.callee, read.name) == ("agent", TOOLS, "get_order")
+    assert (read.caller, read.callee, read.name) == ("agent", "shop", "get_order")
     assert read.request_text == '{"order_id": "O-1"}'
     assert '"red lamp"' in read.response_text
     assert failed.error.startswith("unknown tool 'drop'")
@@ -134,7 +133,7 @@ async def test_many_calls_at_once_are_all_made(serving):
 
 async def test_a_server_that_was_not_started_has_no_address():
     with pytest.raises(RuntimeError, match="async with"):
-        BusinessTools().endpoint  # noqa: B018 - reading it is what fails
+        ToolServer().endpoint  # noqa: B018 - reading it is what fails
 
 
 @pytest.mark.parametrize("limit", ["max_request_bytes", "max_calls", "max_depth"])

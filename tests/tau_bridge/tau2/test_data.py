@@ -244,8 +244,9 @@ def test_neither_finding_data_nor_playing_mock_imports_inspect_evals(mock_folder
         "from tau_bridge.tau2 import scoring\n"
         "from tau_bridge.tau2.data import open_source\n"
         "from tau_bridge.tau2.domains import load_domain\n"
+        "from tau_bridge.tau2.replay import new_world\n"
         "source = open_source(pathlib.Path(sys.argv[1]))\n"
-        "load_domain(source, 'mock').new_world(source.task('mock', 'a'))\n"
+        "new_world(load_domain(source, 'mock'), source.task('mock', 'a'))\n"
         "print([m for m in sys.modules if m.startswith(('inspect_evals', 'inspect_ai'))])\n"
     )
     done = subprocess.run(

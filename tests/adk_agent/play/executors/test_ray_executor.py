@@ -59,13 +59,14 @@ async def test_a_cluster_that_does_not_answer_ends_the_run_before_it_begins():
 
 
 @pytest.fixture
-def make_trials(make_plan):
+def make_trials(make_plan, benchmarks):
     """The jobs of a plan, and of what they share that by which their place is decided."""
 
     def make(url, *, domain="mock", task_ids=("create_task_1",), proxy=None):
         plan = make_plan(url, domain=domain, task_ids=task_ids)
         teams = {url: TeamAccess(name=url, proxy=proxy)}
-        return list(jobs_of(plan)), SimpleNamespace(plan=plan, urls={url: url}, teams=teams)
+        shared = SimpleNamespace(plan=plan, urls={url: url}, teams=teams, benchmarks=benchmarks)
+        return list(jobs_of(plan)), shared
 
     return make
 

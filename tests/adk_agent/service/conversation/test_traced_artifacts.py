@@ -32,8 +32,10 @@ def results_dir(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def green(source, results_dir):
-    assembly = Assembly(settings=Settings(results_dir=results_dir, offline=True), source=source)
+def green(benchmarks, results_dir):
+    assembly = Assembly(
+        settings=Settings(results_dir=results_dir, offline=True), benchmarks=benchmarks
+    )
     with serve(build_service(assembly, card_url="http://127.0.0.1:1/").app) as url:
         yield url
 

@@ -220,10 +220,10 @@ async def test_when_the_process_is_killed_what_it_played_fails_and_the_next_orde
     assert pid_of(player) != before
 
 
-async def test_where_there_is_no_task_data_it_does_not_start(assembly, tmp_path):
-    settings = assembly.settings.model_copy(update={"tau2_data_dir": tmp_path / "nowhere"})
+async def test_where_there_is_no_task_data_it_does_not_start(assembly, tmp_path, monkeypatch):
+    monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(DataFolderError, match="nowhere"):
-        async with ProcessPlayer(replace(assembly, settings=settings)):
+        async with ProcessPlayer(assembly):
             pass
 
 
