@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import read_request
+from adk_agent.requests.reader import Vocabulary, read_request
 from adk_agent.requests.self_reference import itself_among
 from tau_bridge.benchmarks import Benchmarks
 
@@ -33,7 +33,7 @@ def plan_by_rules(
         RequestError: It cannot be turned into a plan.
         DataError: The task data cannot be read.
     """
-    request = read_request(text, registered)
+    request = read_request(text, registered, vocabulary=Vocabulary.of(catalogue))
     plan = resolve(request, catalogue, overrides or Overrides())
     itself = itself_among(plan, own_addresses)
     if itself is not None:

@@ -32,7 +32,7 @@ from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.requests.lookup import LIST_TASKS, REGISTER_AGENT, LookupTools
 from adk_agent.requests.planning import describe, resolve
-from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, read_request
+from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_request
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses
 from adk_agent.requests.registry import checked_name, checked_url
@@ -104,11 +104,15 @@ class _Selector:
         self._deps = deps
         self._lookup = lookup
 
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(self._deps.catalogue())
+
     def instruction(self, context: ReadonlyContext) -> str:  # noqa: ARG002 - ADK's signature
         domains = ", ".join(self._deps.catalogue().domains)
         bundled = ", ".join(f"builtin:{name}" for name in BUNDLED_AGENTS)
         return (
-            "You read requests to evaluate agents on τ²-bench tasks and answer with one JSON "
+            "You read requests to evaluate agents on the tasks of benchmarks and answer with one JSON "
             "object. Write down only what the request says: never add an agent, a domain, a "
             "number of tasks or of trials that it does not name. Leave out what it does not say "
             "(null). An agent is an address from the request, or one of the bundled agents: "
@@ -126,8 +130,11 @@ class _Selector:
         callback_context.state[_ROUNDS] = 0
         if given is not None:
             callback_context.state[state.PLAN] = given.model_dump_json()
-        elif _is_json(text):
-            self._settle(callback_context, lambda: read_request(text, self._lookup.registered()))
+        elif _is_json(text, self._vocabulary):
+            self._settle(
+                callback_context,
+                lambda: read_request(text, self._lookup.registered(), vocabulary=self._vocabulary),
+            )
         elif self._deps.model is None:
             draft = await self._read_by_rules(callback_context, text)
             return model_says(draft.model_dump_json())
@@ -139,7 +146,9 @@ class _Selector:
         """Read and settle without a model; what is said of it is a draft, as a model's would be."""
         try:
             # Off the loop: reading a long request takes up to a second.
-            request = await asyncio.to_thread(read_request, text, self._lookup.registered())
+            request = await asyncio.to_thread(
+                read_request, text, self._lookup.registered(), vocabulary=self._vocabulary
+            )
         except Refusal as refusal:
             _refuse(callback_context, refusal)
             return SelectorDraft(refusal=str(refusal))
@@ -164,7 +173,7 @@ class _Selector:
         if tool.name != REGISTER_AGENT:
             return None
         asked = str(tool_context.state.get(state.REQUEST) or "")
-        why = _not_to_be_registered(args, asked, self._lookup.registered())
+        why = _not_to_be_registered(args, asked, self._lookup.registered(), self._vocabulary)
         return None if why is None else {"error": why}
 
     def after_model(
@@ -220,9 +229,10 @@ class _Selector:
 
         Where the rules can read the request, the draft has to say the same.
         """
-        draft, problems = _read_draft(answer, text, registered)
+        vocabulary = self._vocabulary
+        draft, problems = _read_draft(answer, text, registered, vocabulary)
         try:
-            by_rules = draft_of(read_request(text, registered))
+            by_rules = draft_of(read_request(text, registered, vocabulary=vocabulary))
         except Refusal as refusal:
             # A model may read what the rules cannot, but not what they see through.
             if draft is None or problems or refusal.code in _FINAL_REFUSALS:
@@ -280,12 +290,13 @@ def _answer_in(llm_response: LlmResponse) -> str:
 
 
 def _not_to_be_registered(
-    args: Mapping[str, Any], asked: str, registered: Mapping[str, str]
+    args: Mapping[str, Any], asked: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> str | None:
     """Why the model must not register this agent, in words; None where it may."""
     try:
-        name, url = checked_name(str(args.get("name"))), checked_url(str(args.get("url")))
-        named = {each.address for each in find_addresses(asked).participants}
+        name = checked_name(str(args.get("name")), vocabulary)
+        url = checked_url(str(args.get("url")))
+        named = {each.address for each in find_addresses(asked, vocabulary).participants}
     except RequestError as error:
         return str(error)
     if url not in named or not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", asked.lower()):
@@ -295,15 +306,15 @@ def _not_to_be_registered(
     return None
 
 
-def _is_json(text: str) -> bool:
+def _is_json(text: str, vocabulary: Vocabulary) -> bool:
     try:
-        return find_json(text) is not None
+        return find_json(text, vocabulary) is not None
     except Refusal:
         return True  # meant as JSON; reading it says what is wrong with it
 
 
 def _read_draft(
-    answer: str, text: str, registered: Mapping[str, str]
+    answer: str, text: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> tuple[SelectorDraft | None, list[str]]:
     """The draft in a model's answer, and what speaks against it; None if there is none."""
     if answer == _FAILED_CALL:
@@ -315,7 +326,7 @@ def _read_draft(
         agents = [address_of(agent, registered) for agent in draft.agents]
         draft = draft.model_copy(update={"agents": agents})
         request_of(draft)
-        return draft, ungrounded(draft, with_addresses(text, registered))
+        return draft, ungrounded(draft, with_addresses(text, registered), vocabulary)
     except Refusal as refusal:
         return None, [str(refusal)]
     except ValueError as error:

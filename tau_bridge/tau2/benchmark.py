@@ -35,6 +35,7 @@ from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.tasks import EvaluationCriteria, Instructions, OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
+from tau_bridge.tau2.wording import LOOKALIKES, with_domains
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -96,6 +97,7 @@ class Tau2Benchmark(Benchmark):
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
     )
+    lookalikes = LOOKALIKES
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:
@@ -172,6 +174,10 @@ class Tau2Benchmark(Benchmark):
         if not self.options.solo or self._task(ref).playable_solo:
             return None
         return "no ticket, or a history with a user"
+
+    def reworded(self, text: str) -> str:
+        """The names of the domains and of the benchmark, however they are spelled."""
+        return with_domains(text)
 
     # -- playing ---------------------------------------------------------------------------------
 

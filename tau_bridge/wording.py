@@ -1,14 +1,18 @@
-"""whole_id: the id that a request has whole, or means by its number alone."""
+"""Wording: what the benchmarks' own rules for reading requests have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from adk_agent.requests.reading.refusal import Refusal
+from tau_bridge.errors import WordingError
+
+TASK_NOUN: Final = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|samples?)"
+"""A regular expression for what a thing to play is called."""
 
 
 def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
-    """An id of a bundled domain, where the text has it whole (`bp07_x`) or its number (`bp07`).
+    """The task's id, where a text has it whole (`q07_refund`) or only its number (`q07`).
 
     Args:
         said: What stands in the text.
@@ -17,7 +21,7 @@ def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
         shown_by: The command that lists them.
 
     Raises:
-        Refusal: `bad-number` where there is none.
+        WordingError: `bad-number` where there is none.
     """
     known = tuple(ids)
     found = [each for each in known if each == said or each.startswith(f"{said}_")]
@@ -25,7 +29,7 @@ def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
         return found[0]
     if "_" in said:
         return said  # planning names the nearest
-    raise Refusal(
+    raise WordingError(
         "bad-number",
         f"there is no {what} {said!r}: `{shown_by}` shows their ids, of which the first is "
         f"{known[0]!r}",

@@ -1,17 +1,16 @@
-"""Teamwork: what a sentence says about coordination, in the words of tasks and domains.
+"""Wording: what a request says about coordination, in the words of tasks and domains.
 
-`how the team coordinates on 3 exercises` becomes `... on 3 coordination tasks`, which the readers
-of domains and tasks understand like any other domain.
+`how the team coordinates on 3 exercises` becomes `... on 3 coordination tasks`, which is read like
+the tasks of any other domain.
 """
 
 from __future__ import annotations
 
 import re
 
-from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.short_ids import whole_id
-from adk_agent.requests.reading.words import COORDINATION
-from tau_bridge.exercises.questions import exercises
+from tau_bridge.errors import WordingError
+from tau_bridge.exercises.questions import DOMAIN, exercises
+from tau_bridge.wording import whole_id
 
 _EXERCISES = re.compile(
     r"\b(?:(?:team|teamwork|team-?work|co-?ordination|collaboration|group)[\s-]+)?"
@@ -27,12 +26,10 @@ _VERB = re.compile(
     r"works?\s+(?:well\s+)?together)\b(?:\s+(?:well|internally|with\s+each\s+other|"
     r"among\s+themselves))?"
 )
-
-
 _SHORT_ID = re.compile(r"\bex[0-9]+(?:_[a-z0-9_]+)?\b")
 _ORDINAL = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|[0-9]+(?:st|nd|"
-    rf"rd|th))\s+{COORDINATION}\s+task\b(?!s)"
+    rf"rd|th))\s+{DOMAIN}\s+task\b(?!s)"
 )
 
 
@@ -40,24 +37,22 @@ def with_coordination(text: str) -> str:
     """The lower-case text with exercises and teamwork called by the name of their domain.
 
     Raises:
-        Refusal: `bad-number` for an exercise that does not exist, `ambiguous` for one that is
+        WordingError: `bad-number` for an exercise that does not exist, `ambiguous` for one that is
             named by its place.
     """
-    text = _EXERCISES.sub(
-        lambda match: f"{COORDINATION} task{'s' if match['several'] else ''}", text
-    )
-    text = _NOUN.sub(COORDINATION, text)
+    text = _EXERCISES.sub(lambda match: f"{DOMAIN} task{'s' if match['several'] else ''}", text)
+    text = _NOUN.sub(DOMAIN, text)
     ordinal = _ORDINAL.search(text)
     if ordinal:
         place = ordinal[0].split()[0]
-        raise Refusal("ambiguous", f"the {place} exercise: write its id, for example {_first_id()}")
+        raise WordingError(
+            "ambiguous", f"the {place} exercise: write its id, for example {_first_id()}"
+        )
     text = _SHORT_ID.sub(_whole_id, text)
-    if COORDINATION not in text:
-        text = _SHORT_ID.sub(lambda match: f"{COORDINATION} tasks {match[0]}", text, count=1)
-    named = COORDINATION in text
-    return _VERB.sub(
-        lambda match: match["who"] if named else f"{match['who']} on {COORDINATION} ", text
-    )
+    if DOMAIN not in text:
+        text = _SHORT_ID.sub(lambda match: f"{DOMAIN} tasks {match[0]}", text, count=1)
+    named = DOMAIN in text
+    return _VERB.sub(lambda match: match["who"] if named else f"{match['who']} on {DOMAIN} ", text)
 
 
 def _whole_id(match: re.Match[str]) -> str:
