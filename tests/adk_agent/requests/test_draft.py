@@ -3,7 +3,6 @@
 import pytest
 
 from adk_agent.requests.draft import SelectorDraft, draft_of, request_of, ungrounded
-from adk_agent.requests.reader import read_request
 
 
 @pytest.mark.parametrize(
@@ -20,22 +19,22 @@ from adk_agent.requests.reader import read_request
         ),
     ],
 )
-def test_numbers_may_be_written_in_words_and_ranges(sentence, fields):
+def test_numbers_may_be_written_in_words_and_ranges(vocabulary, sentence, fields):
     draft = SelectorDraft(agents=["builtin:null"], **fields)
-    assert ungrounded(draft, sentence) == []
+    assert ungrounded(draft, sentence, vocabulary) == []
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_draft_keeps_whether_the_first_tasks_are_meant(first):
+def test_a_draft_keeps_whether_the_first_tasks_are_meant(read, first):
     words = "the first two" if first else "two"
-    draft = draft_of(read_request(f"Evaluate builtin:null on {words} mock tasks"))
+    draft = draft_of(read(f"Evaluate builtin:null on {words} mock tasks"))
     (selection,) = request_of(SelectorDraft.model_validate_json(draft.model_dump_json())).selections
     assert (selection.num_tasks, selection.first) == (2, first)
 
 
-def test_the_id_of_a_task_is_not_found_inside_a_number_or_an_address():
+def test_the_id_of_a_task_is_not_found_inside_a_number_or_an_address(vocabulary):
     draft = SelectorDraft(
         agents=["http://127.0.0.1:9010"], selections=[{"domain": "airline", "task_ids": ["0", "1"]}]
     )
-    found = ungrounded(draft, "airline task 10 of http://127.0.0.1:9010")
+    found = ungrounded(draft, "airline task 10 of http://127.0.0.1:9010", vocabulary)
     assert found == ["the task id '0'", "the task id '1'"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adk_agent.requests.draft import SelectorDraft
-from adk_agent.requests.reader import Refusal, read_request
+from adk_agent.requests.reader import Refusal
 from adk_agent.results.outcome import Problem
 from adk_agent.runs.store import load_report
 from adk_agent.workflow.testing import ScriptedModel
@@ -106,10 +106,10 @@ async def test_what_the_rules_see_through_no_model_can_allow(pipeline, ask):
     assert seen == []
 
 
-async def test_a_model_may_read_what_the_rules_cannot(pipeline, ask, make_deps):
+async def test_a_model_may_read_what_the_rules_cannot(pipeline, ask, make_deps, read):
     sentence = "Bitte bewerte builtin:null mit 2 Aufgaben aus mock"
     with pytest.raises(Refusal):
-        read_request(sentence)
+        read(sentence)
     result, _ = await ask(pipeline(selector=answering(drafted())), sentence)
     assert result.problem is None
     assert report_of(make_deps).plan.total_trials == 2
