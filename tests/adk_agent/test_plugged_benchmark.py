@@ -63,10 +63,11 @@ def played(greenroom, knowing, tmp_path):
     """Plays a request; returns its report."""
 
     def play(request, *flags):
+        before = set((tmp_path / "results").glob("*"))
         code, output = greenroom("run", request, "--offline", "--quiet", *flags)
         assert code == 0, output
-        newest = max((tmp_path / "results").iterdir())
-        return json.loads((newest / "report.json").read_text())
+        [folder] = set((tmp_path / "results").glob("*")) - before
+        return json.loads((folder / "report.json").read_text())
 
     return play
 
