@@ -47,7 +47,7 @@ SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 
 
-MEANINGS: Mapping[OfficialComponentName, str] = {
+MEANINGS = {
     "DB": "the database ended in another state",
     "ENV_ASSERTION": "the environment fails the task's assertions",
     "ACTION": "a gold action was not taken",
