@@ -68,6 +68,11 @@ class HeadlineRow(Row):
     interval_method: str = INTERVAL_METHOD
 
     @property
+    def trials(self) -> int:
+        """Trials of its cases that ended."""
+        return self.scored + self.unscored + self.failed
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The lower and the higher end of the figure; None where there is none."""
         if self.value is None or self.at_best is None:

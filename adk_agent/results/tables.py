@@ -45,14 +45,15 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
 def headline_table(rows: Sequence[HeadlineRow]) -> Table:
     """The table of headlines; `better` says in which direction."""
     header = (
-        *("agent", "domain", "headline", "better", "tasks"),
+        *("agent", "domain", "headline", "better", "tasks", "trials"),
         *("scored", "unscored", "failed", "value", "95 %"),
     )
     cells = [
         (
             *(row.participant, row.domain, row.name),
             "higher" if row.higher_is_better else "lower",
-            *map(str, (row.tasks, row.scored, row.unscored, row.failed)),
+            *map(str, (row.tasks, row.trials)),
+            *map(str, (row.scored, row.unscored, row.failed)),
             _short_range(*(row.ends or (None, None))),
             interval(row.interval),
         )
