@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from adk_agent.core.answer_cache import AnswerCache
+from adk_agent.core.errors import PreflightError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import default_spec, user_spec
 from adk_agent.core.settings import Settings, variables
@@ -21,11 +22,12 @@ from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.play.executors.base import ExecutorName, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
+from adk_agent.play.pipeline import Pipeline, RulesPipeline
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
-from adk_agent.results.markdown import render_markdown
-from adk_agent.runs.store import load_report, rewrite_markdown
+from adk_agent.requests.lookup import LookupTools
+from adk_agent.results.report import OnReport, ignored
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
@@ -34,6 +36,8 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.clock import Clock, Runtime
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from adk_agent.workflow.sequence import RootAgent
 
 
@@ -45,6 +49,8 @@ class Assembly:
         settings: From the environment.
         timeout_s: How long an agent may take over one reply.
         tokens: Bearer tokens by agent address.
+        apps: Agents that are ASGI applications in this process, by the addresses that requests name
+            them by. Whoever makes an application runs its lifespan.
         runtime: Clock and identifiers.
         benchmarks: What can be played; all that are installed where none are given.
         network: Which addresses may be called.
@@ -58,6 +64,7 @@ class Assembly:
     settings: Settings
     timeout_s: float = 300.0
     tokens: Mapping[str, str] = field(default_factory=dict)
+    apps: Mapping[str, ASGIApp] = field(default_factory=dict)
     runtime: Runtime = field(default_factory=Runtime.system)
     benchmarks: Benchmarks | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
@@ -103,7 +110,12 @@ class Assembly:
         )
 
     def evaluation_deps(self, benchmarks: Benchmarks | None = None) -> EvaluationDeps:
-        """What `evaluate` needs."""
+        """What `evaluate` needs.
+
+        Raises:
+            DataError: The data of a benchmark are not there.
+            PreflightError: agents in this process are to be called from other ones.
+        """
         limits = MessengerLimits(timeout_s=self.timeout_s)
         return EvaluationDeps(
             benchmarks=benchmarks or self.open_benchmarks(),
@@ -112,7 +124,9 @@ class Assembly:
             new_run_id=lambda: new_run_id(self.runtime.clock),
             evaluators=self._trial_evaluators,
             team_evaluators=self._trace_evaluators,
-            new_messenger=lambda: Messenger(limits=limits, tokens=self.tokens, policy=self.network),
+            new_messenger=lambda: Messenger(
+                limits=limits, tokens=self.tokens, policy=self.network, apps=self.apps
+            ),
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
@@ -129,6 +143,11 @@ class Assembly:
     def _open_executor(self) -> OpenExecutor:
         if self.executor == "local":
             return open_local
+        if self.apps:
+            raise PreflightError(
+                f"{', '.join(self.apps)}: an agent in this process cannot be called from workers on"
+                " ray; play it with the local executor, or serve it at an address"
+            )
         # A worker plays in its own process: it opens the data there, and asks nobody else.
         there = replace(self, executor="local")
         return on_ray(
@@ -144,35 +163,54 @@ class Assembly:
     def _trace_evaluators(self) -> EvaluatorRegistry:
         return trace_evaluators(self.settings)
 
-    def root_agent(self) -> RootAgent:
-        """A new workflow agent."""
-        # ADK takes seconds to import, and the process that serves needs none of it.
-        from adk_agent.workflow.interpreter import InterpreterDeps, offline_interpreter_model
+    def pipeline(self) -> Pipeline:
+        """A new pipeline: of ADK's agents where a language model speaks for them, else by rules.
+
+        Raises:
+            DataError: The data of a benchmark are not there.
+        """
+        if not self.settings.by_rules:
+            from adk_agent.workflow.session import WorkflowPipeline
+
+            return WorkflowPipeline(self.root_agent)
+        benchmarks = self.open_benchmarks()
+        deps = self.evaluation_deps(benchmarks)
+        lookup = LookupTools(
+            catalogue=lambda: benchmarks,
+            results_dir=deps.results_dir,
+            new_messenger=deps.new_messenger,
+        )
+        return RulesPipeline(deps=deps, catalogue=benchmarks, registered=lookup.registered)
+
+    def root_agent(self, on_report: OnReport = ignored) -> RootAgent:
+        """A new workflow agent.
+
+        Args:
+            on_report: Is given the report of each evaluation that it has finished.
+        """
+        # ADK takes seconds to import, and who goes by rules needs none of it.
+        from adk_agent.workflow.agents import WorkflowDeps
+        from adk_agent.workflow.interpreter import InterpreterDeps
         from adk_agent.workflow.models import agent_author, agent_model
-        from adk_agent.workflow.selector import SelectorDeps, offline_selector_model
-        from adk_agent.workflow.sequence import WorkflowDeps, build_root_agent
+        from adk_agent.workflow.selector import SelectorDeps
+        from adk_agent.workflow.sequence import build_root_agent
 
         benchmarks = self.open_benchmarks()
-        results_dir = self.settings.results_dir
+        model = agent_model(self.settings)
         return build_root_agent(
             WorkflowDeps(
                 selector=SelectorDeps(
                     catalogue=lambda: benchmarks,
-                    model=agent_model(self.settings, offline_selector_model()),
+                    model=model,
                     may_register=self.may_register,
                 ),
                 evaluation=self.evaluation_deps(benchmarks),
                 interpreter=InterpreterDeps(
-                    model=agent_model(self.settings, offline_interpreter_model()),
+                    model=model,
+                    results_dir=self.settings.results_dir,
                     author=agent_author(self.settings),
-                    save=lambda run_id, prose, author: rewrite_markdown(
-                        results_dir,
-                        run_id,
-                        render_markdown(
-                            load_report(results_dir, run_id), interpretation=prose, author=author
-                        ),
-                    ),
                 ),
+                on_report=on_report,
             )
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from purple_agent.case import Json, Session, ToolCall, ToolResult, ToolSpec
-from purple_agent.process.control import control_of
+from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.verbs import entity_of, words_of
 
 MOST_FACTS: Final = 100

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.types import (
-    AgentCapabilities,
-    AgentCard,
-    AgentExtension,
-    AgentInterface,
-    AgentSkill,
-)
+from a2a.types import AgentCard
 from starlette.applications import Starlette
 
+from purple_agent.card import CUSTOMER_SERVICE, agent_card
 from purple_agent.catalogue import DESCRIPTIONS, REFERENCE, build_agent
 from purple_agent.handler import MessageHandler
 from purple_agent.settings import ReferenceSettings
@@ -62,41 +57,10 @@ def build_app(
 
 def build_card(name: str, *, card_url: str, streaming: bool = False) -> AgentCard:
     """The card of a bundled agent."""
-    service = AgentSkill(
-        id="customer-service",
-        name="Customer service",
-        description="Plays the agent of τ²-bench tasks over the τ² text wire.",
-        tags=["tau2-bench"],
-    )
     return agent_card(
         name=f"greenroom {name}",
         description=DESCRIPTIONS[name],
         url=card_url,
         streaming=streaming,
-        skills=[service],
-    )
-
-
-def agent_card(
-    *,
-    name: str,
-    description: str,
-    url: str,
-    streaming: bool,
-    skills: Sequence[AgentSkill],
-    extensions: Sequence[AgentExtension] = (),
-) -> AgentCard:
-    """A card with an interface for each protocol version, the newer one first."""
-    return AgentCard(
-        name=name,
-        description=description,
-        version="1",
-        capabilities=AgentCapabilities(streaming=streaming, extensions=extensions),
-        default_input_modes=["text/plain"],
-        default_output_modes=["text/plain"],
-        supported_interfaces=[
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
-            for version in ("1.0", "0.3")
-        ],
-        skills=skills,
+        skills=[CUSTOMER_SERVICE],
     )

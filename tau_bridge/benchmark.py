@@ -327,6 +327,8 @@ class Benchmark(ABC):
     headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
     examples: ClassVar[tuple[str, ...]] = ()
     """Requests that play its tasks, to be shown to people."""
+    lookalikes: ClassVar[frozenset[str]] = frozenset()
+    """English words that look like a misspelled domain of its own, and mean something else."""
 
     def __init__(self) -> None:
         self.options: BaseModel = self.options_type()
@@ -444,11 +446,11 @@ class Benchmark(ABC):
     def reworded(self, text: str) -> str:
         """A request in lower case, with the benchmark's own words for its domains and tasks.
 
-        The rules that read sentences know the names of domains, and `task`. What else people call
-        them is replaced by these words here.
+        The rules that read sentences know the names of benchmarks and domains, and `task`. What
+        else people call them is replaced by these words here.
 
         Raises:
-            DataError: The words name a task that does not exist, or can mean two things.
+            WordingError: The words name a task that does not exist, or can mean two things.
         """
         return text
 

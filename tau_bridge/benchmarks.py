@@ -172,9 +172,7 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
         try:
             benchmark = each.open(given)
             domains = [domain.name for domain in benchmark.domains()]
-            taken = [name for name in domains if name in opened]
-            if taken:
-                raise DataError(f"{opened[taken[0]].name!r} has a domain {taken[0]!r} already")
+            _refuse_taken(domains, opened)
         except Exception as error:
             if given and isinstance(error, DataError):
                 raise  # somebody chose it: playing without it would surprise them
@@ -182,6 +180,12 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
         else:
             opened |= dict.fromkeys(domains, benchmark)
     return Benchmarks(dict.fromkeys(opened.values()), warnings=left_out)
+
+
+def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> None:
+    for name in domains:
+        if name in opened:
+            raise DataError(f"{opened[name].name!r} has a domain {name!r} already")
 
 
 def _without(name: str, error: Exception) -> str:

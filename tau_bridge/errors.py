@@ -4,7 +4,8 @@ BridgeError
 ├── DataError                     task data cannot be used
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
-│   └── DataFolderError
+│   ├── DataFolderError
+│   └── WordingError              what a request calls tasks names none, or could be several
 ├── ReportError                   a trace or a roster that somebody gave cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
@@ -30,7 +31,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
     from evals.outcome import Fault
@@ -78,6 +79,19 @@ class UnknownTaskError(DataError):
         super().__init__(
             f"unknown task {task_id!r} in domain {domain!r}: {nearest(task_id, known)}"
         )
+
+
+class WordingError(DataError):
+    """What a request calls a benchmark's tasks names none of them, or could be several.
+
+    Args:
+        code: `bad-number` for a task that does not exist, `ambiguous` for words with two meanings.
+        message: What is wrong, with the words, and what to write instead.
+    """
+
+    def __init__(self, code: Literal["bad-number", "ambiguous"], message: str) -> None:
+        self.code: Literal["bad-number", "ambiguous"] = code
+        super().__init__(message)
 
 
 class ReportError(BridgeError):

@@ -1,6 +1,7 @@
 """The arrows that import-linter cannot draw; those that it can are in pyproject.toml."""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,45 @@ def test_a_library_is_imported_in_its_own_place_only(library):
     }
     assert users
     assert not [user for user in users if not user.startswith(ONLY_IN[library])]
+
+
+def module_name(path, root):
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def circle_of_imports(root, package):
+    """One circle of modules of a package that import each other; empty where there is none."""
+    modules = {module_name(path, root): path for path in (root / package).rglob("*.py")}
+    arrows = {
+        name: [each for each in imported(path) if each in modules] for name, path in modules.items()
+    }
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_imports_itself_in_a_circle(package):
+    assert not circle_of_imports(ROOT, package)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        "if TYPE_CHECKING:\n    from {} import Part",
+        "def use():\n    import {}",
+        "def use():\n    from {parent} import {child}",
+    ],
+)
+def test_a_circle_is_found_wherever_in_the_modules_the_imports_stand(tmp_path, late):
+    (tmp_path / "shop" / "parts").mkdir(parents=True)
+    (tmp_path / "shop" / "order.py").write_text("from shop.parts.wheel import Wheel\n")
+    target = late.format("shop.order", parent="shop", child="order")
+    (tmp_path / "shop" / "parts" / "wheel.py").write_text(f"{target}\n")
+    assert set(circle_of_imports(tmp_path, "shop")) == {"shop.order", "shop.parts.wheel"}
 
 
 def test_every_folder_says_what_lives_there():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of, run_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
@@ -19,6 +19,22 @@ from adk_agent.present.exports.played import open_run
 from tau_bridge.benchmarks import open_benchmarks
 
 _STDOUT = "-"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Write a run as another tool reads it."
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument(
+        "--to",
+        required=True,
+        metavar="FORMAT",
+        help="agentbeats, csv, inspect, junit, otlp, or a format of the benchmark's own",
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="file, or folder where several are written; - is stdout"
+    )
+    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:

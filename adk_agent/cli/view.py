@@ -9,12 +9,23 @@ import webbrowser
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of, run_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.core.settings import Settings, variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import DataError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Write a run's report.html, one file that needs no network, and open it."
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to write it (default: the run's folder)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="open no browser")
+    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """EvaluationRequest, what somebody asked for; EvaluationPlan, exactly what will be played.
 
-A request names things (`domain: airline, num_tasks: 5`); `adk_agent.requests.planning.resolve` checks it
+A request names things (`domain: shop, num_tasks: 5`); `adk_agent.requests.planning.resolve` checks it
 against the real catalogue and makes the plan, which lists every task.
 """
 
@@ -31,6 +31,9 @@ NEEDS_GOLD = "oracle"
 
 EVERY_MEMBER = "all"
 """In place of an entry's role: the tasks go to every member of a team, one after the other."""
+
+NAMED_OPTIONS = ("solo", "evaluation_type")
+"""The options of benchmarks that requests and plans have fields for."""
 
 EvaluationType = Literal["all", "action"]
 """`all`: the official reward. `action`: the legacy comparison of actions alone."""
@@ -81,6 +84,8 @@ class EvaluationRequest(_Frozen):
     """Further options of benchmarks, by name."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] | None = None
+    references: bool = False
+    """The bundled agents that mark floor and ceiling play the same tasks, where these have them."""
     entry: str | None = None
     """The participants are one team, and this is the role that answers for it, or `all`."""
     shard_index: Annotated[int, Field(ge=0)] | None = None
@@ -147,10 +152,12 @@ class Overrides(_Frozen):
     max_steps: int | None = None
     limit: int | None = None
     """At most this many tasks of each domain: a sample, unless they are named or the first."""
+    options: dict[str, str] | None = None
+    """Further options of benchmarks by name, each as JSON, or as a text where it is none."""
 
 
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
     """The options of a request or a plan that a benchmark has."""
-    named = {"solo": asked.solo, "evaluation_type": asked.evaluation_type, **asked.options}
+    named = {name: getattr(asked, name) for name in NAMED_OPTIONS} | asked.options
     known = benchmark.options_type.model_fields
     return {name: value for name, value in named.items() if name in known}

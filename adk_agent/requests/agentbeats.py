@@ -3,7 +3,7 @@
 `{"participants": {"<role>": "<url>"}, "config": {...}}`. Beside the platform's keys the config
 takes ours, and a request for several domains: `domain` may be a list, and `task_ids`, `num_tasks`
 and `split` objects by domain. With `references` the agents that mark the floor and the ceiling play
-the same tasks.
+the same tasks; `options` are those of the benchmarks, by name.
 """
 
 from __future__ import annotations
@@ -33,13 +33,8 @@ from adk_agent.requests.reading import model_arguments
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.words import BUSINESS, COORDINATION, DOMAINS
-from adk_agent.results.summary import CEILING, FLOOR
+from adk_agent.requests.reading.vocabulary import Vocabulary
 
-_EXAMPLE = (
-    '{"participants": {"agent": "http://localhost:9010"}, '
-    '"config": {"domain": "airline", "num_tasks": 5}}'
-)
 _TOP_KEYS = ("participants", "config")
 _ALIASES = {"max_concurrent": "max_concurrency", "num_instances": "num_tasks"}
 _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "concurrency":
@@ -50,10 +45,8 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
 _KEYS = (
     "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
-    "shard_index", "num_shards", "entry", "references",
+    "shard_index", "num_shards", "entry", "references", "options",
 )  # fmt: skip
-_REFERENCES = {"floor": FLOOR, "ceiling": CEILING}
-"""By role: the agents whose pass rates an agent's own is to be read against."""
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
 _ID_LENGTH = 1_000
@@ -67,7 +60,7 @@ class FoundJson:
     around: str = ""
 
 
-def find_json(text: str) -> FoundJson | None:
+def find_json(text: str, vocabulary: Vocabulary) -> FoundJson | None:
     """The JSON object that a text is or holds; None where it is a plain sentence.
 
     Raises:
@@ -75,38 +68,39 @@ def find_json(text: str) -> FoundJson | None:
     """
     stripped = text.strip().lstrip("\ufeff")
     if stripped.startswith(("{", "[")) and not re.match(r"\[[\w ]+\][(\w]", stripped):
-        return FoundJson(record=_object(stripped))
+        return FoundJson(record=_object(stripped, vocabulary))
     for match in _FENCED.finditer(text):
         if match[1].strip().startswith("{"):
             around = f"{text[: match.start()]} {text[match.end() :]}"
-            return FoundJson(record=_object(match[1].strip()), around=around)
+            return FoundJson(record=_object(match[1].strip(), vocabulary), around=around)
     start = re.search(r"\{\s*\"(?:participants|config)\"", text)
     if start is None:
         return None
-    record, end = _first_object(text[start.start() :])
+    record, end = _first_object(text[start.start() :], vocabulary)
     around = f"{text[: start.start()]} {text[start.start() + end :]}"
     return FoundJson(record=record, around=around)
 
 
-def _object(text: str) -> Mapping[str, Any]:
-    record, end = _first_object(text)
+def _object(text: str, vocabulary: Vocabulary) -> Mapping[str, Any]:
+    record, end = _first_object(text, vocabulary)
     if text[end:].strip():
-        raise _bad_json(f"there is more after it: {text[end:].strip()[:40]!r}")
+        raise _bad_json(f"there is more after it: {text[end:].strip()[:40]!r}", vocabulary)
     return record
 
 
-def _first_object(text: str) -> tuple[Mapping[str, Any], int]:
+def _first_object(text: str, vocabulary: Vocabulary) -> tuple[Mapping[str, Any], int]:
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_no_constant)
     try:
         record, end = decoder.raw_decode(text)
     except json.JSONDecodeError as exc:
-        raise _bad_json(f"{exc.msg} at line {exc.lineno}, column {exc.colno}") from exc
+        why = f"{exc.msg} at line {exc.lineno}, column {exc.colno}"
+        raise _bad_json(why, vocabulary) from exc
     except RecursionError as exc:
-        raise _bad_json("it is nested too deeply") from exc
+        raise _bad_json("it is nested too deeply", vocabulary) from exc
     except ValueError as exc:
-        raise _bad_json(str(exc)) from exc
+        raise _bad_json(str(exc), vocabulary) from exc
     if not isinstance(record, dict):
-        raise _bad_json(f"it is {_kind(record)}, not an object")
+        raise _bad_json(f"it is {_kind(record)}, not an object", vocabulary)
     return record, end
 
 
@@ -124,11 +118,20 @@ def _no_constant(name: str) -> None:
     raise ValueError(message)
 
 
-def _bad_json(why: str) -> Refusal:
-    return Refusal("bad-json", f"the JSON cannot be read: {why}. For example: {_EXAMPLE}")
+def _bad_json(why: str, vocabulary: Vocabulary) -> Refusal:
+    return Refusal(
+        "bad-json", f"the JSON cannot be read: {why}. For example: {_example(vocabulary)}"
+    )
 
 
-def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
+def _example(vocabulary: Vocabulary) -> str:
+    return (
+        '{"participants": {"agent": "http://localhost:9010"}, '
+        f'"config": {{"domain": "{vocabulary.domain}", "num_tasks": 5}}}}'
+    )
+
+
+def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> EvaluationRequest:
     """The evaluation that a platform's JSON asks for.
 
     Unknown keys are not obeyed; each is a warning that names the nearest known one.
@@ -144,17 +147,18 @@ def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
     if missing is not None and warnings:  # the one under another name, most likely
         raise Refusal(
             "no-agent" if missing == "participants" else "no-domain",
-            f"{missing!r} is missing, and {warnings[0]}. For example: {_EXAMPLE}",
+            f"{missing!r} is missing, and {warnings[0]}. For example: {_example(vocabulary)}",
         )
-    participants = _participants(record.get("participants"))
+    participants = _participants(record.get("participants"), vocabulary)
     config = record.get("config")
     if config is not None and not isinstance(config, dict):
         raise _wrong("config", config, "an object")
     warnings += [_unknown_key(key, _KEYS, "config") for key in config or {} if key not in _KEYS]
-    fields = _Config(config or {}, warnings)
+    fields = _Config(config or {}, warnings, vocabulary)
     try:
         return EvaluationRequest(
-            participants=(*participants, *fields.references(participants)),
+            participants=participants,
+            references=fields.flag("references"),
             selections=fields.selections(),
             num_trials=fields.number("num_trials", most=MAX_TRIALS),
             max_concurrency=fields.number("max_concurrency", most=MAX_CONCURRENCY),
@@ -162,6 +166,7 @@ def read_agentbeats(record: Mapping[str, Any]) -> EvaluationRequest:
             max_steps=fields.number("max_steps", most=MAX_STEPS),
             solo=fields.flag("solo"),
             evaluation_type=fields.evaluation_type(),
+            options=fields.options(),
             user_llm=fields.model(),
             user_llm_args=fields.model_args(),
             entry=fields.entry(),
@@ -186,10 +191,11 @@ def _unknown_key(key: str, known: Sequence[str], where: str) -> str:
     return f"unknown key {key[:60]!r} in {where} was ignored: {hint}"
 
 
-def _participants(value: object) -> tuple[Participant, ...]:
+def _participants(value: object, vocabulary: Vocabulary) -> tuple[Participant, ...]:
     if value is None or value == {}:
         raise Refusal(
-            "no-agent", f"'participants' names no agent to evaluate. For example: {_EXAMPLE}"
+            "no-agent",
+            f"'participants' names no agent to evaluate. For example: {_example(vocabulary)}",
         )
     if not isinstance(value, dict):
         raise _wrong("participants", value, "an object of roles and addresses")
@@ -204,9 +210,12 @@ def _participants(value: object) -> tuple[Participant, ...]:
 class _Config:
     """The `config` object, its values checked as they are asked for."""
 
-    def __init__(self, config: Mapping[str, Any], warnings: list[str]) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], warnings: list[str], vocabulary: Vocabulary
+    ) -> None:
         self._values: dict[str, Any] = {}
         self._warnings = warnings
+        self._vocabulary = vocabulary
         for key, value in config.items():
             name = _ALIASES.get(key, key)
             if value is None:
@@ -228,7 +237,8 @@ class _Config:
         if value is None or value in ("", []):
             raise Refusal(
                 "no-domain",
-                f"config.domain is missing: one of {', '.join(DOMAINS)}. For example: {_EXAMPLE}",
+                f"config.domain is missing: one of {', '.join(self._vocabulary.domains)}. "
+                f"For example: {_example(self._vocabulary)}",
             )
         domains = value if isinstance(value, list) else [value]
         if not all(isinstance(domain, str) and domain.strip() for domain in domains):
@@ -297,28 +307,12 @@ class _Config:
             raise _wrong(key, value, "true or false")
         return value
 
-    def references(self, participants: Sequence[Participant]) -> tuple[Participant, ...]:
-        """The agents to be played beside the participants, where they are asked for."""
-        if not self.flag("references"):
-            return ()
-        if self._values.get("entry") is not None or COORDINATION in self._domains():
-            self._warnings.append(
-                "config.references was ignored: teams and their exercises have no floor and no "
-                "ceiling"
-            )
-            return ()
-        references = dict(_REFERENCES)
-        if BUSINESS in self._domains():
-            self._warnings.append(
-                "config.references brings the floor alone: business scenarios have no ceiling"
-            )
-            references = {role: each for role, each in references.items() if each == FLOOR}
-        addresses = {participant.address for participant in participants}
-        return tuple(
-            Participant(role=role, address=address)
-            for role, address in references.items()
-            if address not in addresses
-        )
+    def options(self) -> dict[str, Any]:
+        """Options of benchmarks, by name; planning knows which there are."""
+        value = self._values.get("options", {})
+        if not isinstance(value, dict):
+            raise _wrong("options", value, "an object of options of benchmarks by name")
+        return value
 
     def evaluation_type(self) -> EvaluationType:
         value = self._values.get("evaluation_type", "all")

@@ -11,7 +11,7 @@ from adk_agent.core.plan import EvaluationRequest, Selection
 from adk_agent.requests.reading.addresses import find_addresses, parse_address, with_roles
 from adk_agent.requests.reading.domains import with_known_domains
 from adk_agent.requests.reading.numbers import with_digits
-from adk_agent.requests.reading.teamwork import with_coordination
+from adk_agent.requests.reading.vocabulary import Vocabulary
 
 
 class DraftSelection(BaseModel):
@@ -19,7 +19,7 @@ class DraftSelection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    domain: str = Field(description="airline, retail, telecom, mock, coordination or business")
+    domain: str = Field(description="a domain, as list_tasks or the instruction names it")
     task_ids: list[str] | None = Field(None, description="only ids that the request names")
     num_tasks: int | None = Field(None, description="how many, if the request says a number")
     first: bool = Field(False, description="true only if it says 'the first N tasks'")
@@ -107,7 +107,7 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
     )
 
 
-def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
+def ungrounded(draft: SelectorDraft, text: str, vocabulary: Vocabulary) -> list[str]:
     """What a draft holds that the request's text does not: agents, domains, numbers, in words.
 
     A model may be wrong, or be talked into something by the text that it reads. An address that
@@ -117,7 +117,7 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
     Raises:
         Refusal: the text, or the draft, names an agent that cannot be one.
     """
-    found = find_addresses(text)
+    found = find_addresses(text, vocabulary)
     lowered = found.text.lower()  # without the addresses, whose digits count nothing
     named = {participant.address for participant in found.participants}
     problems = [
@@ -125,13 +125,13 @@ def ungrounded(draft: SelectorDraft, text: str) -> list[str]:
         for agent in draft.agents
         if parse_address(agent.strip()) not in named
     ]
-    corrected, _ = with_known_domains(with_coordination(lowered))
+    corrected, _ = with_known_domains(lowered, vocabulary)
     problems += [
         f"the domain {selection.domain!r}"
         for selection in draft.selections
         if selection.domain.strip().lower() not in corrected
     ]
-    spelled_out, _ = with_digits(lowered)
+    spelled_out, _ = with_digits(lowered, vocabulary)
     said = {float(number) for number in _NUMBER.findall(f"{lowered} {spelled_out}")}
     said |= {value for word, value in _COUNTING_ADVERBS.items() if word in lowered}
     numbers = {

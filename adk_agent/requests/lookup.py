@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
+from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import did_you_mean
 from adk_agent.requests.registry import (
     AgentRegistry,
@@ -76,7 +77,7 @@ class LookupTools:
         """List the ids of the tasks of a domain, in their order.
 
         Args:
-            domain: airline, retail, telecom, mock, coordination or business.
+            domain: The name of a domain; an unknown one is answered with those that there are.
             split: Which part of the domain: base, or another one that it has.
             limit: At most this many ids, from 1 to 1000.
 
@@ -93,7 +94,9 @@ class LookupTools:
             AgentError: There is no such agent, or it must not be contacted.
             StorageError: The file of registered agents cannot be used.
         """
-        plain, address = checked_name(as_text("name", name)), checked_url(as_text("url", url))
+        vocabulary = Vocabulary.of(await asyncio.to_thread(self._catalogue))
+        plain = checked_name(as_text("name", name), vocabulary)
+        address = checked_url(as_text("url", url))
         messenger = self._new_messenger()
         try:
             card = await messenger.card(address)

@@ -21,6 +21,7 @@ from adk_agent.core.plan import (
     MAX_STEPS,
     MAX_TASKS,
     MAX_TRIALS,
+    NAMED_OPTIONS,
     NEEDS_GOLD,
     EvaluationPlan,
     EvaluationRequest,
@@ -32,7 +33,9 @@ from adk_agent.core.plan import (
 )
 from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from adk_agent.results.summary import CEILING, FLOOR
 from evals.trace import ASSESSOR, USER
+from tau_bridge import benchmark as names
 from tau_bridge.benchmark import BASE_SPLIT, Benchmark
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError, UnknownTaskError
@@ -40,6 +43,8 @@ from tau_bridge.sampling import stratified_sample
 
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
 _IDS_SHOWN = 8
+_REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
+"""The bundled agents that do over the wire what references do here."""
 
 
 def resolve(
@@ -69,10 +74,12 @@ def resolve(
     """
     flags = overrides or Overrides()
     _check_flags(flags)
+    request = _with_options_of(flags, request)
     warnings = list(request.warnings)
     named = _participants(request.participants, bundled, warnings)
     _refuse_unknown_domains(request, catalogue)
     participants, members = _team(named, request, catalogue, warnings)
+    participants = _with_references(participants, request, catalogue, warnings)
     seed = _setting(flags.seed, request.seed, DEFAULT_SEED)
     planned = _planned(request, catalogue, flags.limit, seed, warnings)
     _refuse_what_cannot_work(participants, planned, catalogue)
@@ -97,6 +104,31 @@ def resolve(
         )
     except ValidationError as exc:
         raise RequestError(f"the request cannot be planned: {exc}") from exc
+
+
+def _with_options_of(flags: Overrides, request: EvaluationRequest) -> EvaluationRequest:
+    """The request with the options of the flags, which beat its own."""
+    if not request.options and not flags.options:
+        return request
+    options = {
+        **request.options,
+        **{key: _value(text) for key, text in (flags.options or {}).items()},
+    }
+    fields = {name: options.pop(name) for name in NAMED_OPTIONS if name in options}
+    try:
+        return EvaluationRequest.model_validate({**dict(request), **fields, "options": options})
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        raise RequestError(f"option {name!r} is {first['input']!r}: {first['msg']}") from exc
+
+
+def _value(text: str) -> Any:
+    """What a flag says: JSON, or else a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _refuse_unknown_domains(request: EvaluationRequest, catalogue: Benchmarks) -> None:
@@ -127,8 +159,8 @@ def _check_flags(flags: Overrides) -> None:
         "max_steps": (1, MAX_STEPS),
         "limit": (1, MAX_TASKS),
     }
-    for name, value in flags:
-        least, most = bounds[name]
+    for name, (least, most) in bounds.items():
+        value = getattr(flags, name)
         if value is not None and not least <= value <= most:
             flag = f"--{name.replace('_', '-')}"
             raise RequestError(
@@ -159,10 +191,59 @@ def _participants(
                 f"{address} is named twice ({first.role!r} and {participant.role!r}): "
                 "it is evaluated once"
             )
-    kept = tuple(distinct.values())
-    if len({participant.role for participant in kept}) < len(kept):
-        return with_roles([participant.address for participant in kept])
-    return kept
+    return _with_roles_of_their_own(tuple(distinct.values()))
+
+
+def _with_roles_of_their_own(participants: tuple[Participant, ...]) -> tuple[Participant, ...]:
+    if len({participant.role for participant in participants}) < len(participants):
+        return with_roles([participant.address for participant in participants])
+    return participants
+
+
+def _with_references(
+    participants: tuple[Participant, ...],
+    request: EvaluationRequest,
+    catalogue: Benchmarks,
+    warnings: list[str],
+) -> tuple[Participant, ...]:
+    """The participants, and beside them the bundled agents that play floor and ceiling.
+
+    Of all domains, or none: a figure over some of the tasks would mark nothing. The agent of the
+    ceiling replays the gold actions, so the tasks have to name them.
+    """
+    if not request.references:
+        return participants
+    if request.entry is not None:
+        warnings.append("config.references was ignored: a team has no floor and no ceiling")
+        return participants
+    domains = [catalogue.domain(each.domain) for each in request.selections]
+    without = {
+        name: [
+            domain.name
+            for domain in domains
+            if name not in domain.references or (name == names.CEILING and not domain.has_gold)
+        ]
+        for name in _REFERENCE_AGENTS
+    }
+    if all(without.values()):
+        warnings.append(
+            f"config.references was ignored: the tasks of {without[names.FLOOR][0]!r} have no floor and "
+            "no ceiling"
+        )
+    else:
+        warnings += [
+            f"config.references brings no {name}: the tasks of {lacking[0]!r} have none that an "
+            "agent can play"
+            for name, lacking in without.items()
+            if lacking
+        ]
+    playing = {participant.address for participant in participants}
+    beside = [
+        Participant(role=name, address=address)
+        for name, address in _REFERENCE_AGENTS.items()
+        if not without[name] and address not in playing
+    ]
+    return _with_roles_of_their_own((*participants, *beside))
 
 
 def _team(

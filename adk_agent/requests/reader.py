@@ -4,7 +4,7 @@ What it goes by:
 
 1. Nothing is added. Only addresses and bundled agents that the text names as agents are
    participants, only domains that it names are played, and trials only as many as it says.
-   An adjective is not a domain ("the airline agent" names none).
+   An adjective is not a domain ("the shop agent" names none).
 2. A domain without a number, or with "all", means all tasks of the split; a number means a sample,
    "the first" with a number the first of the split.
 3. What can be read in two ways that cost differently is refused as `ambiguous`; values that differ
@@ -30,7 +30,6 @@ from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.agentbeats import find_json, read_agentbeats
 from adk_agent.requests.reading.addresses import AGENT_MARK, Addresses, find_addresses
 from adk_agent.requests.reading.asides import without_asides
-from adk_agent.requests.reading.business import with_business
 from adk_agent.requests.reading.domains import no_domain, refuse_unknown_domains, with_known_domains
 from adk_agent.requests.reading.numbers import with_digits
 from adk_agent.requests.reading.options import Options, take_options, take_user_model
@@ -41,14 +40,14 @@ from adk_agent.requests.reading.orders import (
     refuse_other_orders,
     refuse_unsupported,
 )
-from adk_agent.requests.reading.refusal import EXAMPLE, Refusal, RefusalCode
+from adk_agent.requests.reading.refusal import Refusal, RefusalCode
 from adk_agent.requests.reading.registered import record_with_addresses, with_addresses
 from adk_agent.requests.reading.tasks import read_tasks, refuse_choices
-from adk_agent.requests.reading.teamwork import with_coordination
 from adk_agent.requests.reading.tokens import ID_MARK, take_literal_ids
-from adk_agent.requests.reading.words import BUNDLED_AGENTS, DOMAINS
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import BUNDLED_AGENTS
 
-__all__ = ["BUNDLED_AGENTS", "DOMAINS", "Refusal", "RefusalCode", "read_request"]
+__all__ = ["BUNDLED_AGENTS", "Refusal", "RefusalCode", "Vocabulary", "read_request"]
 
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 MAX_LENGTH = 8_000
@@ -75,7 +74,9 @@ _EVALUATES = re.compile(
 _HOST_LIKE = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b|\blocalhost\b|\bport\s+[0-9]+")
 
 
-def read_request(text: str, registered: Mapping[str, str] = _NOBODY) -> EvaluationRequest:
+def read_request(
+    text: str, registered: Mapping[str, str] = _NOBODY, *, vocabulary: Vocabulary
+) -> EvaluationRequest:
     """The evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
 
     JSON is the whole text, a fenced block of it, or an object with `participants` inside it;
@@ -84,22 +85,24 @@ def read_request(text: str, registered: Mapping[str, str] = _NOBODY) -> Evaluati
     Args:
         text: The request.
         registered: Addresses by the names that may stand for them.
+        vocabulary: What may be named to be played.
 
     Raises:
         Refusal: with the code of what is wrong and a message that says what to write instead.
     """
-    found = find_json(text)
+    found = find_json(text, vocabulary)
     if found is not None:
-        return _read_record(record_with_addresses(found.record, registered), found.around)
+        record = record_with_addresses(found.record, registered)
+        return _read_record(record, found.around, vocabulary)
     if not text.strip():
-        raise not_an_evaluation("it is empty")
+        raise not_an_evaluation("it is empty", vocabulary)
     if len(text) > MAX_LENGTH:
         raise Refusal(
             "unsupported",
             f"the request has {len(text)} characters; a sentence may have {MAX_LENGTH}",
         )
     try:
-        return _read_sentence(_plain(with_addresses(text, registered)))
+        return _read_sentence(_plain(with_addresses(text, registered)), vocabulary)
     except ValidationError as exc:
         raise Refusal("bad-number", f"the request cannot be used: {exc}") from exc
 
@@ -110,32 +113,33 @@ def _plain(text: str) -> str:
     return re.sub(r"[^\S\n]", " ", joined)
 
 
-def _read_record(record: Mapping[str, Any], around: str) -> EvaluationRequest:
-    refuse_injection(_plain(around).lower())
-    request = read_agentbeats(record)
+def _read_record(
+    record: Mapping[str, Any], around: str, vocabulary: Vocabulary
+) -> EvaluationRequest:
+    refuse_injection(_plain(around).lower(), vocabulary)
+    request = read_agentbeats(record, vocabulary)
     if not around.strip():
         return request
     warning = "only the JSON was read, not the text around it"
     return request.model_copy(update={"warnings": (*request.warnings, warning)})
 
 
-def _read_sentence(text: str) -> EvaluationRequest:
-    refuse_injection(text.lower())
-    refuse_other_languages(text.lower())
-    addresses = find_addresses(text)
-    refuse_other_orders(addresses.text.lower())
+def _read_sentence(text: str, vocabulary: Vocabulary) -> EvaluationRequest:
+    refuse_injection(text.lower(), vocabulary)
+    refuse_other_languages(text.lower(), vocabulary)
+    addresses = find_addresses(text, vocabulary)
+    refuse_other_orders(addresses.text.lower(), vocabulary)
     rest, literal_ids = take_literal_ids(addresses.text)
     rest, user_llm = take_user_model(rest)
-    rest, corrected = with_known_domains(with_coordination(rest.lower()))
-    rest = with_business(rest)
-    rest, repaired_numbers = with_digits(rest)
-    rest = without_asides(rest)
-    refuse_unsupported(rest)
-    refuse_choices(rest)
-    options = take_options(rest)
-    refuse_unknown_domains(options.text)
-    selections = read_tasks(options.text, literal_ids, options.split)
-    _refuse_incomplete(addresses, options, bool(selections))
+    rest, corrected = with_known_domains(rest.lower(), vocabulary)
+    rest, repaired_numbers = with_digits(rest, vocabulary)
+    rest = without_asides(rest, vocabulary)
+    refuse_unsupported(rest, vocabulary)
+    refuse_choices(rest, vocabulary)
+    options = take_options(rest, vocabulary)
+    refuse_unknown_domains(options.text, vocabulary)
+    selections = read_tasks(options.text, literal_ids, options.split, vocabulary)
+    _refuse_incomplete(addresses, options, vocabulary, domains=bool(selections))
     return EvaluationRequest(
         participants=addresses.participants,
         selections=selections,
@@ -151,18 +155,20 @@ def _read_sentence(text: str) -> EvaluationRequest:
     )
 
 
-def _refuse_incomplete(addresses: Addresses, options: Options, domains: bool) -> None:
+def _refuse_incomplete(
+    addresses: Addresses, options: Options, vocabulary: Vocabulary, *, domains: bool
+) -> None:
     if addresses.participants and domains:
         return
     if addresses.participants:
-        raise no_domain(options.text)
+        raise no_domain(options.text, vocabulary)
     if not domains and not _EVALUATES.search(options.text):
-        raise not_an_evaluation("no agent and no domain are named")
+        raise not_an_evaluation("no agent and no domain are named", vocabulary)
     unused = f" ({'; '.join(addresses.warnings)})" if addresses.warnings else ""
     host = _HOST_LIKE.search(addresses.text.lower())
     hint = f"{host[0]!r} is no complete address: " if host else ""
     raise Refusal(
         "no-agent",
         f"no agent is named to evaluate{unused}: {hint}give its address with http:// and port, "
-        f"or a bundled agent such as builtin:null. For example: {EXAMPLE}",
+        f"or a bundled agent such as builtin:null. For example: {vocabulary.example}",
     )

@@ -19,6 +19,7 @@ from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.files import storage, write_whole
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.registered import unusable_name
+from adk_agent.requests.reading.vocabulary import Vocabulary
 from tau_bridge.a2a.cards import AgentCardInfo
 
 FILE = "agents.json"
@@ -127,14 +128,14 @@ class AgentRegistry:
             os.close(folder)
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: str, vocabulary: Vocabulary) -> str:
     """A name for an agent, in lower case.
 
     Raises:
         RequestError: It could be taken for something else in a sentence.
     """
     plain = name.strip().lower()
-    why = unusable_name(plain)
+    why = unusable_name(plain, vocabulary)
     if why is not None:
         raise RequestError(f"{name[:80]!r} cannot be an agent's name: {why}")
     return plain

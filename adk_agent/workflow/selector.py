@@ -1,12 +1,13 @@
 """TaskSelector: turns a request into a checked plan.
 
-AgentBeats JSON is read without a model. A sentence goes to a language model (the embedded one
-reads by rules), whose answer is a draft: it is checked against the sentence and the catalogue,
-repaired by the rules where it does not hold, and never obeyed blindly.
+AgentBeats JSON is read by rules, and a sentence too where no language model is configured. Else a
+sentence goes to the model, whose answer is a draft: it is checked against the sentence and the
+catalogue, repaired by the rules where it does not hold, and never obeyed blindly.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -31,13 +32,14 @@ from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.requests.lookup import LIST_TASKS, REGISTER_AGENT, LookupTools
 from adk_agent.requests.planning import describe, resolve
-from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, read_request
+from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_request
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses
 from adk_agent.requests.registry import checked_name, checked_url
+from adk_agent.results.outcome import Problem
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says, text_of
-from adk_agent.workflow.offline import OfflineModel, last_user_text
+from adk_agent.workflow.unasked import UnaskedModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 
@@ -52,32 +54,17 @@ _FAILED_CALL = "a call that failed (BadRequestError)"
 """Stands in for the answer of a model that did not take its request."""
 
 
-def offline_selector_model() -> OfflineModel:
-    """The embedded model for the selector: reads the request by rules, without any tool."""
-
-    def answer(request: LlmRequest) -> str:
-        try:
-            draft = draft_of(read_request(last_user_text(request)))
-        except Refusal as refusal:
-            draft = SelectorDraft(refusal=str(refusal))
-        return draft.model_dump_json()
-
-    return OfflineModel(answer=answer)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SelectorDeps:
-    """What the selector needs: the catalogue, and the model that reads sentences."""
+    """What the selector needs: the catalogue, and the model that reads sentences; None: rules do."""
 
     catalogue: Callable[[], Benchmarks]
-    model: BaseLlm | str
+    model: BaseLlm | str | None
     may_register: bool = True
     """Whether requests may register agents, whose names then count for everybody."""
 
     def tools(self, lookup: LookupTools) -> list[Callable[..., Any]]:
-        """What a language model may call. The embedded one calls nothing."""
-        if isinstance(self.model, OfflineModel):
-            return []
+        """What the language model may call."""
         return [
             each
             for each in lookup.functions
@@ -90,13 +77,13 @@ def build_selector(deps: SelectorDeps, lookup: LookupTools) -> LlmAgent:
 
     Args:
         deps: The catalogue and the model.
-        lookup: Who is registered; its tools go to a language model, but not to the embedded one.
+        lookup: Who is registered; its tools go to the language model.
     """
     selector = _Selector(deps, lookup)
     return LlmAgent(
         name=NAME,
         description="Reads a request and selects the tasks to play.",
-        model=deps.model,
+        model=deps.model or UnaskedModel(),
         instruction=selector.instruction,
         tools=list(deps.tools(lookup)),
         output_schema=SelectorDraft,
@@ -117,11 +104,15 @@ class _Selector:
         self._deps = deps
         self._lookup = lookup
 
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(self._deps.catalogue())
+
     def instruction(self, context: ReadonlyContext) -> str:  # noqa: ARG002 - ADK's signature
         domains = ", ".join(self._deps.catalogue().domains)
         bundled = ", ".join(f"builtin:{name}" for name in BUNDLED_AGENTS)
         return (
-            "You read requests to evaluate agents on τ²-bench tasks and answer with one JSON "
+            "You read requests to evaluate agents on the tasks of benchmarks and answer with one JSON "
             "object. Write down only what the request says: never add an agent, a domain, a "
             "number of tasks or of trials that it does not name. Leave out what it does not say "
             "(null). An agent is an address from the request, or one of the bundled agents: "
@@ -132,14 +123,36 @@ class _Selector:
             "contradicts itself, set refusal to one sentence that says what is missing."
         )
 
-    def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
+    async def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
         text = text_of(callback_context.user_content)
+        given = state.take_given_plan(callback_context.state)
         state.begin(callback_context.state, text)
         callback_context.state[_ROUNDS] = 0
-        if not _is_json(text):
+        if given is not None:
+            callback_context.state[state.PLAN] = given.model_dump_json()
+        elif _is_json(text, self._vocabulary):
+            self._settle(
+                callback_context,
+                lambda: read_request(text, self._lookup.registered(), vocabulary=self._vocabulary),
+            )
+        elif self._deps.model is None:
+            draft = await self._read_by_rules(callback_context, text)
+            return model_says(draft.model_dump_json())
+        else:
             return None
-        self._settle(callback_context, lambda: read_request(text, self._lookup.registered()))
         return model_says(_said(callback_context))
+
+    async def _read_by_rules(self, callback_context: CallbackContext, text: str) -> SelectorDraft:
+        """Read and settle without a model; what is said of it is a draft, as a model's would be."""
+        try:
+            # Off the loop: reading a long request takes up to a second.
+            request = await asyncio.to_thread(
+                read_request, text, self._lookup.registered(), vocabulary=self._vocabulary
+            )
+        except Refusal as refusal:
+            _refuse(callback_context, refusal)
+            return SelectorDraft(refusal=str(refusal))
+        return self._settled(callback_context, draft_of(request), lambda: request)
 
     def before_model(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
         """Show the model addresses in the place of registered names."""
@@ -160,7 +173,7 @@ class _Selector:
         if tool.name != REGISTER_AGENT:
             return None
         asked = str(tool_context.state.get(state.REQUEST) or "")
-        why = _not_to_be_registered(args, asked, self._lookup.registered())
+        why = _not_to_be_registered(args, asked, self._lookup.registered(), self._vocabulary)
         return None if why is None else {"error": why}
 
     def after_model(
@@ -175,10 +188,7 @@ class _Selector:
         if draft.refusal is not None:
             _refuse(callback_context, RequestError(draft.refusal))
         else:
-            self._settle(callback_context, lambda: request_of(draft))
-            found = state.problem(callback_context.state)
-            if found is not None:
-                draft = draft.model_copy(update={"refusal": found.message})
+            draft = self._settled(callback_context, draft, lambda: request_of(draft))
         return llm_response.model_copy(update={"content": model_says(draft.model_dump_json())})
 
     def _may_look_around(
@@ -209,7 +219,7 @@ class _Selector:
             f"({type(error).__name__}): check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL, "
             "AGENTBEATS_LLM_MODEL and GREENROOM_AGENT_MODEL, or use --offline"
         )
-        callback_context.state[state.PROBLEM] = state.Problem(
+        callback_context.state[state.PROBLEM] = Problem(
             message=message, exit_code=GreenroomError.exit_code
         ).model_dump_json()
         return LlmResponse(content=model_says(SelectorDraft(refusal=message).model_dump_json()))
@@ -219,9 +229,10 @@ class _Selector:
 
         Where the rules can read the request, the draft has to say the same.
         """
-        draft, problems = _read_draft(answer, text, registered)
+        vocabulary = self._vocabulary
+        draft, problems = _read_draft(answer, text, registered, vocabulary)
         try:
-            by_rules = draft_of(read_request(text, registered))
+            by_rules = draft_of(read_request(text, registered, vocabulary=vocabulary))
         except Refusal as refusal:
             # A model may read what the rules cannot, but not what they see through.
             if draft is None or problems or refusal.code in _FINAL_REFUSALS:
@@ -237,6 +248,17 @@ class _Selector:
         logger.info("%s", reason)
         warnings = [*by_rules.warnings, f"{reason}; the request was read by rules"]
         return by_rules.model_copy(update={"warnings": warnings})
+
+    def _settled(
+        self,
+        callback_context: CallbackContext,
+        draft: SelectorDraft,
+        read: Callable[[], EvaluationRequest],
+    ) -> SelectorDraft:
+        """Settle, and return the draft, with the refusal where no plan comes of it."""
+        self._settle(callback_context, read)
+        found = state.problem(callback_context.state)
+        return draft if found is None else draft.model_copy(update={"refusal": found.message})
 
     def _settle(
         self, callback_context: CallbackContext, read: Callable[[], EvaluationRequest]
@@ -268,12 +290,13 @@ def _answer_in(llm_response: LlmResponse) -> str:
 
 
 def _not_to_be_registered(
-    args: Mapping[str, Any], asked: str, registered: Mapping[str, str]
+    args: Mapping[str, Any], asked: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> str | None:
     """Why the model must not register this agent, in words; None where it may."""
     try:
-        name, url = checked_name(str(args.get("name"))), checked_url(str(args.get("url")))
-        named = {each.address for each in find_addresses(asked).participants}
+        name = checked_name(str(args.get("name")), vocabulary)
+        url = checked_url(str(args.get("url")))
+        named = {each.address for each in find_addresses(asked, vocabulary).participants}
     except RequestError as error:
         return str(error)
     if url not in named or not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", asked.lower()):
@@ -283,15 +306,15 @@ def _not_to_be_registered(
     return None
 
 
-def _is_json(text: str) -> bool:
+def _is_json(text: str, vocabulary: Vocabulary) -> bool:
     try:
-        return find_json(text) is not None
+        return find_json(text, vocabulary) is not None
     except Refusal:
         return True  # meant as JSON; reading it says what is wrong with it
 
 
 def _read_draft(
-    answer: str, text: str, registered: Mapping[str, str]
+    answer: str, text: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> tuple[SelectorDraft | None, list[str]]:
     """The draft in a model's answer, and what speaks against it; None if there is none."""
     if answer == _FAILED_CALL:
@@ -303,7 +326,7 @@ def _read_draft(
         agents = [address_of(agent, registered) for agent in draft.agents]
         draft = draft.model_copy(update={"agents": agents})
         request_of(draft)
-        return draft, ungrounded(draft, with_addresses(text, registered))
+        return draft, ungrounded(draft, with_addresses(text, registered), vocabulary)
     except Refusal as refusal:
         return None, [str(refusal)]
     except ValueError as error:
@@ -311,7 +334,7 @@ def _read_draft(
 
 
 def _refuse(callback_context: CallbackContext, error: Exception) -> None:
-    callback_context.state[state.PROBLEM] = state.Problem(
+    callback_context.state[state.PROBLEM] = Problem(
         message=str(error), exit_code=RequestError.exit_code
     ).model_dump_json()
 

@@ -1,4 +1,7 @@
-"""Diagnosis: why a trial did not pass, and what shows it."""
+"""Diagnosis: why a trial did not pass, and what shows it.
+
+May import `evals.outcome` and nothing else of `evals`.
+"""
 
 from __future__ import annotations
 

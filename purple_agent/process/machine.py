@@ -75,7 +75,7 @@ class Evidence:
 
     Args:
         sign: What it shows.
-        subject: Of an approval: the id of what was to be approved, as `gate.subject_of` tells it.
+        subject: Of an approval: the id of what was to be approved, see `writes.gate.subject_of`.
         approval_id: Of a pending approval: how to ask for it again.
         tool: Of a ruling that asks for an approval: the tool that it is about.
         rules: Of such a ruling: the rules that ask for it, as `marked` writes them.
@@ -279,7 +279,7 @@ def marked(rules: Sequence[str]) -> str:
 
 
 def may_write(process: Process) -> bool:
-    """Whether the state lets a write pass. The policy has its own say: see `gate.refusal`."""
+    """Whether the state lets a write pass. The policy has its own say: see `writes.gate`."""
     return process.state is State.EXECUTE
 
 

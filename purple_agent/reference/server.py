@@ -15,13 +15,13 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from purple_agent.card import CUSTOMER_SERVICE, agent_card
 from purple_agent.case import Incoming
 from purple_agent.extension_headers import EitherHeader
 from purple_agent.reference.bodies import BodyLimit
 from purple_agent.reference.handler import ReferenceHandler
 from purple_agent.reference.shim import TasksSend
 from purple_agent.reference.wiring import build_agent
-from purple_agent.server import agent_card
 from purple_agent.teams.tracing import TRACEABILITY_URI
 
 if TYPE_CHECKING:
@@ -96,18 +96,12 @@ def reference_card(
         "with the request's metadata (policy_doc, tools_endpoint, session_id).",
         tags=["business-process"],
     )
-    service = AgentSkill(
-        id="customer-service",
-        name="Customer service",
-        description="Plays the agent of τ²-bench tasks over the τ² text wire.",
-        tags=["tau2-bench"],
-    )
     return agent_card(
         name=f"greenroom {NAME}",
         description=f"A business-process agent in ten stages, {thinks}.",
         url=card_url,
         streaming=streaming,
-        skills=[process, service],
+        skills=[process, CUSTOMER_SERVICE],
         extensions=[AgentExtension(uri=TRACEABILITY_URI, description="Reports its steps.")],
     )
 

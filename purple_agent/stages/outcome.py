@@ -12,9 +12,9 @@ from purple_agent.case import Case, Entry, Means, Quality, Say, Session
 from purple_agent.memory.cases import CaseMemory, CaseMemoryError, CaseRecord
 from purple_agent.memory.masking import MAX_CHARACTERS
 from purple_agent.memory.transcript import current_turn
-from purple_agent.process.gate import RefusedCall
 from purple_agent.process.machine import State
 from purple_agent.stages.memory import UNAVAILABLE, remembers
+from purple_agent.writes.gate import RefusedCall
 
 logger = logging.getLogger(__name__)
 

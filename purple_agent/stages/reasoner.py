@@ -26,12 +26,12 @@ from purple_agent.case import (
 )
 from purple_agent.minds.mind import DETERMINISTIC, Mind
 from purple_agent.policy.mark import mark_of
-from purple_agent.process.approvals import evidence_of
-from purple_agent.process.control import control_of
-from purple_agent.process.gate import RefusedCall, decide, refusal
 from purple_agent.process.machine import Evidence, Sign, State
+from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
 from purple_agent.toolbox.repair import repaired
+from purple_agent.writes.approvals import evidence_of
+from purple_agent.writes.gate import RefusedCall, decide, refusal
 
 logger = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from a2a.types import AgentCard, AgentExtension, AgentSkill, Message, Task, Task
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
 
+from purple_agent.card import agent_card
 from purple_agent.errors import MemberFailedError, WiringError, nearest
 from purple_agent.extension_headers import EitherHeader
 from purple_agent.handler import TasklessHandler, read_turn
-from purple_agent.server import agent_card
 from purple_agent.sockets import Listener
 from purple_agent.teams.member import Conditions, HangUp, TeamMember
 from purple_agent.teams.naming import parse_team

@@ -10,6 +10,9 @@ as a careful user would:
 - the same host by another port or scheme: followed, unless that would give up TLS (the origin given
   stays, as behind a proxy that ends TLS), or carry a bearer token to another port (refused);
 - any other host: refused. Otherwise whoever writes a card could aim the assessor at a third party.
+
+gRPC has no paths and is usually served by another port, so `grpc_endpoint` takes the port that the
+card names; the rest is as above. TLS is given up for nobody.
 """
 
 from __future__ import annotations
@@ -84,6 +87,31 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
         msg = f"its card would send the bearer token to {_origin_text(target)!r}"
         raise AddressError(msg)
     return urlunsplit((target.scheme, _netloc(target), target.path or "/", target.query, ""))
+
+
+def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
+    """The address for gRPC, by the rules at the head of this module: scheme, host and port.
+
+    Args:
+        address: What the user gave.
+        advertised: What the card says, as an http or https address, or as a host and a port.
+        has_token: Whether a bearer token goes along.
+
+    Raises:
+        AddressError: It leads elsewhere, and must not be followed.
+    """
+    base = urlsplit(address.url)
+    target = _split(advertised if "://" in advertised else f"{base.scheme}://{advertised}")
+    origin = _origin_text(target)
+    if not _is_this_machine(target.hostname) and target.hostname != base.hostname:
+        raise AddressError(f"its card sends messages to another host, {origin!r}")
+    if base.scheme == "https" and target.scheme == "http":
+        raise AddressError(f"its card would send messages without TLS to {origin!r}")
+    port = _origin(target)[2]
+    if has_token and port != _origin(base)[2]:
+        raise AddressError(f"its card would send the bearer token to {origin!r}")
+    host = base.netloc.removesuffix(f":{base.port}")
+    return f"{target.scheme}://{host}:{port}"
 
 
 def _split(text: str) -> SplitResult:

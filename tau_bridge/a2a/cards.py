@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from a2a.types import AgentCard, AgentInterface
 from a2a.utils.constants import TransportProtocol
 
-from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint
+from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint, grpc_endpoint
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.errors import AgentForbiddenError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-BINDINGS = (TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value)
-"""The transports that the messenger speaks, the preferred one first."""
+HTTP_BINDINGS = (TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value)
+"""The bindings of A2A that are requests by HTTP/1.1."""
+GRPC = TransportProtocol.GRPC.value
+_BINDINGS = (*HTTP_BINDINGS, GRPC)
 
 _DEFAULT_POLICY = NetworkPolicy.open()
 
@@ -57,11 +60,19 @@ def usable_card(
     *,
     has_token: bool,
     policy: NetworkPolicy = _DEFAULT_POLICY,
+    unspoken: Mapping[str, str] = MappingProxyType({}),
 ) -> AgentCard:
     """A copy of `card` with only the interface that will be called, at its safe address.
 
-    JSON-RPC is preferred to HTTP+JSON, and within a transport protocol 1.0 to others. An address
-    that `policy` does not allow is as good as none.
+    A card names its interfaces in its order of preference: the transport is that of the first one
+    that can be called. Among those of this transport, protocol 1.0 is preferred to others.
+
+    Args:
+        card: As the agent sent it.
+        address: What the user gave.
+        has_token: Whether a bearer token goes along.
+        policy: An address that it does not allow is as good as none.
+        unspoken: Why some bindings cannot be used here, by their names.
 
     Raises:
         CardError: There is none, or the card has no name.
@@ -72,13 +83,16 @@ def usable_card(
     candidates: list[AgentInterface] = []
     refusals: list[str] = []
     for interface in card.supported_interfaces:
-        if interface.protocol_binding not in BINDINGS:
-            refusals.append(f"transport {interface.protocol_binding!r} is not spoken here")
+        binding = interface.protocol_binding
+        if binding in unspoken or binding not in _BINDINGS:
+            why = unspoken.get(binding, "is not spoken here")
+            refusals.append(f"transport {binding!r} {why}")
         elif not _is_spoken(interface.protocol_version):
             refusals.append(f"protocol version {interface.protocol_version!r} is not spoken here")
         else:
             try:
-                target = endpoint(address, interface.url, has_token=has_token)
+                target_of = grpc_endpoint if binding == GRPC else endpoint
+                target = target_of(address, interface.url, has_token=has_token)
                 policy.check_url(target)
             except (AddressError, AgentForbiddenError) as exc:
                 refusals.append(str(exc))
@@ -92,7 +106,9 @@ def usable_card(
     usable = AgentCard()
     usable.CopyFrom(card)
     del usable.supported_interfaces[:]
-    usable.supported_interfaces.append(min(candidates, key=_preference))
+    binding = candidates[0].protocol_binding
+    alike = (one for one in candidates if one.protocol_binding == binding)
+    usable.supported_interfaces.append(min(alike, key=_preference))
     return usable
 
 
@@ -118,10 +134,10 @@ def describe(card: AgentCard, usable: AgentCard, address: AgentAddress) -> Agent
     )
 
 
-def _preference(interface: AgentInterface) -> tuple[int, bool, bool]:
+def _preference(interface: AgentInterface) -> tuple[bool, bool]:
     version = interface.protocol_version
     is_1_0 = version == "1.0" or version.startswith("1.0.")
-    return BINDINGS.index(interface.protocol_binding), not is_1_0, not version.startswith("1.")
+    return not is_1_0, not version.startswith("1.")
 
 
 def _is_spoken(version: str) -> bool:

@@ -1,4 +1,4 @@
-"""Connection: one agent, its card and its one a2a-sdk client."""
+"""Connection: one agent, its card and the one transport that its calls go over."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
-from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
+from a2a.client import A2ACardResolver, ClientCallContext
 from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, Task
 
-from tau_bridge.a2a.cards import BINDINGS, AgentCardInfo, CardError, describe, usable_card
+from tau_bridge.a2a.cards import GRPC, AgentCardInfo, CardError, describe, usable_card
 from tau_bridge.a2a.extensions import activation_headers
 from tau_bridge.a2a.faults import Redactor, agent_error
+from tau_bridge.a2a.grpc_transport import open_grpc
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
+from tau_bridge.a2a.in_process import AsgiTransport
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
+from tau_bridge.a2a.pool import PooledTransport
 from tau_bridge.a2a.timestamps import TimestampTransport
+from tau_bridge.a2a.transport import Transport, over_http, unspoken
 from tau_bridge.errors import AgentAccessError, AgentError, AgentFaultError, AgentTimeoutError
 from tau_bridge.trace_context import TRACEPARENT
 
 if TYPE_CHECKING:
     import ssl
+
+    from a2a.types import AgentCard
+    from starlette.types import ASGIApp
 
     from tau_bridge.a2a.address import AgentAddress
     from tau_bridge.a2a.limits import MessengerLimits
@@ -33,11 +40,22 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _Resolved:
     info: AgentCardInfo
-    client: Client
+    transport: Transport
 
 
 class Connection:
-    """The way to one agent. Owns its sockets; whoever makes it closes it."""
+    """The way to one agent. Owns its sockets; whoever makes it closes it.
+
+    Args:
+        address: Where the agent is.
+        token: Its bearer token.
+        limits: How long it may take and how much it may send.
+        ssl_context: TLS settings.
+        policy: Which addresses may be called.
+        resolver: Looks up the names of hosts.
+        sleep: Waits for agents that are busy.
+        app: The agent itself, where it is an application in this process.
+    """
 
     def __init__(
         self,
@@ -49,26 +67,31 @@ class Connection:
         policy: NetworkPolicy,
         resolver: Resolver = system_resolver,
         sleep: Sleep = asyncio.sleep,
+        app: ASGIApp | None = None,
     ) -> None:
         self.url = address.url
         self.redact = Redactor(token)
         self._address = address
-        self._has_token = token is not None
+        self._token = token
         self._limits = limits
+        self._ssl_context = ssl_context
         self._policy = policy
+        self._sleep = sleep
+        self._unspoken = unspoken(in_process=app is not None)
+        self._gate = Gate(policy, resolver=resolver)
+        self._patience = Patience(
+            max_retries=limits.max_retries,
+            max_wait_s=limits.max_retry_wait_s,
+            usual_wait_s=limits.retry_wait_s,
+        )
+        carrier = (
+            PooledTransport(self._gate, ssl_context=ssl_context, keepalive_s=limits.keepalive_s)
+            if app is None
+            else AsgiTransport(app)
+        )
         self._http = httpx.AsyncClient(
             transport=TimestampTransport(
-                GuardedTransport(
-                    ssl_context=ssl_context,
-                    keepalive_s=limits.keepalive_s,
-                    gate=Gate(policy, resolver=resolver),
-                    patience=Patience(
-                        max_retries=limits.max_retries,
-                        max_wait_s=limits.max_retry_wait_s,
-                        usual_wait_s=limits.retry_wait_s,
-                    ),
-                    sleep=sleep,
-                )
+                GuardedTransport(carrier, patience=self._patience, sleep=sleep)
             ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
@@ -105,9 +128,9 @@ class Connection:
         Raises:
             AgentError: The call failed.
         """
-        client = (await self._resolved()).client
+        transport = (await self._resolved()).transport
         with self._mapped("sending a message to"):
-            async for event in client.send_message(request, context=self._context(traceparent)):
+            async for event in transport.send_message(request, context=self._context(traceparent)):
                 yield self.redact.message(event)
 
     async def task(self, task_id: str, *, traceparent: str) -> Task:
@@ -120,10 +143,10 @@ class Connection:
         Raises:
             AgentError: The call failed.
         """
-        client = (await self._resolved()).client
+        transport = (await self._resolved()).transport
         # Whoever has a task has opened its door.
         with self._mapped("asking for the task of", answered=True):
-            task = await client.get_task(
+            task = await transport.get_task(
                 GetTaskRequest(id=task_id), context=self._context(traceparent)
             )
             return self.redact.message(task)
@@ -157,7 +180,7 @@ class Connection:
             goodbye.add_done_callback(self._goodbyes.discard)
 
     async def aclose(self) -> None:
-        """Close the client and every connection. May be called again.
+        """Close the transport and every connection. May be called again.
 
         Takes up to `cancel_timeout_s` where tasks were abandoned a moment ago.
         """
@@ -169,6 +192,8 @@ class Connection:
             if resolving is not None:
                 resolving.cancel()
                 await asyncio.wait([resolving])
+                if not _has_failed(resolving):
+                    await resolving.result().transport.close()
         finally:
             await self._http.aclose()
 
@@ -180,9 +205,9 @@ class Connection:
         # Nobody waits for this call: whatever goes wrong has nowhere to go.
         with contextlib.suppress(Exception), exchange(current):
             async with asyncio.timeout(self._limits.cancel_timeout_s):
-                client = (await self._resolved()).client
+                transport = (await self._resolved()).transport
                 request = CancelTaskRequest(id=task_id)
-                await client.cancel_task(request, context=self._context(traceparent))
+                await transport.cancel_task(request, context=self._context(traceparent))
 
     async def _resolved(self) -> _Resolved:
         if self._resolving is None or _has_failed(self._resolving):
@@ -198,8 +223,13 @@ class Connection:
                     sent = await A2ACardResolver(self._http, self.url).get_agent_card()
             card = self.redact.message(sent)
             usable = usable_card(
-                card, self._address, has_token=self._has_token, policy=self._policy
+                card,
+                self._address,
+                has_token=self._token is not None,
+                policy=self._policy,
+                unspoken=self._unspoken,
             )
+            transport = await self._opened(usable)
         except TimeoutError as exc:
             msg = (
                 f"the agent at {self.url!r} did not send its card within"
@@ -212,13 +242,23 @@ class Connection:
         except AgentFaultError as exc:
             # By an address without a usable card nobody was asked anything yet.
             raise AgentAccessError(self.url, str(exc)) from exc
-        config = ClientConfig(
-            httpx_client=self._http,
-            supported_protocol_bindings=list(BINDINGS),
-            use_client_preference=True,
-        )
-        client = ClientFactory(config).create(usable)
-        return _Resolved(info=describe(card, usable, self._address), client=client)
+        return _Resolved(info=describe(card, usable, self._address), transport=transport)
+
+    async def _opened(self, card: AgentCard) -> Transport:
+        """The transport for the one interface that `card` names."""
+        if card.supported_interfaces[0].protocol_binding != GRPC:
+            return over_http(card, self._http)
+        current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
+        with exchange(current), self._mapped("looking up"):
+            return await open_grpc(
+                card,
+                gate=self._gate,
+                ssl_context=self._ssl_context,
+                limits=self._limits,
+                token=self._token,
+                patience=self._patience,
+                sleep=self._sleep,
+            )
 
     @contextmanager
     def _mapped(self, doing: str, *, answered: bool = False) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What a2a-sdk and httpx raise, as this package's errors. The only place that maps them."""
+"""What a2a-sdk, httpx and gRPC raise, as this package's errors. The only place that maps them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Fault(Enum):
 
     UNREACHABLE = "check that the agent runs and that the address is right"
     TIMEOUT = "look at why the agent is slow, or raise the time limit"
-    PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC or HTTP+JSON"
+    PROTOCOL = "check the agent's A2A server: protocol 1.0 or 0.3 over JSON-RPC, HTTP+JSON or gRPC"
     BROKE = "look at the agent's own log"
     AUTH = "give the bearer token of this agent"
     OURS = "this looks like an error of the assessor: report it"
@@ -99,6 +99,26 @@ FAULTS: Mapping[type[Exception], Fault] = {
     protocol_errors.VersionNotSupportedError: Fault.PROTOCOL,
 }
 
+RPC_FAULTS: Mapping[str, Fault] = {
+    "CANCELLED": Fault.UNREACHABLE,
+    "UNKNOWN": Fault.BROKE,
+    "INVALID_ARGUMENT": Fault.BROKE,
+    "DEADLINE_EXCEEDED": Fault.UNREACHABLE,
+    "NOT_FOUND": Fault.BROKE,
+    "ALREADY_EXISTS": Fault.BROKE,
+    "PERMISSION_DENIED": Fault.AUTH,
+    "RESOURCE_EXHAUSTED": Fault.UNREACHABLE,
+    "FAILED_PRECONDITION": Fault.BROKE,
+    "ABORTED": Fault.BROKE,
+    "OUT_OF_RANGE": Fault.BROKE,
+    "UNIMPLEMENTED": Fault.PROTOCOL,
+    "INTERNAL": Fault.BROKE,
+    "UNAVAILABLE": Fault.UNREACHABLE,
+    "DATA_LOSS": Fault.BROKE,
+    "UNAUTHENTICATED": Fault.AUTH,
+}
+"""By gRPC status. Those of a gateway, or of an agent that turns calls away, are as over HTTP."""
+
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What the SDK stumbles over when an answer is JSON, but not of the shape it expects."""
 
@@ -114,6 +134,24 @@ _NO_ACCESS_STATUS = {404, 405}
 _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32601, -32603
 _PROTOCOL_CODES = frozenset(JSON_RPC_ERROR_CODE_MAP.values()) - {_INTERNAL_ERROR}
 """What an agent's A2A server says by itself; other errors come from the agent behind it."""
+
+
+class RpcStatusError(Exception):
+    """A gRPC call that failed without an error of A2A.
+
+    Args:
+        status: The name of the gRPC status, as in `RPC_FAULTS`.
+        details: What was said with it.
+    """
+
+    def __init__(self, status: str, details: str) -> None:
+        self.status = status
+        super().__init__(details)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the call did not reach the agent, or was turned away."""
+        return RPC_FAULTS[self.status] is Fault.UNREACHABLE
 
 
 class Redactor:
@@ -181,10 +219,12 @@ def agent_error(
         None where `exc` does not come from an answer: then it is a fault of ours.
     """
     root = _root(exc)
+    tried = f"{doing} the agent at {url!r} failed"
+    if isinstance(root, RpcStatusError):
+        return _rpc_error(url, root, redact=redact, tried=tried, answered=answered)
     fault = _fault(root)
     if fault is None:
         return None
-    tried = f"{doing} the agent at {url!r} failed"
     if isinstance(root, httpx.HTTPStatusError):
         return _status_error(url, root, redact=redact, tried=tried, answered=answered)
     code = _code(root)
@@ -282,6 +322,24 @@ def _status_error(
         if status in _NO_ACCESS_STATUS or code == _METHOD_NOT_FOUND:
             return AgentAccessError(url, told(Fault.UNREACHABLE.value), code=code)
     return AgentProtocolError(url, told(Fault.BROKE.value), code=code)
+
+
+def _rpc_error(
+    url: str, exc: RpcStatusError, *, redact: Redactor, tried: str, answered: bool
+) -> AgentError:
+    fault = RPC_FAULTS[exc.status]
+
+    def told(advice: Fault) -> str:
+        what = f"{tried}: gRPC status {exc.status}; {advice.value}"
+        return _quoted_first(_shorten(redact(str(exc))), what)
+
+    if fault is Fault.UNREACHABLE:
+        return AgentUnreachableError(url, told(fault))
+    if fault is Fault.AUTH and not answered:
+        return AgentAuthRequiredError(url, told(fault))
+    if exc.status == "UNIMPLEMENTED" and not answered:
+        return AgentAccessError(url, told(Fault.UNREACHABLE))
+    return AgentProtocolError(url, told(Fault.BROKE if fault is Fault.AUTH else fault))
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:

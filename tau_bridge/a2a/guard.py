@@ -1,36 +1,26 @@
-"""The HTTP layer below a2a-sdk's client: bounded answers, and one small pool for each call.
+"""What bounds the HTTP answers of agents, and repeats requests that did not reach them.
 
-httpx keeps all connections of a client in one list and walks it at every request, which costs more
-than the requests themselves from some hundreds at once. `GuardedTransport` gives each request in
-flight a lane of its own (a pool of one connection), takes the lane that was used last, and so needs
-the same time however many there are. It also
+`GuardedTransport` stands between a2a-sdk's client and what carries its requests: connections
+(`tau_bridge.a2a.pool`), or an application in this process (`tau_bridge.a2a.in_process`). It
 
-- connects only to addresses that its `Gate` allows, while the Host header and the name in the
-  server's certificate stay those of the URL;
 - refuses compressed answers and counts body bytes, so that memory stays bounded;
-- repeats a request once, unchanged, when a *kept* connection broke before an answer began: the
-  server closed it while the request was on its way. A new connection is never tried again;
 - repeats a request, unchanged, that did not reach its agent (see `tau_bridge.a2a.patience`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 import httpx
 
 from tau_bridge.a2a.faults import is_between
 from tau_bridge.a2a.patience import Patience
-from tau_bridge.a2a.pinning import allowed_addresses, pinned, place
-from tau_bridge.a2a.policy import Gate, NetworkPolicy
 from tau_bridge.errors import AgentProtocolError, AgentReplyTooLargeError
 
 if TYPE_CHECKING:
@@ -38,11 +28,7 @@ if TYPE_CHECKING:
 
 Sleep = Callable[[float], Awaitable[None]]
 
-_BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
-_BETWEEN = (httpx.ConnectError, *_BROKEN)
-_NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
-_DETOUR_S = 2.0
-"""How long a connection may take to one of a host's addresses while there are others."""
+_BETWEEN = (httpx.ConnectError, httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
 @cache
@@ -74,79 +60,34 @@ def exchange(current: Exchange) -> Iterator[Exchange]:
         _EXCHANGE.reset(token)
 
 
-class _Lane:
-    """One connection at most, for one request at a time."""
+def current_exchange() -> Exchange:
+    """The call that this task makes.
 
-    def __init__(self, ssl_context: ssl.SSLContext, keepalive_s: float) -> None:
-        limits = httpx.Limits(
-            max_connections=1, max_keepalive_connections=1, keepalive_expiry=keepalive_s
-        )
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=ssl_context, limits=limits, trust_env=False
-        )
-        self._served = False
-        self.idle_since_s = 0.0
-
-    async def send(self, request: httpx.Request) -> httpx.Response:
-        """Send the request.
-
-        Raises:
-            _KeptConnectionBrokenError: The connection was an old one, and broke before the answer.
-            httpx.TransportError: Anything else went wrong.
-        """
-        if not self._served:
-            self._served = True
-            return await self._transport.handle_async_request(request)
-        connected = False
-
-        async def watch(event: str, _: dict[str, Any]) -> None:
-            nonlocal connected
-            connected = connected or event == "connection.connect_tcp.started"
-
-        request.extensions["trace"] = watch
-        try:
-            return await self._transport.handle_async_request(request)
-        except _BROKEN as exc:
-            if connected:
-                raise
-            raise _KeptConnectionBrokenError from exc
-
-    async def aclose(self) -> None:
-        await self._transport.aclose()
-
-
-class _KeptConnectionBrokenError(Exception):
-    pass
+    Raises:
+        LookupError: It makes none: that is an error of ours.
+    """
+    return _EXCHANGE.get()
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
     """An httpx transport for the calls of one agent. See the head of this module.
 
     Args:
-        ssl_context: TLS settings.
-        keepalive_s: How long an idle connection is kept.
-        gate: Which addresses may be called; everything a command line's user may, by default.
+        inner: Carries the requests. Closed with this one.
         patience: How long an agent that turns requests away is waited for.
         sleep: Waits.
     """
 
     def __init__(
         self,
+        inner: httpx.AsyncBaseTransport,
         *,
-        ssl_context: ssl.SSLContext,
-        keepalive_s: float,
-        gate: Gate | None = None,
         patience: Patience | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._ssl_context = ssl_context
-        self._keepalive_s = keepalive_s
-        self._gate = gate or Gate(NetworkPolicy.open())
+        self._inner = inner
         self._patience = patience or Patience()
         self._sleep = sleep
-        self._idle: deque[_Lane] = deque()
-        self._busy: set[_Lane] = set()
-        self._spoiled: list[_Lane] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the answer's stream is bounded by the current `Exchange`.
@@ -157,11 +98,11 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             AgentReplyTooLargeError: More bytes were announced, or came, than are allowed.
             httpx.TransportError: No answer.
         """
-        current = _EXCHANGE.get()
+        current = current_exchange()
         retries, waited_s = 0, 0.0
         while True:
             try:
-                response = await self._reached(request, current)
+                response = await self._bounded(request, current)
             except _BETWEEN as exc:
                 wait_s = self._patience.wait_after_break_s(retries=retries, waited_s=waited_s)
                 # A card is asked for to learn whether the agent is there: no news is news.
@@ -178,102 +119,29 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             current.retries += 1
             await self._sleep(wait_s)
 
-    async def _reached(self, request: httpx.Request, current: Exchange) -> httpx.Response:
-        """The answer from the first of the host's addresses that takes a connection."""
-        addresses = await allowed_addresses(self._gate, request, url=current.url)
-        if len(addresses) == 1:
-            return await self._sent(pinned(request, addresses[0]), current)
-        for address in addresses[:-1]:
-            try:
-                response = await self._sent(pinned(request, address, within_s=_DETOUR_S), current)
-            except _NOT_CONNECTED:
-                continue
-            self._gate.prefer(*place(request), address)
-            return response
-        response = await self._sent(pinned(request, addresses[-1]), current)
-        self._gate.prefer(*place(request), addresses[-1])
-        return response
-
-    async def _sent(self, request: httpx.Request, current: Exchange) -> httpx.Response:
-        await self._close_unusable()
-        lane = self._idle.pop() if self._idle else self._new_lane()
-        self._busy.add(lane)
-        try:
-            try:
-                response = await lane.send(request)
-            except _KeptConnectionBrokenError:
-                current.retries += 1
-                self._busy.discard(lane)
-                await lane.aclose()
-                lane = self._new_lane()
-                self._busy.add(lane)
-                response = await lane.send(request)
-        except BaseException:
-            self._release(lane, clean=False)
-            raise
+    async def _bounded(self, request: httpx.Request, current: Exchange) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
         if not isinstance(response.stream, httpx.AsyncByteStream):
-            msg = "httpx gave an answer without an asynchronous stream"
-            raise TypeError(msg)
-        stream = BoundedStream(response.stream, current, partial(self._release, lane))
+            raise TypeError("the transport gave an answer without an asynchronous stream")
         try:
             check_head(response, current)
         except BaseException:
-            await stream.aclose()
+            await response.stream.aclose()
             raise
-        response.stream = stream
+        response.stream = BoundedStream(response.stream, current)
         return response
 
     async def aclose(self) -> None:
-        """Close every connection, also those in use."""
-        lanes = [*self._idle, *self._busy, *self._spoiled]
-        self._idle.clear()
-        self._busy.clear()
-        self._spoiled.clear()
-        for lane in lanes:
-            await lane.aclose()
-
-    def _new_lane(self) -> _Lane:
-        return _Lane(self._ssl_context, self._keepalive_s)
-
-    def _release(self, lane: _Lane, *, clean: bool) -> None:
-        """Take a lane back. One that was cut off is closed: httpcore's pool may be stuck then.
-
-        (A cancellation that hits the pool while it closes a response leaves the request in its
-        list, and a pool of one connection never serves another.)
-        """
-        if lane not in self._busy:
-            return
-        self._busy.discard(lane)
-        if clean:
-            lane.idle_since_s = time.monotonic()
-            self._idle.append(lane)
-        else:
-            self._spoiled.append(lane)
-
-    async def _close_unusable(self) -> None:
-        expired_s = time.monotonic() - self._keepalive_s
-        while self._idle and self._idle[0].idle_since_s < expired_s:
-            await self._idle.popleft().aclose()
-        while self._spoiled:
-            await self._spoiled.pop().aclose()
+        """Close the inner transport."""
+        await self._inner.aclose()
 
 
 class BoundedStream(httpx.AsyncByteStream):
-    """A body that may not be longer than its exchange allows.
+    """A body that may not be longer than its exchange allows."""
 
-    Calls `released` once, when closed, and tells it whether the body was read to its end.
-    """
-
-    def __init__(
-        self,
-        stream: httpx.AsyncByteStream,
-        current: Exchange,
-        released: Callable[..., None] = lambda **_: None,
-    ) -> None:
+    def __init__(self, stream: httpx.AsyncByteStream, current: Exchange) -> None:
         self._stream = stream
         self._exchange = current
-        self._released: Callable[..., None] | None = released
-        self._ended = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         current = self._exchange
@@ -282,21 +150,12 @@ class BoundedStream(httpx.AsyncByteStream):
             received += len(chunk)
             current.received_bytes += len(chunk)
             if received > current.max_bytes:
-                raise _too_large(current)
+                raise too_large(current)
             yield chunk
-        self._ended = True
 
     async def aclose(self) -> None:
-        """Close the stream, and tell so."""
-        released, self._released = self._released, None
-        if released is None:
-            return
-        clean = False
-        try:
-            await self._stream.aclose()
-            clean = self._ended
-        finally:
-            released(clean=clean)
+        """Close the stream."""
+        await self._stream.aclose()
 
 
 def check_head(response: httpx.Response, current: Exchange) -> None:
@@ -315,10 +174,11 @@ def check_head(response: httpx.Response, current: Exchange) -> None:
         raise AgentProtocolError(current.url, msg)
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > current.max_bytes:
-        raise _too_large(current)
+        raise too_large(current)
 
 
-def _too_large(current: Exchange) -> AgentReplyTooLargeError:
+def too_large(current: Exchange) -> AgentReplyTooLargeError:
+    """The error for an answer that is longer than its exchange allows."""
     msg = (
         f"the agent at {current.url!r} sent more than {current.max_bytes} bytes in one answer;"
         " make it answer with less, or raise the limit"

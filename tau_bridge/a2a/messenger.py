@@ -5,8 +5,13 @@
     reply = await conversation.send("Hello")
     await messenger.aclose()
 
-A messenger has one a2a-sdk client for each agent URL and any number of conversations over it, at
-once. A conversation is one A2A context: no context id goes out with its first message, and the one
+A messenger has one connection for each agent URL and any number of conversations over it, at once.
+An agent that is an ASGI application in this process needs no port:
+
+    messenger = Messenger(apps={"http://shop.test": app})
+    conversation = messenger.conversation("http://shop.test", recorder=recorder)
+
+A conversation is one A2A context: no context id goes out with its first message, and the one
 that came back goes out with every later one. Agents that name another context id later on have
 broken that promise; as those which do this in public keep their memory under the id that they are
 *sent*, the conversation stays with the first id, and its step says `context_id_changed`.
@@ -51,6 +56,8 @@ from tau_bridge.errors import (
 if TYPE_CHECKING:
     import ssl
 
+    from starlette.types import ASGIApp
+
     from tau_bridge.a2a.cards import AgentCardInfo
     from tau_bridge.recorder import OpenStep, TraceRecorder
 
@@ -69,9 +76,13 @@ class Messenger:
         policy: Which addresses may be called; by default what a command line's user may name.
         resolver: Looks up the names of hosts.
         sleep: Waits for agents that are busy.
+        apps: Agents that are ASGI applications in this process, by the addresses that they are to
+            have. They run in the caller's event loop, and are called whatever the policy says, for
+            nothing leaves the process. Their lifespan is not run: whoever makes an application
+            starts and stops it.
 
     Raises:
-        ValueError: A token or its address cannot be one.
+        ValueError: A token, or an address, cannot be one.
     """
 
     def __init__(
@@ -84,6 +95,7 @@ class Messenger:
         policy: NetworkPolicy = _DEFAULT_POLICY,
         resolver: Resolver = system_resolver,
         sleep: Sleep = asyncio.sleep,
+        apps: Mapping[str, ASGIApp] | None = None,
     ) -> None:
         self.limits = limits
         self.policy = policy
@@ -92,6 +104,7 @@ class Messenger:
             AgentAddress.parse(url).url: _checked_token(url, token)
             for url, token in (tokens or {}).items()
         }
+        self._apps = {AgentAddress.parse(url).url: app for url, app in (apps or {}).items()}
         self._ssl_context = ssl_context
         self._resolver = resolver
         self._sleep = sleep
@@ -167,14 +180,16 @@ class Messenger:
             raise AgentUnreachableError(shown, msg) from None
         connection = self._connections.get(address)
         if connection is None:
+            app = self._apps.get(address.url)
             connection = self._connections[address] = Connection(
                 address,
                 token=self._tokens.get(address.url),
                 limits=self.limits,
                 ssl_context=self._ssl_context or default_ssl_context(),
-                policy=self.policy,
+                policy=self.policy if app is None else self.policy.allowing(address.url),
                 resolver=self._resolver,
                 sleep=self._sleep,
+                app=app,
             )
         return connection
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tau_bridge.a2a.policy import Gate
 
 
+DETOUR_S = 2.0
+"""How long a connection may take to one of a host's addresses while there are others."""
+
+
 def place(request: httpx.Request) -> tuple[str, int]:
     """The host, in ASCII, and the port that a request goes to."""
     url = request.url

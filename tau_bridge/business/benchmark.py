@@ -29,6 +29,7 @@ from tau_bridge.business.references import scenario_ceiling, scenario_floor
 from tau_bridge.business.scenarios import DOMAIN, SPLIT, scenario, scenarios, scenarios_revision
 from tau_bridge.business.scoring import BASIS, grade
 from tau_bridge.business.tools import Find, Get, GetApproval
+from tau_bridge.business.wording import with_business
 from tau_bridge.business.world import BusinessWorld, CallMade
 from tau_bridge.errors import BridgeError, DataError
 from tau_bridge.messages import (
@@ -96,6 +97,10 @@ class BusinessBenchmark(Benchmark):
         """A hash of the bundled scenarios."""
         del domain
         return Revision(source="greenroom", revision=scenarios_revision())
+
+    def reworded(self, text: str) -> str:
+        """The name of the domain where that is meant, and nowhere else."""
+        return with_business(text)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """The user's messages one after the other, while the agent calls its tools over HTTP."""

@@ -21,6 +21,7 @@ from tau_bridge.benchmark import (
 )
 from tau_bridge.errors import BridgeError, DataError
 from tau_bridge.exercises.questions import DOMAIN, SPLIT, exercise, exercises, exercises_revision
+from tau_bridge.exercises.wording import with_coordination
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -73,6 +74,10 @@ class ExercisesBenchmark(Benchmark):
         """A hash of the bundled exercises."""
         del domain
         return Revision(source="greenroom", revision=exercises_revision())
+
+    def reworded(self, text: str) -> str:
+        """Exercises, teamwork and their like under the name of the domain."""
+        return with_coordination(text)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """One message to the entry of the team, and its answer."""

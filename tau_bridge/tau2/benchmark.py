@@ -35,6 +35,7 @@ from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.tasks import EvaluationCriteria, Instructions, OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
+from tau_bridge.tau2.wording import LOOKALIKES, with_domains
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -47,7 +48,7 @@ SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
 
 
-MEANINGS = {
+MEANINGS: Mapping[str, str] = {
     "DB": "the database ended in another state",
     "ENV_ASSERTION": "the environment fails the task's assertions",
     "ACTION": "a gold action was not taken",
@@ -96,6 +97,7 @@ class Tau2Benchmark(Benchmark):
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
     )
+    lookalikes = LOOKALIKES
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:
@@ -173,6 +175,10 @@ class Tau2Benchmark(Benchmark):
             return None
         return "no ticket, or a history with a user"
 
+    def reworded(self, text: str) -> str:
+        """The names of the domains and of the benchmark, however they are spelled."""
+        return with_domains(text)
+
     # -- playing ---------------------------------------------------------------------------------
 
     def prepare(self, refs: Sequence[TaskRef]) -> None:
@@ -186,10 +192,11 @@ class Tau2Benchmark(Benchmark):
         """A conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.agents import WireAgent
         from tau_bridge.tau2.loop import ConversationLimits, converse
+        from tau_bridge.tau2.replay import new_world
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
         user = None if solo else _user(domain, task, context)
-        world = domain.new_world(task, solo=solo)
+        world = new_world(domain, task, solo=solo)
         played = await converse(
             task=task,
             world=world,

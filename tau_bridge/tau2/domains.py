@@ -1,4 +1,4 @@
-"""Domain: one τ²-bench domain, ready to make worlds."""
+"""Domain: one τ²-bench domain, of which environments are made."""
 
 from __future__ import annotations
 
@@ -7,25 +7,21 @@ from typing import TYPE_CHECKING
 
 from tau_bridge.errors import UnknownDomainError
 from tau_bridge.tau2.blueprint import Blueprint, Side
-from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, mock_blueprint
-from tau_bridge.tau2.replay import message_history, set_state
 from tau_bridge.tau2.schemas import tool_schema
-from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 from tau_bridge.tau2.toolkits import airline_blueprint, retail_blueprint, telecom_blueprint
 
 if TYPE_CHECKING:
     from tau_bridge.completion import ToolSchema
     from tau_bridge.tau2.data import DataSource
-    from tau_bridge.tau2.world import World
 
 
 class Domain:
     """Toolkits over one source's databases.
 
-    Safe to share between conversations: each gets a world of its own, and what all share is only
-    read. Use `load_domain` to make one.
+    Safe to share between conversations: each gets an `Environment` of its own, and what all share
+    is only read. Use `load_domain` to make one, and `replay.new_world` for a task's world.
     """
 
     def __init__(self, source: DataSource, name: str, blueprint: Blueprint) -> None:
@@ -33,29 +29,6 @@ class Domain:
         self.source = source
         self.blueprint = blueprint
         self.tool_names = TOOL_NAMES[name]
-
-    def new_world(self, task: Task, *, solo: bool = False) -> World:
-        """A world in the task's initial state: data, actions, then its message history.
-
-        Args:
-            task: Whose world it is.
-            solo: There is no user; the agent uses both toolkits (telecom, mock).
-
-        Raises:
-            HarnessError: The task's data do not fit the domain, or its history replays to other
-                results than it records.
-        """
-        environment = self.new_environment(solo=solo)
-        set_state(environment, task, message_history(task), lenient=False)
-        return environment
-
-    def new_environment(self, *, solo: bool = False) -> Environment:
-        """An environment in the domain's default state, for replays.
-
-        Raises:
-            HarnessError: The domain's data do not fit together.
-        """
-        return Environment(self, solo=solo)
 
     def policy(self, *, solo: bool = False) -> str:
         """The policy, as the agent must be told it.

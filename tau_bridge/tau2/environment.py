@@ -5,24 +5,24 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tau_bridge.completion import ToolSchema
 from tau_bridge.errors import HarnessError
 from tau_bridge.messages import Requestor, ToolCall, ToolMessage
 from tau_bridge.tau2.blueprint import Sides, Toolkit
+from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.rendering import render
 from tau_bridge.tau2.tables import differences, updated
 from tau_bridge.tau2.tasks import EnvAssertion, EnvCall, InitializationData
-
-if TYPE_CHECKING:
-    from tau_bridge.tau2.domains import Domain
 
 _log = logging.getLogger(__name__)
 
 
 class Environment:
     """A `World` that can also be initialised, replayed into and compared.
+
+    It is made in the domain's default state; `replay.new_world` brings one into a task's.
 
     Args:
         domain: Supplies toolkits, fresh databases, policy and schemas.

@@ -36,7 +36,7 @@ class Worlds:
 
     def fresh(self, *, solo: bool | None = None) -> Environment:
         """One in which nothing has been done yet."""
-        environment = self.domain.new_environment(solo=self.solo if solo is None else solo)
+        environment = Environment(self.domain, solo=self.solo if solo is None else solo)
         set_state(environment, self.task, self.history, lenient=True)
         return environment
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage
 from tau_bridge.tau2.agents import call_ids
 from tau_bridge.tau2.domains import Domain
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.stopping import is_stop
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task
 
@@ -77,7 +78,7 @@ class PoliteAgent:
         criteria = task.evaluation_criteria or EvaluationCriteria()
         self._actions = [each for each in criteria.actions or () if each.requestor == "assistant"]
         self._is_write = domain.tool_names.changes_state
-        self._world = domain.new_world(task)
+        self._world = new_world(domain, task)
         self._ids = call_ids()
         self._look_ups = dict(_look_ups(domain)) if looks_up else {}
         self._read: dict[str, str] = {}

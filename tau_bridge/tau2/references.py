@@ -15,6 +15,7 @@ from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import DONE, AgentSide, AgentTurn, call_ids
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.scripted_user import ScriptedUser
 from tau_bridge.tau2.tasks import GoldAction, Task
@@ -115,7 +116,7 @@ async def _played(
     recorder = TraceRecorder(side.address, runtime=Runtime.system())
     played = await converse(
         task=task,
-        world=domain.new_world(task, solo=solo),
+        world=new_world(domain, task, solo=solo),
         agent=side,
         user=None if solo else ScriptedUser(task, tools=domain.user_schemas),
         limits=limits,

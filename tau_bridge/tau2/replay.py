@@ -19,13 +19,32 @@ from tau_bridge.messages import (
     UserMessage,
     parse_messages,
 )
+from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.tasks import GoldAction, InitialState, Task
+from tau_bridge.tau2.world import World
 
 _log = logging.getLogger(__name__)
 
 Exchange = tuple[ToolCall, ToolMessage]
 """A call and the result that was recorded for it."""
+
+
+def new_world(domain: Domain, task: Task, *, solo: bool = False) -> World:
+    """A world in a task's initial state: data, actions, then its message history.
+
+    Args:
+        domain: The task's domain.
+        task: Whose world it is.
+        solo: There is no user; the agent uses both toolkits (telecom, mock).
+
+    Raises:
+        HarnessError: The task's data do not fit the domain, or its history replays to other
+            results than it records.
+    """
+    environment = Environment(domain, solo=solo)
+    set_state(environment, task, message_history(task), lenient=False)
+    return environment
 
 
 def set_state(

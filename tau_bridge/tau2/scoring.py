@@ -95,13 +95,13 @@ class _Replay:
     cut_off: bool
 
     def predicted(self) -> Environment:
-        environment = self.domain.new_environment(solo=self.solo)
+        environment = Environment(self.domain, solo=self.solo)
         set_state(environment, self.task, self.messages, lenient=self.lenient, cut_off=self.cut_off)
         return environment
 
     def gold(self, actions: Sequence[GoldAction]) -> Environment:
         # Never in solo mode: gold actions name their requestors.
-        environment = self.domain.new_environment()
+        environment = Environment(self.domain)
         set_state(environment, self.task, message_history(self.task), lenient=self.lenient)
         apply_gold(environment, actions)
         return environment

@@ -5,7 +5,8 @@
 
 `scripted_agent` is an a2a-sdk server; the hostile ones answer as no agent should. Every one is an
 ASGI app without global state. The addresses in the cards follow the Host header of the request, so
-that no app needs to know its port.
+that no app needs to know its port. May import `a2a` and the modules beside the folders; nothing
+that is part of a run imports it.
 """
 
 from tau_bridge.testing.agents import (
@@ -31,6 +32,7 @@ from tau_bridge.testing.hostile import (
     keeps_stream_open,
     never_ends,
     raw_agent,
+    raw_grpc_agent,
     rejects,
     says,
     sse,
@@ -64,6 +66,7 @@ __all__ = [
     "keeps_stream_open",
     "never_ends",
     "raw_agent",
+    "raw_grpc_agent",
     "rejects",
     "says",
     "scripted_agent",

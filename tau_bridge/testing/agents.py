@@ -30,6 +30,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from tau_bridge.testing.grpc_serving import a2a_servicers, serve_grpc
+
 Content: TypeAlias = "str | dict[str, Any] | Sequence[str | dict[str, Any] | Part]"
 ReplyFunction: TypeAlias = "Callable[[str, str], Content | Awaitable[Content]]"
 ReplyTransport = Literal["artifact_text", "artifact_data", "artifact_chunks", "status", "message"]
@@ -37,7 +39,7 @@ FinalState = Literal[
     "completed", "input_required", "failed", "rejected", "canceled", "auth_required"
 ]
 Protocol = Literal["1.0", "0.3"]
-Binding = Literal["JSONRPC", "HTTP+JSON"]
+Binding = Literal["JSONRPC", "HTTP+JSON", "GRPC"]
 
 _STATES: Mapping[FinalState, TaskState] = {
     "completed": TaskState.TASK_STATE_COMPLETED,
@@ -57,8 +59,13 @@ def card_for(
     bindings: Sequence[Binding] = ("JSONRPC",),
     streaming: bool = True,
     interface_url: str | None = None,
+    grpc_url: str | None = None,
 ) -> AgentCard:
-    """A complete card for an agent at `base_url`; `interface_url` is advertised instead of it."""
+    """A complete card for an agent at `base_url`; `interface_url` is advertised instead of it.
+
+    `grpc_url` is where gRPC is served.
+    """
+    url = base_url if interface_url is None else interface_url
     return AgentCard(
         name=name,
         description="Answers as it was told to.",
@@ -69,7 +76,7 @@ def card_for(
         skills=[AgentSkill(id="talk", name="Talk", description="Talks.", tags=["test"])],
         supported_interfaces=[
             AgentInterface(
-                url=base_url if interface_url is None else interface_url,
+                url=grpc_url or url if binding == "GRPC" else url,
                 protocol_binding=binding,
                 protocol_version=version,
             )
@@ -145,10 +152,15 @@ class _ScriptedExecutor(AgentExecutor):
 
 
 def card_route(**options: Any) -> Route:
-    """Serves `card_for` the address in the Host header; `options` are those of `card_for`."""
+    """Serves `card_for` the address in the Host header; `options` are those of `card_for`.
+
+    gRPC is where the state of the application says, as `grpc_url`.
+    """
 
     async def card(request: Request) -> Response:
-        return JSONResponse(agent_card_to_dict(card_for(str(request.base_url), **options)))
+        grpc_url = getattr(request.app.state, "grpc_url", None)
+        found = card_for(str(request.base_url), grpc_url=grpc_url, **options)
+        return JSONResponse(agent_card_to_dict(found))
 
     return Route(AGENT_CARD_WELL_KNOWN_PATH, card, methods=["GET"])
 
@@ -175,7 +187,8 @@ def scripted_agent(
         state: How each task ends. Any but `completed` puts the reply in the status message.
         name: The name in the card.
         protocols: The protocol versions that the card offers.
-        bindings: The transports that the card offers.
+        bindings: The transports that the card offers. GRPC is served by a port of its own, for as
+            long as the lifespan of the application lasts.
         streaming: Whether the card promises streaming.
         interface_url: The address in the card, instead of the real one.
         new_context: With `message`: every reply names a context id that nobody asked for.
@@ -194,8 +207,12 @@ def scripted_agent(
     )
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            if "GRPC" in bindings:
+                serving = serve_grpc(*a2a_servicers(handler))
+                app.state.grpc_url = await stack.enter_async_context(serving)
+            yield
         await handler.aclose()
 
     legacy = "0.3" in protocols

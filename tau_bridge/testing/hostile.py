@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -15,6 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tau_bridge.testing.agents import card_route, scripted_agent
+from tau_bridge.testing.grpc_serving import serve_grpc
 
 MEBIBYTE = 1024 * 1024
 
@@ -58,6 +60,28 @@ def raw_agent(endpoint: Endpoint, *, streaming: bool = True) -> Starlette:
     """A valid card of protocol 1.0, and `endpoint` for whatever is posted to it."""
     card = card_route(protocols=("1.0",), streaming=streaming)
     return Starlette(routes=[card, Route("/", endpoint, methods=["POST"])])
+
+
+def raw_grpc_agent(servicer: Any, **options: Any) -> Starlette:
+    """A valid card of protocol 1.0 with gRPC alone, and `servicer` for whatever is called.
+
+    It needs the extra `grpc`.
+
+    Args:
+        servicer: An `A2AServiceServicer` of a2a-sdk.
+        options: Arguments of `serve_grpc`.
+    """
+    from a2a.types import a2a_pb2_grpc
+
+    register: Any = a2a_pb2_grpc.add_A2AServiceServicer_to_server  # generated code has no types
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with serve_grpc(lambda server: register(servicer, server), **options) as url:
+            app.state.grpc_url = url
+            yield
+
+    return Starlette(routes=[card_route(protocols=("1.0",), bindings=("GRPC",))], lifespan=lifespan)
 
 
 def sse(result: Mapping[str, Any]) -> bytes:

@@ -3,6 +3,7 @@ import json
 import threading
 import uuid
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import EvaluationDeps
+from adk_agent.requests.reader import Vocabulary, read_request
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
@@ -35,6 +37,18 @@ def source():
 @pytest.fixture(scope="session")
 def benchmarks():
     return open_benchmarks(lambda _: {})
+
+
+@pytest.fixture(scope="session")
+def vocabulary(benchmarks):
+    """What requests may name of the bundled benchmarks."""
+    return Vocabulary.of(benchmarks)
+
+
+@pytest.fixture(scope="session")
+def read(vocabulary):
+    """Reads a request in these words."""
+    return partial(read_request, vocabulary=vocabulary)
 
 
 @pytest.fixture

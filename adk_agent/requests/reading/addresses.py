@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
 from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import (
     BUNDLED_AGENTS,
     BUNDLED_TEAMS,
-    DOMAINS,
     TEAM_FAULTS,
     alternatives,
     did_you_mean,
@@ -42,11 +44,6 @@ _TRAILING = ".!?:…"
 _HOST = re.compile(r"(?=.*[a-z0-9])[a-z0-9._\-]+|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
 _BARE_HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|\[.*\]|.*\.[a-z]{2,}", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.\-]+):[0-9]+(?:/.*)?")
-_SETTING_WORD = re.compile(
-    r"(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|max|"
-    r"airline|retail|telecom|mock|domain|version|at|since|port|note|step)(?:-|$)",
-    re.IGNORECASE,
-)
 TEAM_PREFIX = "team:"
 """Marks a bundled agent that is a whole team."""
 _PORT_DIGITS = 4
@@ -74,6 +71,35 @@ class _Mention:
     end: int
     address: str
     excluded: bool = False
+
+
+class _Patterns(NamedTuple):
+    """The patterns that hold the names of domains.
+
+    Attributes:
+        setting: A word before a colon and digits that names no host.
+        list_words: What may stand between two agents of one list.
+    """
+
+    setting: re.Pattern[str]
+    list_words: re.Pattern[str]
+
+
+@lru_cache
+def _patterns(domains: tuple[str, ...]) -> _Patterns:
+    domain = alternatives(domains)
+    return _Patterns(
+        setting=re.compile(
+            r"(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|"
+            rf"max|domain|version|at|since|port|note|step|{domain})(?:-|$)",
+            re.IGNORECASE,
+        ),
+        list_words=re.compile(
+            r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|"
+            r"other|one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|"
+            rf"now|tasks?|trials?|{domain}|two|three|four|five|six|seven|eight|nine|ten)\b)*"
+        ),
+    )
 
 
 def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
@@ -197,17 +223,21 @@ def agent_key(address: str) -> str:
     return f"{parts.scheme}://{host}:{port}{rest}".rstrip("/")
 
 
-def find_addresses(text: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> Addresses:
+def find_addresses(
+    text: str, vocabulary: Vocabulary, bundled: Sequence[str] = BUNDLED_AGENTS
+) -> Addresses:
     """The agents that a sentence names.
 
     Raises:
         Refusal: `bad-url`, `unknown-agent`; `ambiguous` for one agent or another;
             `contradiction` for an agent that is and is not to be evaluated.
     """
-    urls = _url_mentions(text, bundled)
+    patterns = _patterns(vocabulary.domains)
+    urls = _url_mentions(text, bundled, patterns)
     urls += _team_mentions(_masked(text, urls))
     names = _name_mentions(_masked(text, urls), bundled)
-    mentions = _judged(text, sorted([*urls, *names], key=lambda mention: mention.start))
+    found = sorted([*urls, *names], key=lambda mention: mention.start)
+    mentions = _judged(_clauses(text, found, patterns))
     wanted = _distinct(mention.address for mention in mentions if not mention.excluded)
     unwanted = _distinct(mention.address for mention in mentions if mention.excluded)
     keys = {agent_key(address) for address in wanted}
@@ -256,13 +286,13 @@ def _masked(text: str, mentions: Sequence[_Mention]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _url_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
+def _url_mentions(text: str, bundled: Sequence[str], patterns: _Patterns) -> list[_Mention]:
     mentions = []
     for match in _URL.finditer(text):
         raw = match[0].rstrip(_TRAILING) if match["url"] or match["bare"] else match[0]
         if match["broken"]:
             raise _bad_url(raw, "the scheme is not followed by '://'")
-        if match["bare"] and not _may_be_agent(raw):
+        if match["bare"] and not _may_be_agent(raw, patterns):
             continue
         address = parse_address(_spelled_out(raw) if match["builtin"] else raw, bundled)
         end = match.start() + len(raw)
@@ -313,14 +343,14 @@ def _team_address(name: str) -> str:
     return BUILTIN_PREFIX + _team_name(name)
 
 
-def _may_be_agent(raw: str) -> bool:
+def _may_be_agent(raw: str, patterns: _Patterns) -> bool:
     """Whether `name:digits` looks like host and port, and not like a setting or a time."""
     host, _, port = (
         raw.rpartition(":") if "/" not in raw else raw.split("/", maxsplit=1)[0].rpartition(":")
     )
     if _BARE_HOST.fullmatch(host):
         return True
-    named = re.search(r"[A-Za-z]", host) and not _SETTING_WORD.search(host)
+    named = re.search(r"[A-Za-z]", host) and not patterns.setting.search(host)
     return bool(named and len(port) >= _PORT_DIGITS)
 
 
@@ -409,11 +439,6 @@ _AS_AGENT = (
 _CUE = re.compile(rf"\b(?:(?P<other>{_SENT_THERE}|{_RIGHT_BEFORE})|(?P<agent>{_AS_AGENT}))\b")
 _HELPS = re.compile(r"(?<!\bcompare )\b(?:using|via|through|by)\W*$")
 _OPENING = re.compile(r"^\W*(?:(?:the|my|our|on|for|with|at|against|hi|hello|please)\b\W*)*$")
-_LIST_WORDS = re.compile(
-    r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|other|"
-    r"one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|now|tasks?|"
-    rf"trials?|{'|'.join(DOMAINS)}|two|three|four|five|six|seven|eight|nine|ten)\b)*"
-)
 _AFTERWARDS = re.compile(
     r"^\W*as\s+(?:the\s+|an?\s+)?(?:\w+\s+)?(?:user|judge|prox|gateway|webhook|dashboard|mcp|model|llm|"
     r"simulator)|"
@@ -451,13 +476,12 @@ class _Clause:
         return cue is not None and cue["other"] is not None
 
 
-def _judged(text: str, mentions: Sequence[_Mention]) -> list[_Mention]:
+def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
     """The mentions, each marked where its clause says that it is no participant.
 
     A mention that no word of evaluating stands before counts as long as it is the first of all,
     or is joined to one that counts.
     """
-    clauses = _clauses(text, mentions)
     anyone_asked_for = any(clause.asked_for and not clause.excluded for clause in clauses)
     judged: list[_Mention] = []
     for clause in clauses:
@@ -483,7 +507,7 @@ def _refuse_choice(first: _Mention, second: _Clause) -> None:
         )
 
 
-def _clauses(text: str, mentions: Sequence[_Mention]) -> list[_Clause]:
+def _clauses(text: str, mentions: Sequence[_Mention], patterns: _Patterns) -> list[_Clause]:
     text = text.lower().replace("’", "'") if len(text.lower()) == len(text) else text
     clauses = []
     for index, mention in enumerate(mentions):
@@ -496,7 +520,7 @@ def _clauses(text: str, mentions: Sequence[_Mention]) -> list[_Clause]:
                 mention=mention,
                 before=before,
                 after=_BOUNDARY.split(text[mention.end : following])[0],
-                joined=index > 0 and _LIST_WORDS.fullmatch(between) is not None,
+                joined=index > 0 and patterns.list_words.fullmatch(between) is not None,
             )
         )
     return clauses

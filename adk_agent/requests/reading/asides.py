@@ -1,15 +1,16 @@
 """Asides: clauses that tell of something else than what is to be played now.
 
-"It passed five retail tasks last week" names a domain and a number, and asks for neither.
+"It passed five shop tasks last week" names a domain and a number, and asks for neither.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from adk_agent.requests.reading.words import DOMAINS, alternatives
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives
 
-_DOMAIN = alternatives(DOMAINS)
 _CLAUSE = re.compile(
     r"(?<=[,;()\n])|(?<=[.!?])(?=\s)|(?=\b(?:just\s+like|like\s+(?:we|last|the|in|with|i)|as\s+"
     r"(?:we|with|i|in)|unlike|because|since|although|though|which|who|so|but|then|after\s+we|"
@@ -27,21 +28,27 @@ _ASKED = re.compile(
     r"grade|measure|repeat|please|should|must|want|need|can\s+you|could|let|use|give|now|take|eval|"
     r"to\s+be|i'd|would)\b"
 )
-_MADE_FOR = re.compile(
-    r"\b(?:built|trained|tuned|designed|made|meant|optimi[sz]ed|speciali[sz]ed|developed|written)\s+"
-    rf"(?:on|for|with|from|in)\s+(?:the\s+)?{_DOMAIN}\b"
-    rf"(?:\s*(?:,|and|or)\s*(?:the\s+)?{_DOMAIN}\b)*(?:\s+(?:domains?|tasks?|data|customers?))?"
-)
 
 
-def without_asides(text: str) -> str:
+@lru_cache
+def _made_for(domains: tuple[str, ...]) -> re.Pattern[str]:
+    domain = alternatives(domains)
+    return re.compile(
+        r"\b(?:built|trained|tuned|designed|made|meant|optimi[sz]ed|speciali[sz]ed|developed|written)\s+"
+        rf"(?:on|for|with|from|in)\s+(?:the\s+)?{domain}\b"
+        rf"(?:\s*(?:,|and|or)\s*(?:the\s+)?{domain}\b)*"
+        r"(?:\s+(?:domains?|tasks?|data|customers?))?"
+    )
+
+
+def without_asides(text: str, vocabulary: Vocabulary) -> str:
     """A lower-case text without the clauses that tell of the past, of later, or of the agent.
 
     A clause is left out where it has a word of telling (`was`, `yesterday`, `later`) and none of
     asking (`evaluate`, `please`, `want`).
     """
     kept = []
-    for clause in _CLAUSE.split(_MADE_FOR.sub(" ", text)):
+    for clause in _CLAUSE.split(_made_for(vocabulary.domains).sub(" ", text)):
         told = _TOLD.search(clause) and not _ASKED.search(clause)
         ending = clause[-1:] if clause[-1:] in ",;()\n.!?" else " "
         kept.append(f" . {ending}" if told else clause)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.words import (
-    DOMAINS,
-    TASK_NOUN,
-    alternatives,
-    did_you_mean,
-    repaired,
-    words,
-)
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives, did_you_mean, repaired, words
+from tau_bridge.wording import TASK_NOUN
 
-_DOMAIN = alternatives(DOMAINS)
 _WORD = re.compile(r"(?<![\w/.\-])[a-z]+(?![\w/])")
-_SPELLINGS = re.compile(r"\bair[\s-]lines?\b|\b(airline|retail|telecom)(?:s|'s)\b")
-
 _BENIGN = frozenset(
     words(
         "the a an all any each every both these those this that my our your their its his "
         "same other more most some few first last next following above below new old "
         "simple single different various many several much enough of and or for in on "
-        "with to per number benchmark tau tau2 bench base test train full small gold "
+        "with to per number benchmark bench base test train full small gold "
         "evaluation actual real such which what no max num n numeric only just play run "
         "evaluate do try using use assign selected chosen given listed remaining total "
         "default official standard quick typical sample example it as whole entire "
@@ -33,68 +26,85 @@ _BENIGN = frozenset(
         "specific"
     )
 )
-_NOUN_OF_DOMAIN = re.compile(
-    rf"\b(?P<word>[^\W\d_][\w-]*)\s+(?P<noun>domains?|{TASK_NOUN}|benchmarks?|suite)\b"
-    rf"(?!\s+(?:of|from|in|on)\s+(?:the\s+)?{_DOMAIN})"
-)
 _KEYED_DOMAINS = re.compile(r"\bdomains?\s*[:=]\s*(?P<list>[^\n;.]+)")
 _ON_SOMETHING = re.compile(r"\b(?:on|in|from)\s+(?:the\s+)?([^\W\d_]{3,})\s*(?:[.,;!?\n]|$)")
 
 
-def with_known_domains(text: str) -> tuple[str, list[str]]:
-    """The lower-case text with misspelled domains corrected, and a warning for each.
+@lru_cache
+def _noun_of_domain(domains: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        rf"\b(?P<word>[^\W\d_][\w-]*)\s+(?P<noun>domains?|{TASK_NOUN}|benchmarks?|suite)\b"
+        rf"(?!\s+(?:of|from|in|on)\s+(?:the\s+)?{alternatives(domains)})"
+    )
+
+
+@lru_cache
+def _first_name(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"{alternatives(names)}(?!\w)|[^\W\d_]+")
+
+
+def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
+    """The lower-case text in the words of the vocabulary, and a warning for each corrected one.
 
     Raises:
-        Refusal: `unknown-domain`.
+        Refusal: `bad-number` or `ambiguous`, by the benchmarks' own rules.
     """
-    warnings: list[str] = []
+    reworded = vocabulary.reworded(text)
+    meant = {
+        word: domain
+        for word in dict.fromkeys(_WORD.findall(reworded))
+        if (domain := _domain_meant_by(word, vocabulary)) is not None
+    }
+    if not meant:
+        return reworded, []
+    # Rewording looks at what stands beside a name, so it starts again from the corrected text.
+    corrected = _WORD.sub(lambda match: meant.get(match[0], match[0]), text)
+    return vocabulary.reworded(corrected), [
+        f"{word!r} was read as the domain {meant[word]!r}"
+        for word in _WORD.findall(reworded)
+        if word in meant
+    ]
 
-    def correct(match: re.Match[str]) -> str:
-        word = match[0]
-        if word in DOMAINS:
-            return word
-        meant = repaired(word, DOMAINS)
-        if meant is None:
-            return word
-        warnings.append(f"{word!r} was read as the domain {meant!r}")
-        return meant
 
-    text = _SPELLINGS.sub(lambda match: match[1] or "airline", text)
-    text = _WORD.sub(correct, text)
-    return text, warnings
+def _domain_meant_by(word: str, vocabulary: Vocabulary) -> str | None:
+    """The domain that a word is a misspelling of; None where it is none, or could be of several."""
+    if word in vocabulary.domains or word in vocabulary.lookalikes:
+        return None
+    return repaired(word, vocabulary.domains)
 
 
-def refuse_unknown_domains(text: str) -> None:
+def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
     """Refuses words that stand where a domain would, and are none.
 
     Raises:
         Refusal: `unknown-domain`.
     """
+    domains = vocabulary.domains
+    known = {*domains, *vocabulary.names, *_BENIGN}
     for match in _KEYED_DOMAINS.finditer(text):
-        for word in re.findall(r"[^\W\d_]+", match["list"])[:1]:
-            if word not in DOMAINS and word not in _BENIGN:
-                raise _unknown_domain(word)
-    for match in _NOUN_OF_DOMAIN.finditer(text):
+        first = _first_name((*domains, *vocabulary.names)).search(match["list"])
+        if first and first[0] not in known:
+            raise _unknown_domain(first[0], vocabulary)
+    for match in _noun_of_domain(domains).finditer(text):
         word = match["word"]
         before = text[: match.start()].split()
-        if word.startswith(("tau", "τ")):
-            continue
-        described = bool(before) and before[-1] in DOMAINS and match["noun"] not in {"domain"}
-        if word not in DOMAINS and word not in _BENIGN and not described:
-            raise _unknown_domain(word)
+        described = bool(before) and before[-1] in domains and match["noun"] not in {"domain"}
+        if word not in known and not described:
+            raise _unknown_domain(word, vocabulary)
 
 
-def no_domain(text: str) -> Refusal:
+def no_domain(text: str, vocabulary: Vocabulary) -> Refusal:
     """The refusal of a request without a domain; it names a word that seems to be meant as one."""
     match = _ON_SOMETHING.search(text)
-    if match and match[1] not in _BENIGN and match[1] not in DOMAINS:
-        return _unknown_domain(match[1])
+    if match and match[1] not in {*_BENIGN, *vocabulary.domains, *vocabulary.names}:
+        return _unknown_domain(match[1], vocabulary)
     return Refusal(
         "no-domain",
-        "no domain is named to play tasks of: write for example 'on five airline tasks' "
-        f"(domains: {', '.join(DOMAINS)})",
+        f"no domain is named to play tasks of: write for example 'on five {vocabulary.domain} "
+        f"tasks' (domains: {', '.join(vocabulary.domains)})",
     )
 
 
-def _unknown_domain(word: str) -> Refusal:
-    return Refusal("unknown-domain", f"unknown domain {word!r}: {did_you_mean(word, DOMAINS)}")
+def _unknown_domain(word: str, vocabulary: Vocabulary) -> Refusal:
+    hint = did_you_mean(word, vocabulary.domains)
+    return Refusal("unknown-domain", f"unknown domain {word!r}: {hint}")

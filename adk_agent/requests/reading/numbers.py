@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.words import DOMAINS, TASK_NOUN, alternatives, is_slip, words
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives, is_slip, words
+from tau_bridge.wording import TASK_NOUN
 
 _UNITS = words("zero one two three four five six seven eight nine")
 _TEENS = words("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
@@ -35,23 +39,45 @@ _FIXED = (
     (re.compile(r"\b(?:minus|negative)\s+(?=[0-9])"), "-"),
     (re.compile(r"\bno\s+(?=trials?\b|repetitions?\b|attempts?\b)"), "0 "),
 )
-_COUNTED = rf"(?:{alternatives(DOMAINS)}|{TASK_NOUN}|trials?|trails?|steps?)\b"
-_GROUPED = re.compile(rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{_COUNTED})")
-_AN_ITEM = re.compile(rf"\ban?\s+(?=(?:{alternatives(DOMAINS)}\s+)?(?:task|trial)\b)")
-_BEFORE_COUNTED = re.compile(rf"\b([a-z]{{3,}})(?=\s+{_COUNTED})")
 _NOT_NUMBERS = frozenset(
     words("for our there tree then teen even tens none ones seen weight height sever the fie")
 )
 _LONGEST_NUMBER = 9
 
 
-def with_digits(text: str) -> tuple[str, list[str]]:
+class _Patterns(NamedTuple):
+    """The patterns that look at what is counted.
+
+    Attributes:
+        grouped: Digits with commas for thousands.
+        an_item: An article that counts one thing.
+        word: A word that stands where a number would.
+    """
+
+    grouped: re.Pattern[str]
+    an_item: re.Pattern[str]
+    word: re.Pattern[str]
+
+
+@lru_cache
+def _patterns(domains: tuple[str, ...]) -> _Patterns:
+    domain = alternatives(domains)
+    counted = rf"(?:{domain}|{TASK_NOUN}|trials?|trails?|steps?)\b"
+    return _Patterns(
+        grouped=re.compile(rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{counted})"),
+        an_item=re.compile(rf"\ban?\s+(?=(?:{domain}\s+)?(?:task|trial)\b)"),
+        word=re.compile(rf"\b([a-z]{{3,}})(?=\s+{counted})"),
+    )
+
+
+def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
     """Lower-case text with its number words as digits, and a warning for each repaired word.
 
-    `a dozen` is 12, `a couple of` 2, `an airline task` 1. A word that stands where a number
+    `a dozen` is 12, `a couple of` 2, `a shop task` 1. A word that stands where a number
     would, and is a number word with one letter swapped, lost or doubled, is read as that number.
     """
     warnings: list[str] = []
+    patterns = _patterns(vocabulary.domains)
 
     def repair(match: re.Match[str]) -> str:
         word = match[1]
@@ -62,13 +88,13 @@ def with_digits(text: str) -> tuple[str, list[str]]:
         return meant[0]
 
     text = _THE_ONE.sub("it", _PRONOUN.sub(r"\1 it", text))
-    text = _BEFORE_COUNTED.sub(repair, text)
+    text = patterns.word.sub(repair, text)
     text = _PHRASE.sub(lambda match: str(_value(match[0])), text)
     text = _DOZEN.sub(lambda match: _dozens(match[1]), text)
     for pattern, replacement in _FIXED:
         text = pattern.sub(replacement, text)
-    text = _GROUPED.sub(lambda match: match[1].replace(",", ""), text)
-    return _AN_ITEM.sub("1 ", text), warnings
+    text = patterns.grouped.sub(lambda match: match[1].replace(",", ""), text)
+    return patterns.an_item.sub("1 ", text), warnings
 
 
 def _value(phrase: str) -> int:

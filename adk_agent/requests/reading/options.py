@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from adk_agent.core.plan import (
@@ -20,13 +21,14 @@ from adk_agent.core.plan import (
 )
 from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
-from adk_agent.requests.reading.words import DOMAINS, SPLITS, TASK_NOUN, alternatives, did_you_mean
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives, did_you_mean
+from tau_bridge.wording import TASK_NOUN
 
 T = TypeVar("T")
 
 _NUM = r"(?<![\w.^\-])(?P<n>-?[0-9]+(?:\.[0-9]+)?)(?![0-9])"
 _IS = r" *(?:[:=]|\b(?:is|of|to|at|as|number|value|limit)\b)* *"
-_COUNTED = rf"(?:{alternatives(DOMAINS)}|{TASK_NOUN})\b"
 
 _EACH = (
     r"(?: *(?:, *)?(?:each\b|apiece\b|per +(?:task|id)\b|"
@@ -34,19 +36,6 @@ _EACH = (
 )
 _MANY_TRIALS = (
     r"(?:trials?|trails?|attempts?|repetitions?|repeats?|reps?|rounds?|iterations?|tries)"
-)
-_TRIALS = (
-    rf"{_NUM} *(?:times\b(?! +(?:faster|slower|more|as|better|a\b))|x\b(?! *(?:[0-9]|{_COUNTED}))){_EACH}",
-    (
-        rf"{_NUM} *(?:(?:independent|separate|full|complete|identical) +)?"
-        rf"(?:{_MANY_TRIALS}|runs|(?<=1 )run)\b{_EACH}"
-    ),
-    (
-        rf"(?:--)?\b(?:(?:num(?:ber)?|n)[ _-]+(?:of[ _-]+)?)?(?:trials|trails|repetitions|repeats|"
-        rf"attempts|runs)(?: +per +task)? *[:=]? *{_NUM}(?! *{_COUNTED})"
-    ),
-    rf"\btrial *[:=] *{_NUM}",
-    rf"(?:\bx|×) *(?P<n>[0-9]+)\b{_EACH}",
 )
 _ONCE = (
     (rf"\btwice\b(?! +(?:as|the)\b){_EACH}", 2),
@@ -106,14 +95,7 @@ _ACTION_ONLY = re.compile(
     r"(?<!\bno )(?<!\bnot )(?<!\bwithout )\bactions?[ -]+(?:based[ -]+)?(?:evaluation|scoring)\b|"
     r"\bevaluation(?:[ _-]*(?:type|mode) *(?:[:=]|is)?| *[:=]) *actions?\b"
 )
-_NAMED_SPLIT = re.compile(
-    rf"\b(?P<name>{alternatives(SPLITS)})[ -]+split\b|"
-    r"\b(?P<set>test|train|base)[ -]+(?:set|subset|partition)\b|"
-    r"\bsplit *(?:[:=]|\bis\b|\bof\b)? *['\"]?"
-    rf"(?P<after>{alternatives(SPLITS)})\b|\bsplit *[:=] *(?P<other>\w+)|"
-    r"\b(?P<unknown>dev|development|validation|valid|val|eval|holdout|held-out)[ -]+"
-    r"(?:split|set|subset)\b"
-)
+_SPLIT_WORD = re.compile(r"\b(?:split|set|subset|partition)\b")
 _MODEL = r"(?P<m>(?=[\w./:@\-]*[0-9/])[A-Za-z][\w./:@\-]*[\w])"
 _USER = (
     r"(?:the +)?(?:simulated +)?user(?:['’]s)?(?:[ _-]*(?:simulator|simulation|sim|model|llm))*\b"
@@ -132,6 +114,37 @@ _USER_MODEL = tuple(
         ),
     )
 )
+
+
+@lru_cache
+def _trials_patterns(domains: tuple[str, ...]) -> tuple[str, ...]:
+    counted = rf"(?:{alternatives(domains)}|{TASK_NOUN})\b"
+    return (
+        rf"{_NUM} *(?:times\b(?! +(?:faster|slower|more|as|better|a\b))|x\b(?! *(?:[0-9]|{counted}))){_EACH}",
+        (
+            rf"{_NUM} *(?:(?:independent|separate|full|complete|identical) +)?"
+            rf"(?:{_MANY_TRIALS}|runs|(?<=1 )run)\b{_EACH}"
+        ),
+        (
+            rf"(?:--)?\b(?:(?:num(?:ber)?|n)[ _-]+(?:of[ _-]+)?)?(?:trials|trails|repetitions|repeats|"
+            rf"attempts|runs)(?: +per +task)? *[:=]? *{_NUM}(?! *{counted})"
+        ),
+        rf"\btrial *[:=] *{_NUM}",
+        rf"(?:\bx|×) *(?P<n>[0-9]+)\b{_EACH}",
+    )
+
+
+@lru_cache
+def _named_split(splits: tuple[str, ...]) -> re.Pattern[str]:
+    split = alternatives(splits)
+    return re.compile(
+        rf"\b(?P<name>{split})[ -]+split\b|"
+        r"\b(?P<set>test|train|base)[ -]+(?:set|subset|partition)\b|"
+        r"\bsplit *(?:[:=]|\bis\b|\bof\b)? *['\"]?"
+        rf"(?P<after>{split})\b|\bsplit *[:=] *(?P<other>\w+)|"
+        r"\b(?P<unknown>dev|development|validation|valid|val|eval|holdout|held-out)[ -]+"
+        r"(?:split|set|subset)\b"
+    )
 
 
 @dataclass(kw_only=True)
@@ -161,7 +174,7 @@ def take_user_model(text: str) -> tuple[str, str | None]:
     return text, _only(found, "models for the user")
 
 
-def take_options(text: str) -> Options:
+def take_options(text: str, vocabulary: Vocabulary) -> Options:
     """The settings of a lower-case text with its number words as digits, and what is left of it.
 
     Raises:
@@ -174,12 +187,12 @@ def take_options(text: str) -> Options:
         raise Refusal("contradiction", f"{seeds[0]!r}: a request has one seed; write one")
     options.seed = _number(options, _SEED, "seed", least=0, most=MAX_SEED)
     options.max_concurrency = _concurrency(options)
-    options.num_trials = _trials(options)
+    options.num_trials = _trials(options, vocabulary)
     options.solo = _solo(options)
     if _ACTION_ONLY.search(options.text):
         options.evaluation_type = "action"
         options.text = _ACTION_ONLY.sub(" ; ", options.text)
-    options.split = _split(options)
+    options.split = _split(options, vocabulary)
     return options
 
 
@@ -216,11 +229,12 @@ def _concurrency(options: Options) -> int | None:
     return _only([whole(text, what=what, most=MAX_CONCURRENCY) for text in found], f"{what}")
 
 
-def _trials(options: Options) -> int | None:
+def _trials(options: Options, vocabulary: Vocabulary) -> int | None:
     what = "number of trials"
     ks = [whole(text, what="k of pass^k", most=MAX_TRIALS) for text in _taken(options, _PASS)]
     options.text = _PASS_WITHOUT_NUMBER.sub(" ; ", options.text)
-    found = [whole(text, what=what, most=MAX_TRIALS) for text in _taken(options, _TRIALS)]
+    said = _taken(options, _trials_patterns(vocabulary.domains))
+    found = [whole(text, what=what, most=MAX_TRIALS) for text in said]
     for pattern, times in _ONCE:
         if re.search(pattern, options.text):
             options.text = re.sub(pattern, " ; ", options.text)
@@ -244,14 +258,16 @@ def _solo(options: Options) -> bool:
     return solo
 
 
-def _split(options: Options) -> str | None:
+def _split(options: Options, vocabulary: Vocabulary) -> str | None:
+    if not _SPLIT_WORD.search(options.text):
+        return None
     found = []
-    for match in _NAMED_SPLIT.finditer(options.text):
+    pattern = _named_split(vocabulary.splits)
+    for match in pattern.finditer(options.text):
         unknown = match["other"] or match["unknown"]
         if unknown:
-            raise Refusal(
-                "unknown-split", f"there is no split {unknown!r}: {did_you_mean(unknown, SPLITS)}"
-            )
+            hint = did_you_mean(unknown, vocabulary.splits)
+            raise Refusal("unknown-split", f"there is no split {unknown!r}: {hint}")
         found.append(match["name"] or match["set"] or match["after"])
-    options.text = _NAMED_SPLIT.sub(" of ", options.text)
+    options.text = pattern.sub(" of ", options.text)
     return _only(found, "splits")

@@ -9,11 +9,14 @@ can tell which of its parts the person who pays for the run has written.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
-from adk_agent.requests.reading.refusal import EXAMPLE, Refusal
-from adk_agent.requests.reading.words import DOMAINS, TASK_NOUN, alternatives, words
+from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives, words
+from tau_bridge.wording import TASK_NOUN
 
-_DOMAIN = alternatives(DOMAINS)
 _ORDERS = r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompts?|restrictions?|constraints?)"
 _EARLIER = r"(?:above|previous|prior|earlier|preceding|foregoing|before)"
 _NEAR = r"[^.!?]{0,60}?"
@@ -88,88 +91,6 @@ _ENGLISH = frozenset(
 )
 _FOREIGN_WORDS_ENOUGH = 3
 
-_NOT_NOW = tuple(
-    (re.compile(pattern), what)
-    for pattern, what in (
-        (
-            r"\brandom(?:ly|i[sz]ed)?\b(?!\s*(?:seed|number|generator))(?<!seed random)|\bshuffle",
-            (
-                "a random choice of tasks: write how many ('five airline tasks' are a sample of all "
-                "kinds, drawn by the seed) or which ('airline tasks 1, 4 and 7')"
-            ),
-        ),
-        (
-            rf"\b(?:last|final)\s+(?:[0-9]+\s+)?(?:{_DOMAIN}\s+)?{TASK_NOUN}\b",
-            "the last tasks of a domain: write their ids, for example 'airline tasks 45-49'",
-        ),
-        (
-            (
-                r"\b(?:except|excluding|all\s+but|apart\s+from|other\s+than|without|skip(?:ping)?|"
-                r"leav(?:e|ing)\s+out|exclude|omit|not|but\s+not)\s+(?:for\s+|the\s+)*"
-                rf"(?:{_DOMAIN}\s+)?(?:(?:{TASK_NOUN}|ids?|numbers?)\b\W*[0-9\[]|#\s*[0-9]|"
-                rf"[0-9]+\b(?!\s*(?:{_DOMAIN}|{TASK_NOUN}|trials?|steps?|times|at)))"
-            ),
-            "tasks to leave out: write the ids that are to be played",
-        ),
-        (
-            (
-                r"\b(?:half|third|quarter)\s+(?:of|the)\b|"
-                rf"\b[0-9]+\s*(?:%|percent)\s+(?:of\b|{_DOMAIN}|{TASK_NOUN})"
-            ),
-            "a share of the tasks: write how many",
-        ),
-        (
-            (
-                r"\bevery\s+(?:hour|day|night|morning|evening|week|month|monday|friday|[0-9]+\s+"
-                r"(?:minutes?|hours?|days?))\b|\b(?:nightly|hourly|daily|weekly)\b"
-                r"(?!\s+(?:build|version|release|image|deploy\w*|snapshot))|\bschedule\b|"
-                r"\b(?:start|run|begin|evaluate|do)\s+(?:it\s+|this\s+|that\s+)?tomorrow\b"
-            ),
-            "a schedule: a request is played once, now",
-        ),
-        (
-            (
-                r"\bif\b[^.!?]*\b(?:pass\w*|fails?|scor\w+|goes|works|succeed\w*|reward|above|below|"
-                r"better|worse)\b[^.!?]*\b(?:then|also|run|evaluate|continue|proceed|play|add|go\s+on)"
-                r"\b|\bunless\b"
-            ),
-            "a condition: send one request, look at its report, and send the next",
-        ),
-        (
-            (
-                rf"\b(?:easy|easiest|hard|hardest|difficult|simple|simplest|longest|shortest)\s+"
-                rf"(?:{_DOMAIN}\s+)?(?:{TASK_NOUN}|ones)\b"
-            ),
-            "tasks by difficulty: write how many, or their ids",
-        ),
-        (
-            (
-                r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*[$€]?\s*[0-9][0-9.,]*(?<![.,])"
-                r"(?:\s*(?:ms|s|sec|seconds?|min|minutes?|hours?|h)\b)?|"
-                r"\b(?:max(?:imum)?|at\s+most|up\s+to)\s+[0-9]+\s+turns?\b"
-            ),
-            (
-                "this setting: a sentence may set trials, seed, steps, concurrency, split, solo, "
-                "scoring and the user's model; more goes into JSON"
-            ),
-        ),
-        (
-            r"\bshard\s+#?[0-9]+",
-            "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
-        ),
-    )
-)
-
-_VAGUE = re.compile(
-    r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
-    rf"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{_DOMAIN}\s+)?"
-    rf"(?:{TASK_NOUN}|trials?|runs|attempts?|times)\b"
-)
-_TAKEN_BACK = re.compile(
-    r"\b(?:scratch|strike|forget)\s+that\b|\bno,?\s+wait\b|\bwait,?\s+no\b|\bon\s+second\s+thought"
-    rf"|\bi\s+mean(?:t)?\b|\bcorrection\b|\bor\s+rather\b|\bsorry,\s+(?:[0-9]|{_DOMAIN})|"
-    r"\bnever\s?mind\b|[,.–-]\s*no,\s|\bactually,?\s+(?:make|no|do|let)"
-)
 _OTHER_ORDER = re.compile(
     r"^\W*(?:please\s+|now\s+)?(?:(?:stop|cancel|abort|kill|list|explain|describe|delete|remove|"
     r"summari[sz]e|resume|pause)\b|(?:show|tell|give)\s+me\b(?!\s+how\s+(?:good|well))|"
@@ -178,7 +99,108 @@ _OTHER_ORDER = re.compile(
 )
 
 
-def refuse_injection(text: str) -> None:
+class _Patterns(NamedTuple):
+    """The patterns that hold the names of domains.
+
+    Attributes:
+        not_now: What no plan can express, each with words for it.
+        vague: An amount that is no number.
+        taken_back: A correction of what was said before.
+    """
+
+    not_now: tuple[tuple[re.Pattern[str], str], ...]
+    vague: re.Pattern[str]
+    taken_back: re.Pattern[str]
+
+
+@lru_cache
+def _patterns(domains: tuple[str, ...], shown: str) -> _Patterns:
+    domain = alternatives(domains)
+    not_now = tuple(
+        (re.compile(pattern), what)
+        for pattern, what in (
+            (
+                r"\brandom(?:ly|i[sz]ed)?\b(?!\s*(?:seed|number|generator))(?<!seed random)|\bshuffle",
+                (
+                    f"a random choice of tasks: write how many ('five {shown} tasks' are a sample of "
+                    f"all kinds, drawn by the seed) or which ('{shown} tasks 1, 4 and 7')"
+                ),
+            ),
+            (
+                rf"\b(?:last|final)\s+(?:[0-9]+\s+)?(?:{domain}\s+)?{TASK_NOUN}\b",
+                f"the last tasks of a domain: write their ids, for example '{shown} tasks 45-49'",
+            ),
+            (
+                (
+                    r"\b(?:except|excluding|all\s+but|apart\s+from|other\s+than|without|skip(?:ping)?|"
+                    r"leav(?:e|ing)\s+out|exclude|omit|not|but\s+not)\s+(?:for\s+|the\s+)*"
+                    rf"(?:{domain}\s+)?(?:(?:{TASK_NOUN}|ids?|numbers?)\b\W*[0-9\[]|#\s*[0-9]|"
+                    rf"[0-9]+\b(?!\s*(?:{domain}|{TASK_NOUN}|trials?|steps?|times|at)))"
+                ),
+                "tasks to leave out: write the ids that are to be played",
+            ),
+            (
+                (
+                    r"\b(?:half|third|quarter)\s+(?:of|the)\b|"
+                    rf"\b[0-9]+\s*(?:%|percent)\s+(?:of\b|{domain}|{TASK_NOUN})"
+                ),
+                "a share of the tasks: write how many",
+            ),
+            (
+                (
+                    r"\bevery\s+(?:hour|day|night|morning|evening|week|month|monday|friday|[0-9]+\s+"
+                    r"(?:minutes?|hours?|days?))\b|\b(?:nightly|hourly|daily|weekly)\b"
+                    r"(?!\s+(?:build|version|release|image|deploy\w*|snapshot))|\bschedule\b|"
+                    r"\b(?:start|run|begin|evaluate|do)\s+(?:it\s+|this\s+|that\s+)?tomorrow\b"
+                ),
+                "a schedule: a request is played once, now",
+            ),
+            (
+                (
+                    r"\bif\b[^.!?]*\b(?:pass\w*|fails?|scor\w+|goes|works|succeed\w*|reward|above|below|"
+                    r"better|worse)\b[^.!?]*\b(?:then|also|run|evaluate|continue|proceed|play|add|go\s+on)"
+                    r"\b|\bunless\b"
+                ),
+                "a condition: send one request, look at its report, and send the next",
+            ),
+            (
+                (
+                    rf"\b(?:easy|easiest|hard|hardest|difficult|simple|simplest|longest|shortest)\s+"
+                    rf"(?:{domain}\s+)?(?:{TASK_NOUN}|ones)\b"
+                ),
+                "tasks by difficulty: write how many, or their ids",
+            ),
+            (
+                (
+                    r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*[$€]?\s*[0-9][0-9.,]*(?<![.,])"
+                    r"(?:\s*(?:ms|s|sec|seconds?|min|minutes?|hours?|h)\b)?|"
+                    r"\b(?:max(?:imum)?|at\s+most|up\s+to)\s+[0-9]+\s+turns?\b"
+                ),
+                (
+                    "this setting: a sentence may set trials, seed, steps, concurrency, split, solo, "
+                    "scoring and the user's model; more goes into JSON"
+                ),
+            ),
+            (
+                r"\bshard\s+#?[0-9]+",
+                "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
+            ),
+        )
+    )
+    vague = re.compile(
+        r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
+        rf"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{domain}\s+)?"
+        rf"(?:{TASK_NOUN}|trials?|runs|attempts?|times)\b"
+    )
+    taken_back = re.compile(
+        r"\b(?:scratch|strike|forget)\s+that\b|\bno,?\s+wait\b|\bwait,?\s+no\b|\bon\s+second\s+thought"
+        rf"|\bi\s+mean(?:t)?\b|\bcorrection\b|\bor\s+rather\b|\bsorry,\s+(?:[0-9]|{domain})|"
+        r"\bnever\s?mind\b|[,.–-]\s*no,\s|\bactually,?\s+(?:make|no|do|let)"
+    )
+    return _Patterns(not_now=not_now, vague=vague, taken_back=taken_back)
+
+
+def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
     """Refuses a lower-case text that gives orders about rules, results or secrets.
 
     Raises:
@@ -191,11 +213,12 @@ def refuse_injection(text: str) -> None:
             raise Refusal(
                 "injection",
                 f"the request holds {found!r}, an order about rules, results or secrets; none of "
-                f"it is played. Write only whom to evaluate and on what, for example: {EXAMPLE}",
+                "it is played. Write only whom to evaluate and on what, for example: "
+                f"{vocabulary.example}",
             )
 
 
-def refuse_other_languages(text: str) -> None:
+def refuse_other_languages(text: str, vocabulary: Vocabulary) -> None:
     """Refuses a lower-case text that is evidently in another language.
 
     Raises:
@@ -203,16 +226,17 @@ def refuse_other_languages(text: str) -> None:
     """
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", text)
     english = sum(word in _ENGLISH for word in words)
-    for language, vocabulary in _FOREIGN.items():
-        foreign = sum(word in vocabulary.split() for word in words)
+    for language, common in _FOREIGN.items():
+        foreign = sum(word in common.split() for word in words)
         if foreign >= _FOREIGN_WORDS_ENOUGH and foreign > english:
             raise Refusal(
                 "unsupported",
-                f"this seems to be {language}; sentences are read in English only: {EXAMPLE}",
+                f"this seems to be {language}; sentences are read in English only: "
+                f"{vocabulary.example}",
             )
 
 
-def refuse_other_orders(text: str) -> None:
+def refuse_other_orders(text: str, vocabulary: Vocabulary) -> None:
     """Refuses a lower-case text that opens with a question or an order of another kind.
 
     Raises:
@@ -220,35 +244,36 @@ def refuse_other_orders(text: str) -> None:
     """
     match = _OTHER_ORDER.search(text)
     if match:
-        raise not_an_evaluation(f"it begins with {match[0].strip()!r}")
+        raise not_an_evaluation(f"it begins with {match[0].strip()!r}", vocabulary)
 
 
-def not_an_evaluation(why: str) -> Refusal:
+def not_an_evaluation(why: str, vocabulary: Vocabulary) -> Refusal:
     """The refusal of a text that asks for no evaluation."""
     return Refusal(
         "not-an-evaluation",
         f"this does not ask for an evaluation ({why}). Write whom to evaluate and on what, "
-        f"for example: {EXAMPLE}",
+        f"for example: {vocabulary.example}",
     )
 
 
-def refuse_unsupported(text: str) -> None:
+def refuse_unsupported(text: str, vocabulary: Vocabulary) -> None:
     """Refuses what a plan cannot express; lower-case text, number words as digits.
 
     Raises:
         Refusal: `unsupported`; `contradiction` for what is taken back in the same breath;
             `ambiguous` for a vague amount.
     """
-    match = _TAKEN_BACK.search(text)
+    patterns = _patterns(vocabulary.domains, vocabulary.domain)
+    match = patterns.taken_back.search(text)
     if match:
         raise Refusal(
             "contradiction",
             f"{match[0].strip(' ,.-–')!r} takes something back: write only what holds in the end",
         )
-    for pattern, what in _NOT_NOW:
+    for pattern, what in patterns.not_now:
         match = pattern.search(text)
         if match:
             raise Refusal("unsupported", f"{match[0].strip()!r}: no support for {what}")
-    match = _VAGUE.search(text)
+    match = patterns.vague.search(text)
     if match:
         raise Refusal("ambiguous", f"{match[0]!r}: how many? Write a number")

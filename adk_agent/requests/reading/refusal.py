@@ -24,9 +24,6 @@ RefusalCode = Literal[
     "injection",
 ]
 
-EXAMPLE = "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each"
-"""A request that can be read, for messages."""
-
 
 class Refusal(RequestError):  # noqa: N818  # a verdict on a request; its code says which
     """A request that cannot be read as one evaluation.

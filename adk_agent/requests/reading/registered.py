@@ -10,21 +10,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adk_agent.requests.reading.words import (
-    BUNDLED_AGENTS,
-    BUNDLED_TEAMS,
-    DOMAINS,
-    SPLITS,
-    alternatives,
-    words,
-)
+from adk_agent.requests.reading.vocabulary import COMMON_SPLITS, Vocabulary
+from adk_agent.requests.reading.words import BUNDLED_AGENTS, BUNDLED_TEAMS, alternatives, words
 
 NAME_RULE = "lower-case letters and digits in parts with hyphens between, for example 'shop-bot'"
 MAX_NAME = 40
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _MEANING = frozenset(
     (
-        *(*DOMAINS, *SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS),
+        *(*COMMON_SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS),
         *words("zero one two three four five six seven eight nine ten eleven twelve thirteen"),
         *words("fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty"),
         *words("sixty seventy eighty ninety hundred thousand million dozen half single pair first"),
@@ -43,13 +37,14 @@ _MEANING = frozenset(
 )
 
 
-def unusable_name(name: str) -> str | None:
+def unusable_name(name: str, vocabulary: Vocabulary) -> str | None:
     """Why an agent cannot have this name, in words; None where it can."""
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters, and {MAX_NAME} are allowed"
     if not _NAME.fullmatch(name):
         return f"write {NAME_RULE}"
-    if all(part in _MEANING or part.isdigit() for part in name.split("-")):
+    meaning = {*_MEANING, *vocabulary.domains}
+    if all(part in meaning or part.isdigit() for part in name.split("-")):
         return "it means something else in a request; put a word of your own into it"
     return None
 

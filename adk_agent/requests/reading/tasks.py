@@ -12,28 +12,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from adk_agent.core.plan import Selection
 from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.tokens import Token, prepared, tokens_of
-from adk_agent.requests.reading.words import DOMAINS, TASK_NOUN, alternatives
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives
+from tau_bridge.wording import TASK_NOUN
 
 MAX_RANGE = 5_000
 """The most ids that a range may stand for."""
 
-_DOMAIN = alternatives(DOMAINS)
-
 _REPEATED = r"(?:trials?|trails?|runs|times|attempts|steps?)\b"
-_CHOICE = re.compile(
-    r"(?<![\w.])(?:[0-9]+\s*(?:-|to|or|through|/)\s*[0-9]+|between\s+[0-9]+\s+and\s+[0-9]+)\s+"
-    rf"(?:of\s+the\s+)?(?:{_DOMAIN}\b|{TASK_NOUN}\b|{_REPEATED})"
-    rf"|(?<![\w.])[0-9]+\s*,?\s*and\s+[0-9]+\s+{_REPEATED}"
-)
 _AFTER_TASKS = re.compile(
     rf"(?:{TASK_NOUN}|ids?|numbers?|#)\s*[:=#]?\s*(?:[0-9]+\s*(?:,|and|-|to)\s*)*$"
 )
+
+
+@lru_cache
+def _choice(domains: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        r"(?<![\w.])(?:[0-9]+\s*(?:-|to|or|through|/)\s*[0-9]+|between\s+[0-9]+\s+and\s+[0-9]+)\s+"
+        rf"(?:of\s+the\s+)?(?:{alternatives(domains)}\b|{TASK_NOUN}\b|{_REPEATED})"
+        rf"|(?<![\w.])[0-9]+\s*,?\s*and\s+[0-9]+\s+{_REPEATED}"
+    )
 
 
 class _Count(NamedTuple):
@@ -56,24 +61,27 @@ class _Wanted:
         return bool(self.ids or self.counts or self.everything)
 
 
-def refuse_choices(text: str) -> None:
+def refuse_choices(text: str, vocabulary: Vocabulary) -> None:
     """Refuses a choice of numbers, such as `2 or 3 trials` or `5-10 tasks`.
 
     Raises:
         Refusal: `ambiguous`.
     """
-    for match in _CHOICE.finditer(text):
+    for match in _choice(vocabulary.domains).finditer(text):
         if not _AFTER_TASKS.search(text[: match.start()]):
             raise Refusal("ambiguous", f"{match[0]!r}: which number? Write one")
 
 
-def read_tasks(text: str, literal_ids: Sequence[str], split: str | None) -> tuple[Selection, ...]:
+def read_tasks(
+    text: str, literal_ids: Sequence[str], split: str | None, vocabulary: Vocabulary
+) -> tuple[Selection, ...]:
     """The tasks of each domain that a lower-case text (number words as digits) asks for.
 
     Args:
         text: What is left of the sentence after addresses and options.
         literal_ids: The ids behind the marks, in order.
         split: The split that was named.
+        vocabulary: What may be named.
 
     Returns:
         One selection a domain, in the order of the sentence; none where no domain is named.
@@ -81,7 +89,8 @@ def read_tasks(text: str, literal_ids: Sequence[str], split: str | None) -> tupl
     Raises:
         Refusal: `ambiguous`, `contradiction`, `bad-number`, `no-domain`.
     """
-    reader = _TaskReader(tokens_of(prepared(text), literal_ids))
+    tokens = tokens_of(prepared(text, vocabulary), literal_ids, vocabulary)
+    reader = _TaskReader(tokens, example=vocabulary.domain)
     return reader.selections(split)
 
 
@@ -97,10 +106,16 @@ _ADJECTIVES = re.compile(r"n(o{1,3})(?=D?[Tt])")
 
 
 class _TaskReader:
-    """Runs the table of patterns over the letters and gathers what is wanted."""
+    """Runs the table of patterns over the letters and gathers what is wanted.
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    Args:
+        tokens: Of the sentence.
+        example: A domain for messages.
+    """
+
+    def __init__(self, tokens: Sequence[Token], *, example: str) -> None:
         self._tokens = list(tokens)
+        self._example = example
         self._wanted: dict[str, _Wanted] = {}
         self._for_each: list[_Count] = []
         self._loose_counts: list[_Count] = []
@@ -144,8 +159,8 @@ class _TaskReader:
         if letters[at] == "r" or keyed or (continues and set(letters[end_of_ids:at]) <= {"c", "a"}):
             raise Refusal(
                 "ambiguous",
-                f"{self._tokens[at].text!r}: which tasks are meant? Write 'five airline tasks' or "
-                "'airline tasks 1, 4 and 7-9'",
+                f"{self._tokens[at].text!r}: which tasks are meant? Write 'five {self._example} "
+                f"tasks' or '{self._example} tasks 1, 4 and 7-9'",
             )
 
     def _settle(self) -> None:
@@ -302,36 +317,36 @@ _Action = Callable[[_TaskReader, Sequence[Token]], None]
 _TABLE: tuple[tuple[re.Pattern[str], _Action], ...] = tuple(
     (re.compile(pattern), action)
     for pattern, action in (
-        # airline or retail; 5 or 10
+        # shop or bank; 5 or 10
         (r"n?D[Tt]?c?v[op]{0,3}A?n?[Tt]?p*D", _TaskReader.either),
         (r"nvn", _TaskReader.either),
-        # three airline tasks: 1, 4 and 7
+        # three shop tasks: 1, 4 and 7
         (rf"nD?[Tt]c?[:#]+{_IDS}", _TaskReader.listed),
-        # airline tasks 1, 4 and 7 -- unless they belong to the domain that follows
+        # shop tasks 1, 4 and 7 -- unless they belong to the domain that follows
         (rf"D[:c]*[Tt][#:p]*{_IDS}(?!p+D(?!c?[Tt]?[#:]*[nri]))", _TaskReader.ids),
-        # tasks 1 and 2 of airline and 3 of retail: three tasks, or task 3?
+        # tasks 1 and 2 of shop and 3 of bank: three tasks, or task 3?
         (rf"[Tt][#:p]*{_IDS}p+D{_JOIN}np+D(?![Tt])", _TaskReader.unclear),
-        # task 12 of retail; tasks 1-3 and 9 of the airline domain; task 5 airline
+        # task 12 of bank; tasks 1-3 and 9 of the shop domain; task 5 shop
         (rf"[Tt][#:p]*{_IDS}[pc]*pD[Tt]?(?!:?[#nri])", _TaskReader.ids),
         (r"t#?nD(?![Tt])", _TaskReader.ids),
-        # airline 1, 4, 7; airline create_task_1; airline #5
+        # shop 1, 4, 7; shop create_task_1; shop #5
         (rf"D[:cp]*(?:#n|[ri]|n(?={_JOIN}#?[nri](?!D?[Tt])))(?:{_JOIN}{_ID})*", _TaskReader.ids),
-        # create_task_1 and update_task_1 on mock
+        # create_task_1 and update_task_1 on desk
         (rf"i(?:{_JOIN}{_ID})*[pc]*D", _TaskReader.ids),
-        # 5 tasks, all in the airline domain; all 50 airline tasks
+        # 5 tasks, all in the shop domain; all 50 shop tasks
         (r"A?n[Tt]?cAp+D", _TaskReader.count),
-        # 5 tasks each from airline and retail; ten airline and retail tasks
+        # 5 tasks each from shop and bank; ten shop and bank tasks
         (rf"A?e?ne?[Tt]?e?p*e?p*{_SOME}[Tt]?c?e?", _TaskReader.count),
-        # airline and retail, 5 tasks each
+        # shop and bank, 5 tasks each
         (rf"{_SOME}[Tt]?[:cp]*e?ne?[Tt]?(?:p?e)?(?!p*D)", _TaskReader.count),
         (rf"D(?:{_JOIN}p?D)+[Tt]?[:cp]*e?n(?:e[Tt]?|[Tt](?:p?e)?)(?!p*D)", _TaskReader.count),
-        # five airline tasks; 5 tasks from airline
+        # five shop tasks; 5 tasks from shop
         (r"A?e?ne?[Tt]?e?p*e?p*D[Tt]?", _TaskReader.count),
-        # airline: 5 tasks; airline=5
+        # shop: 5 tasks; shop=5
         (r"D[Tt]?[:cp]*A?ne?[Tt]e?(?!p+e?D)", _TaskReader.count),
         (r"D:n(?!o)", _TaskReader.count),
         (r"Dc?n(?!o)", _TaskReader.unclear),
-        # all airline and retail tasks; airline, all tasks
+        # all shop and bank tasks; shop, all tasks
         (rf"A[Tt]?p*{_ONE_OR_SOME}[Tt]?", _TaskReader.everything),
         (r"A[Tt]?p*D[Tt]?", _TaskReader.everything),
         (r"eD[Tt]?", _TaskReader.everything),

@@ -1,6 +1,6 @@
 """Tokens: the words of a sentence that matter for tasks, each with a letter for its kind.
 
-`five airline and all retail tasks` becomes `nDaADT`:
+`five shop and all bank tasks` becomes `nDaADT`:
 
     n number   r range (3-7)   i literal id   # "id", "number"   D domain   T tasks   t task
     A all      e each, per     p of, from, in c comma, bracket   a and      v or      : colon
@@ -12,9 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from adk_agent.requests.reading.addresses import AGENT_MARK
-from adk_agent.requests.reading.words import DOMAINS, TASK_NOUN, alternatives, words
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.reading.words import alternatives, words
+from tau_bridge.wording import TASK_NOUN
 
 ID_MARK = "\ue001"
 """Stands in the text where a literal task id stood that is no single word."""
@@ -23,23 +27,10 @@ _BRACKETED = re.compile(r"\[\w+\][^\s\[\]`\"']*\[[A-Za-z]+:\w+\]")
 _LIKE_AN_ID = re.compile(r"[0-9]|task")
 _ASSIGNED = re.compile(r"\s*[:=]")
 _KEYS = frozenset({"num_tasks", "task_ids", "task_id", "number_of_tasks", "pass_hat_k"})
-_DOMAIN = alternatives(DOMAINS)
 
 _AGENT_NOUN = (
     r"(?:agents?|bots?|chat-?bots?|assistants?|servers?|services?|endpoints?|compan(?:y|ies)|"
     r"customers?|teams?|system|app|application|product|startup|business|industry|department)"
-)
-_NO_TASKS = re.compile(
-    rf"\b{_DOMAIN}s?(?:'s)?[\s-]+(?:(?:customer|support|booking|service|shopping|reservation|help|"
-    rf"chat|sales)[\s-]+){{0,2}}(?:based\s+)?{_AGENT_NOUN}\b|"
-    r"\bmock\s+(?:the|up|data|api|llm|model|users?|it|implementation)\b"
-)
-_DECLINED = re.compile(
-    r"\b(?:not|no|without|except|excluding|never|instead\s+of|rather\s+than|skip|exclude|"
-    r"leave\s+out|avoid|ignore|don't|do\s+not)\s+"
-    r"(?:(?:on|in|from|for|the|any|use|run|include|play|want|test|of|all)\s+)*"
-    rf"{_DOMAIN}\b(?:\s*(?:,|and|or|nor)\s*(?:the\s+|on\s+)?{_DOMAIN}\b)*"
-    rf"(?:\s+(?:domains?|{TASK_NOUN}))?"
 )
 _TASK_COUNT = re.compile(
     r"(?:--)?\b(?:(?:num|number|n|count|total)[\s_-]*(?:of[\s_-]+)?tasks?|tasks?[\s_-]+count)\s*"
@@ -47,23 +38,9 @@ _TASK_COUNT = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween\s+([0-9]+)\s+and\s+([0-9]+)")
 
-_FIRST_ONE = re.compile(
-    rf"\b(?:first|1st)\s+(?={_DOMAIN}\s+{TASK_NOUN}\b(?<!s)|"
-    rf"{TASK_NOUN}\b(?<!s)\s+(?:of|in|from)\s+(?:the\s+)?{_DOMAIN}\b)"
-)
 _FIRST = re.compile(r"\bfirst\s+\Z")
 _FIRST_AFTER = re.compile(r"\s+first\b")
 
-_TOKEN = re.compile(
-    r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|\.\.+)\s*"
-    r"(?:#\s*)?[0-9]+(?![\w]))"
-    r"|(?P<number>(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?!\w))"
-    rf"|(?P<literal>{ID_MARK}|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
-    rf"|(?P<agent>{AGENT_MARK})"
-    r"|(?P<word>[^\W\d_]+(?:'[a-z]+)?|\w+)"
-    r"|(?P<end>[.!?](?=\s|$)|\n+)"
-    r"|(?P<sign>[,;()|/&+:=#–—•]|(?<=\s)-(?=\s))"
-)
 _SIGNS = {
     **dict.fromkeys(",;()|/•", "c"),
     **dict.fromkeys(":=-–—", ":"),
@@ -80,7 +57,7 @@ _LETTERS = {
 _SILENT = frozenset(
     words(
         "the a an my our your first just exactly only those these following at up least "
-        "max maximum domain domains benchmark benchmarks bench tau tau2 τ τ² different "
+        "max maximum domain domains benchmark benchmarks bench different "
         "other separate please both out suite set over against x"
     )
 )
@@ -93,34 +70,88 @@ class Token:
     letter: str
     text: str
     first: bool = False
-    """A number that `first` stands beside: `the first 5 airline tasks`."""
+    """A number that `first` stands beside: `the first 5 shop tasks`."""
+
+
+class _Patterns(NamedTuple):
+    """The patterns that hold the names of domains and benchmarks.
+
+    Attributes:
+        no_tasks: A domain that only describes an agent: `the shop assistant`.
+        declined: Domains that are not to be played.
+        first_one: `first` before a single task.
+        token: A word that may matter.
+    """
+
+    no_tasks: re.Pattern[str]
+    declined: re.Pattern[str]
+    first_one: re.Pattern[str]
+    token: re.Pattern[str]
+
+
+@lru_cache
+def _patterns(domains: tuple[str, ...], benchmarks: tuple[str, ...]) -> _Patterns:
+    domain, name = alternatives(domains), alternatives((*domains, *benchmarks))
+    return _Patterns(
+        no_tasks=re.compile(
+            rf"\b{domain}s?(?:'s)?[\s-]+(?:(?:customer|support|booking|service|shopping|"
+            rf"reservation|help|chat|sales)[\s-]+){{0,2}}(?:based\s+)?{_AGENT_NOUN}\b"
+        ),
+        declined=re.compile(
+            r"\b(?:not|no|without|except|excluding|never|instead\s+of|rather\s+than|skip|exclude|"
+            r"leave\s+out|avoid|ignore|don't|do\s+not)\s+"
+            r"(?:(?:on|in|from|for|the|any|use|run|include|play|want|test|of|all)\s+)*"
+            rf"{domain}\b(?:\s*(?:,|and|or|nor)\s*(?:the\s+|on\s+)?{domain}\b)*"
+            rf"(?:\s+(?:domains?|{TASK_NOUN}))?"
+        ),
+        first_one=re.compile(
+            rf"\b(?:first|1st)\s+(?={domain}\s+{TASK_NOUN}\b(?<!s)|"
+            rf"{TASK_NOUN}\b(?<!s)\s+(?:of|in|from)\s+(?:the\s+)?{domain}\b)"
+        ),
+        token=re.compile(
+            r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|"
+            r"\.\.+)\s*(?:#\s*)?[0-9]+(?![\w]))"
+            r"|(?P<number>(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?!\w))"
+            # A name may hold what no other word does: digits, underscores, hyphens.
+            rf"|(?P<name>(?<!\w){name}(?!\w|'[a-z]))"
+            rf"|(?P<literal>{ID_MARK}|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
+            rf"|(?P<agent>{AGENT_MARK})"
+            r"|(?P<word>[^\W\d_]+(?:'[a-z]+)?|\w+)"
+            r"|(?P<end>[.!?](?=\s|$)|\n+)"
+            r"|(?P<sign>[,;()|/&+:=#–—•]|(?<=\s)-(?=\s))"
+        ),
+    )
 
 
 def take_literal_ids(text: str) -> tuple[str, list[str]]:
-    """The text with a mark for each bracketed id (telecom's), and these ids in order."""
+    """The text with a mark for each bracketed id (`[a]b[c:d]`), and these ids in order."""
     ids = _BRACKETED.findall(text)
     return _BRACKETED.sub(f" {ID_MARK} ", text), ids
 
 
-def prepared(text: str) -> str:
+def prepared(text: str, vocabulary: Vocabulary) -> str:
     """The text without domains that are only adjectives or declined, its counts in one form."""
-    text = _NO_TASKS.sub(" something ", text)
-    text = _DECLINED.sub(" . ", text)
+    patterns = _patterns(vocabulary.domains, vocabulary.names)
+    text = patterns.no_tasks.sub(" something ", text)
+    text = patterns.declined.sub(" . ", text)
     text = _TASK_COUNT.sub(r" \g<n> tasks ", text)
-    text = _FIRST_ONE.sub("first 1 ", text)
+    text = patterns.first_one.sub("first 1 ", text)
     return _BETWEEN.sub(r"\1 to \2", text)
 
 
-def tokens_of(text: str, literal_ids: Sequence[str]) -> list[Token]:
+def tokens_of(text: str, literal_ids: Sequence[str], vocabulary: Vocabulary) -> list[Token]:
     """The tokens of a prepared text; `literal_ids` are the ids behind the marks, in order."""
     tokens: list[Token] = []
     waiting = list(literal_ids)
-    for match in _TOKEN.finditer(text):
+    pattern = _patterns(vocabulary.domains, vocabulary.names).token
+    for match in pattern.finditer(text):
         kind, found = str(match.lastgroup), match[0]
         if kind == "literal" and found == ID_MARK:
             tokens.append(Token("i", waiting.pop(0) if waiting else ""))
         elif kind == "literal":
             tokens += _from_key(found, text[match.end() :])
+        elif kind == "name":
+            tokens += [Token("D", found)] if found in vocabulary.domains else []
         elif kind == "word":
             letter = _letter(found)
             tokens += [Token(letter, found)] if letter else []
@@ -142,8 +173,6 @@ def _from_key(found: str, following: str) -> list[Token]:
 
 
 def _letter(word: str) -> str:
-    if word in DOMAINS:
-        return "D"
     if re.fullmatch(TASK_NOUN, word):
         return "T" if word.endswith("s") else "t"
     return _LETTERS.get(word, "" if word in _SILENT else "o")

@@ -1,4 +1,4 @@
-"""Words: the names that a request may use, and repairing misspelled ones."""
+"""Words: the names of what is bundled, and repairing misspelled names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-COORDINATION, BUSINESS = "coordination", "business"
-DOMAINS = ("airline", "retail", "telecom", "mock", COORDINATION, BUSINESS)
-"""The domains that a sentence may name."""
 BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")
 """The agents that this project brings along."""
 BUNDLED_TEAMS = (
@@ -26,14 +23,6 @@ BUNDLED_TEAMS = (
 """The teams that this project brings along; each is addressed as `team:<name>`."""
 TEAM_FAULTS = ("fail", "slow", "drop")
 """What can be made to go wrong in a bundled team: `team:star5+fail:orders`."""
-SPLITS = ("base", "test", "train", "small", "full")
-"""The splits that a sentence may name."""
-
-TASK_NOUN = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|samples?)"
-"""What a thing to play is called."""
-
-_NOT_DOMAINS = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
-"""English words one letter away from a domain's name."""
 _SHORTEST_REPAIRED = 6
 """Shorter names are too close to other words for a letter to be exchanged."""
 _MOST_MISTAKES = 2
@@ -66,8 +55,6 @@ def is_slip(word: str, name: str) -> bool:
 
 def repaired(word: str, names: Sequence[str]) -> str | None:
     """The one name that a misspelled word can mean; None where none or several can be meant."""
-    if word in _NOT_DOMAINS:
-        return None
     found = [name for name in names if _is_near(word, name)]
     return found[0] if len(found) == 1 else None
 
@@ -94,6 +81,6 @@ def did_you_mean(value: str, names: Iterable[str]) -> str:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """A regular expression for any of the names, longest first."""
+    """A regular expression for any of the names, longest first; of no name, one for nothing."""
     ordered = sorted(names, key=len, reverse=True)
-    return "(?:" + "|".join(re.escape(name) for name in ordered) + ")"
+    return f"(?:{'|'.join(map(re.escape, ordered))})" if ordered else "(?!)"

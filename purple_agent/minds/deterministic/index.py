@@ -15,7 +15,7 @@ from purple_agent.case import ToolSpec
 from purple_agent.facts import entity_read_by
 from purple_agent.minds.deterministic import words
 from purple_agent.minds.deterministic.words import LIGHT_STEMS, acts_of, stem, stems, words_in
-from purple_agent.process.control import Control, control_of
+from purple_agent.toolbox.control import Control, control_of
 
 MOST_INDEXES: Final = 64
 """Sessions whose indexes are kept ready."""

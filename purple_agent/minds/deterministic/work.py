@@ -20,10 +20,10 @@ from purple_agent.minds.deterministic.prose import Prose
 from purple_agent.minds.deterministic.said import Said
 from purple_agent.minds.deterministic.transcript import PENDING, Made, Thread
 from purple_agent.policy.rules import Action
-from purple_agent.process.control import Control
-from purple_agent.process.gate import RefusedCall, Ruling, rule_on
 from purple_agent.process.machine import ApprovalStatus
+from purple_agent.toolbox.control import Control
 from purple_agent.toolbox.failures import Cause, cause_of
+from purple_agent.writes.gate import RefusedCall, Ruling, rule_on
 
 TRIES_OF_A_READ: Final = 2
 _NOT_THERE: Final = re.compile(

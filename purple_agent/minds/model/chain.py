@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from purple_agent.case import Means
-from purple_agent.minds.brainos import BrainOs
+from purple_agent.minds.model.brainos import BrainOs
 from purple_agent.minds.model.completion import Completed, Completion
 from purple_agent.minds.model.errors import ModelError, NoModelLeftError, ToolsRefusedError
 from purple_agent.minds.model.prompts import Prompt

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from purple_agent.case import Case, Dialect, Entry, Means, Reply, Say, Session, Use
-from purple_agent.minds.brainos import BrainOs
 from purple_agent.minds.confirmation import asks_confirmation
+from purple_agent.minds.model.brainos import BrainOs
 from purple_agent.minds.model.chain import Chain
 from purple_agent.minds.model.checks import form_problem, may_be_confirmed, unread
 from purple_agent.minds.model.completion import Completion, LiteLlmCompletion, ProposedCall
@@ -19,8 +19,8 @@ from purple_agent.minds.model.notebook import Notebook, Notebooks, information, 
 from purple_agent.minds.model.prompts import Prompt, build_prompt, session_belt
 from purple_agent.minds.model.replies import Proposal, read_reply
 from purple_agent.minds.model.verify import question, read_verdict
-from purple_agent.process.control import control_of
 from purple_agent.settings import ReferenceSettings
+from purple_agent.toolbox.control import control_of
 
 MAX_ANSWERS = 8
 """Answers of a model that are looked at for one reply; thoughts and refused calls count."""

@@ -5,7 +5,8 @@
         with proxy.recording(recorder):  # calls between them become steps of this trace
             ...
 
-Nothing but the named agents can be reached through it.
+Nothing but the named agents can be reached through it. May import what `a2a` may, and `a2a` itself;
+nothing else in `tau_bridge` imports it.
 """
 
 from tau_bridge.a2a.proxy.limits import ProxyLimits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tau_bridge.a2a.address import AddressError
-from tau_bridge.a2a.cards import BINDINGS
+from tau_bridge.a2a.cards import HTTP_BINDINGS
 from tau_bridge.a2a.proxy.routes import Route
 
 _LISTS = {
@@ -52,7 +52,7 @@ def through_proxy(card: dict[str, Any], route: Route) -> dict[str, Any]:
 def _interfaces(listed: list[Any], binding_key: str, route: Route) -> list[dict[str, Any]]:
     kept = []
     for one in listed:
-        if isinstance(one, dict) and one.get(binding_key) in BINDINGS:
+        if isinstance(one, dict) and one.get(binding_key) in HTTP_BINDINGS:
             url = _proxied(one.get("url"), route)
             if url is not None:
                 kept.append({**one, "url": url})
@@ -68,7 +68,11 @@ def _rewrite_main(card: dict[str, Any], route: Route) -> None:
         return
     key = "preferred_transport" if "preferred_transport" in card else "preferredTransport"
     advertised = card.pop("url")
-    url = _proxied(advertised, route) if (card.get(key) or BINDINGS[0]) in BINDINGS else None
+    url = (
+        _proxied(advertised, route)
+        if (card.get(key) or HTTP_BINDINGS[0]) in HTTP_BINDINGS
+        else None
+    )
     others = card.get("additionalInterfaces") or card.get("additional_interfaces")
     if url is not None:
         card["url"] = url

@@ -3,6 +3,8 @@
 The specification's dialect puts what was called into `step_action`; the one of the sample code is
 flat, with `name`, `parameters` and `requests` in the step itself. A report is untrusted input:
 everything in it is bounded, and what is wrong with it becomes a problem in words, with a count.
+Others import it from here. May import `address`, `extensions` and `replies` of `a2a`, and the
+modules beside the folders of `tau_bridge`.
 """
 
 from __future__ import annotations

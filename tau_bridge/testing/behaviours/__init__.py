@@ -1,6 +1,7 @@
 """The catalogue of behaviours: how agents answer, and what must come of each.
 
 It is data: a name, an agent, and the reply's text or the class of the error. Tests play all of it.
+May import the rest of `tau_bridge.testing`, and the errors that it names.
 """
 
 from tau_bridge.testing.behaviours.faults import FAULTS

@@ -26,6 +26,7 @@ from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.diagnosis import diagnose_played
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.testing import auth_required, http_500, rejects, scripted_agent, serve
 from tau_bridge.wire import parse_reply
@@ -248,7 +249,7 @@ async def played_diagnosis(source, says, user, *, max_steps=200):
     """The diagnosis of a conversation in mock, played over the loop."""
     domain = load_domain(source, "mock")
     task = source.task("mock", "create_task_1")
-    world = domain.new_world(task)
+    world = new_world(domain, task)
     played = await converse(
         task=task,
         world=world,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import Overrides, PlannedTasks
+from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides, PlannedTasks
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.agentbeats import find_json, read_agentbeats
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import Refusal, read_request
+from adk_agent.requests.reader import Refusal, Vocabulary
 from adk_agent.service.conversation.artifacts import report_data
+from tau_bridge.benchmarks import Benchmarks
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -26,14 +28,23 @@ def record(**config: Any) -> dict[str, Any]:
     return {"participants": {"agent": ADDRESS}, "config": {"domain": "airline", **config}}
 
 
-def refused(value: Any) -> Refusal:
+Parse = Callable[[Any], EvaluationRequest]
+
+
+@pytest.fixture(scope="session")
+def parse(vocabulary: Vocabulary) -> Parse:
+    """Reads JSON that was parsed already."""
+    return partial(read_agentbeats, vocabulary=vocabulary)
+
+
+def refused(parse: Parse, value: Any) -> Refusal:
     with pytest.raises(Refusal) as caught:
-        read_agentbeats(value)
+        parse(value)
     return caught.value
 
 
-def test_every_key_of_the_platform_is_read() -> None:
-    got = read_agentbeats(
+def test_every_key_of_the_platform_is_read(parse: Parse) -> None:
+    got = parse(
         record(
             task_ids=[1, "4"],
             max_steps=50,
@@ -53,13 +64,13 @@ def test_every_key_of_the_platform_is_read() -> None:
     assert got.warnings == ()
 
 
-def test_the_entry_of_a_team_is_read() -> None:
-    assert read_agentbeats(record(entry="lead")).entry == "lead"
-    assert read_agentbeats(record()).entry is None
+def test_the_entry_of_a_team_is_read(parse: Parse) -> None:
+    assert parse(record(entry="lead")).entry == "lead"
+    assert parse(record()).entry is None
 
 
-def test_our_own_keys_are_read_too() -> None:
-    got = read_agentbeats(
+def test_our_own_keys_are_read_too(parse: Parse) -> None:
+    got = parse(
         record(num_trials=3, seed=7, split="test", evaluation_type="action", max_concurrency=2)
     )
     assert (got.num_trials, got.seed, got.max_concurrency) == (3, 7, 2)
@@ -67,8 +78,8 @@ def test_our_own_keys_are_read_too() -> None:
     assert got.evaluation_type == "action"
 
 
-def test_several_domains_take_ids_and_numbers_by_domain() -> None:
-    got = read_agentbeats(
+def test_several_domains_take_ids_and_numbers_by_domain(parse: Parse) -> None:
+    got = parse(
         {
             "participants": {"agent": ADDRESS},
             "config": {
@@ -86,15 +97,17 @@ def test_several_domains_take_ids_and_numbers_by_domain() -> None:
     ("key", "named"),
     [("tasks", "task_ids"), ("num_trial", "num_trials"), ("max_step", "max_steps")],
 )
-def test_an_unknown_key_is_a_warning_that_names_the_right_one(key: str, named: str) -> None:
-    got = read_agentbeats(record(**{key: 3}))
+def test_an_unknown_key_is_a_warning_that_names_the_right_one(
+    parse: Parse, key: str, named: str
+) -> None:
+    got = parse(record(**{key: 3}))
     assert len(got.warnings) == 1
     assert repr(key) in got.warnings[0]
     assert repr(named) in got.warnings[0]
 
 
-def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() -> None:
-    got = read_agentbeats({**record(), "num_tasks": 3})
+def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs(parse: Parse) -> None:
+    got = parse({**record(), "num_tasks": 3})
     assert "belongs into 'config'" in got.warnings[0]
     assert got.selections[0].num_tasks is None
 
@@ -111,7 +124,7 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() ->
         ({"task_ids": []}, "bad-config", "no such key"),
         ({"task_ids": [None]}, "bad-config", "null"),
         ({"domain": 5}, "bad-config", "config.domain"),
-        ({"domain": ""}, "no-domain", "airline, retail"),
+        ({"domain": ""}, "no-domain", "airline, mock, retail"),
         ({"domain": ["airline", "airline"]}, "contradiction", "twice"),
         ({"task_ids": {"retail": ["1"]}}, "contradiction", "'retail'"),
         ({"max_concurrent": 2, "max_concurrency": 3}, "contradiction", "write one"),
@@ -126,9 +139,9 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs() ->
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(
-    config: dict[str, Any], code: str, named: str
+    parse: Parse, config: dict[str, Any], code: str, named: str
 ) -> None:
-    refusal = refused(record(**config))
+    refusal = refused(parse, record(**config))
     assert refusal.code == code
     assert named in str(refusal)
 
@@ -145,43 +158,101 @@ def test_a_value_that_cannot_be_used_is_refused_with_key_and_value(
         ({"agent": "builtin:wizard"}, "unknown-agent"),
     ],
 )
-def test_participants_that_cannot_be_used_are_refused(participants: Any, code: str) -> None:
-    assert refused({"participants": participants, "config": {"domain": "airline"}}).code == code
+def test_participants_that_cannot_be_used_are_refused(
+    parse: Parse, participants: Any, code: str
+) -> None:
+    assert (
+        refused(parse, {"participants": participants, "config": {"domain": "airline"}}).code == code
+    )
 
 
-def test_references_are_played_beside_the_agent_which_stays_the_first() -> None:
-    got = read_agentbeats(record(references=True))
-    assert [(each.role, each.address) for each in got.participants] == [
+def plan_with_references(
+    parse: Parse, benchmarks: Benchmarks, address: str = ADDRESS, **config: Any
+) -> EvaluationPlan:
+    asked = {**record(references=True, **config), "participants": {"agent": address}}
+    return resolve(parse(asked), benchmarks)
+
+
+def test_references_are_played_beside_the_agent_which_stays_the_first(
+    parse: Parse, benchmarks: Benchmarks
+) -> None:
+    plan = plan_with_references(parse, benchmarks)
+    assert [(each.role, each.address) for each in plan.participants] == [
         ("agent", ADDRESS),
         ("floor", "builtin:null"),
         ("ceiling", "builtin:oracle"),
     ]
-    assert len(read_agentbeats(record(references=False)).participants) == 1
+    assert plan.warnings == ()
+    assert len(resolve(parse(record(references=False)), benchmarks).participants) == 1
 
 
-def test_an_agent_that_is_a_reference_itself_is_played_once() -> None:
-    got = read_agentbeats(
-        {
-            "participants": {"agent": "builtin:null"},
-            "config": {"domain": "airline", "references": True},
-        }
+def test_an_agent_that_is_a_reference_itself_is_played_once(
+    parse: Parse, benchmarks: Benchmarks
+) -> None:
+    plan = plan_with_references(parse, benchmarks, "builtin:null")
+    assert [each.address for each in plan.participants] == ["builtin:null", "builtin:oracle"]
+
+
+def test_references_get_roles_of_their_own_where_an_agent_has_theirs(
+    parse: Parse, benchmarks: Benchmarks
+) -> None:
+    asked = {**record(references=True), "participants": {"floor": ADDRESS}}
+    plan = resolve(parse(asked), benchmarks)
+    assert [each.role for each in plan.participants] == ["agent", "null", "oracle"]
+
+
+@pytest.mark.parametrize("domain", ["coordination", ["mock", "coordination"]])
+def test_tasks_without_floor_and_ceiling_have_no_references_and_a_warning_says_so(
+    parse: Parse, benchmarks: Benchmarks, domain: Any
+) -> None:
+    plan = plan_with_references(parse, benchmarks, domain=domain)
+    assert len(plan.participants) == 1
+    assert plan.warnings == (
+        "config.references was ignored: the tasks of 'coordination' have no floor and no ceiling",
     )
-    assert [each.address for each in got.participants] == ["builtin:null", "builtin:oracle"]
 
 
-@pytest.mark.parametrize("config", [{"entry": "agent"}, {"domain": "coordination"}])
-def test_teams_have_no_references_and_a_warning_says_so(config: dict[str, Any]) -> None:
-    got = read_agentbeats(record(references=True, **config))
-    assert len(got.participants) == 1
-    assert "config.references was ignored" in got.warnings[0]
+def test_teams_have_no_references_and_a_warning_says_so(
+    parse: Parse, benchmarks: Benchmarks
+) -> None:
+    team = {"agent": ADDRESS, "other": "http://127.0.0.1:8081"}
+    plan = resolve(
+        parse({**record(references=True, entry="agent"), "participants": team}), benchmarks
+    )
+    assert [each.role for each in plan.participants] == ["agent"]
+    assert "config.references was ignored" in plan.warnings[0]
 
 
-async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(make_deps, source) -> None:
+@pytest.mark.parametrize("domain", ["business", ["airline", "business"]])
+def test_tasks_without_gold_actions_have_the_floor_alone_and_a_warning_says_so(
+    parse: Parse, benchmarks: Benchmarks, domain: Any
+) -> None:
+    plan = plan_with_references(parse, benchmarks, domain=domain)
+    assert [each.role for each in plan.participants] == ["agent", "floor"]
+    assert plan.warnings == (
+        "config.references brings no ceiling: the tasks of 'business' have none that an agent can "
+        "play",
+    )
+
+
+def test_options_of_benchmarks_are_read_and_planned(parse: Parse, benchmarks: Benchmarks) -> None:
+    asked = parse(record(domain="mock", options={"solo": True}))
+    assert asked.options == {"solo": True}
+    plan = resolve(asked, benchmarks)
+    assert (plan.solo, plan.options) == (True, {})
+    for value in ("solo", ["solo"], 5):
+        refusal = refused(parse, record(options=value))
+        assert (refusal.code, "config.options" in str(refusal)) == ("bad-config", True)
+
+
+async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(
+    parse: Parse, benchmarks: Benchmarks, make_deps
+) -> None:
     asked = {
         "participants": {"agent": "builtin:echo"},
         "config": {"domain": "airline", "task_ids": ["1", "2"], "references": True},
     }
-    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    plan = resolve(parse(asked), benchmarks)
     row = report_data(await evaluate(plan, make_deps(), request=""))
     assert (row["participant"], row["max_score_all"]) == ("builtin:echo", 2)
     # Nothing is to be done in task 1, and something in task 2.
@@ -195,12 +266,14 @@ async def test_without_references_floor_and_ceiling_are_those_that_were_measured
     assert (row["floor"], row["ceiling"]) == (0.0, 100.0)
 
 
-async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, source) -> None:
+async def test_a_warning_about_an_unknown_key_stands_in_the_result(
+    parse: Parse, benchmarks: Benchmarks, make_deps
+) -> None:
     asked = {
         "participants": {"agent": "builtin:null"},
         "config": {"domain": "mock", "task_ids": ["create_task_1"], "tasks": 3},
     }
-    plan = resolve(read_agentbeats(asked), SourceCatalogue(source))
+    plan = resolve(parse(asked), benchmarks)
     row = report_data(await evaluate(plan, make_deps(), request=""))
     assert row["warnings"][0].startswith("unknown key 'tasks' in config was ignored")
 
@@ -208,15 +281,16 @@ async def test_a_warning_about_an_unknown_key_stands_in_the_result(make_deps, so
 @pytest.mark.parametrize("key", ["num_tasks", "num_instances"])
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock", "business"])
 def test_a_number_of_tasks_means_the_first_as_on_the_platform(
-    source, key: str, domain: str
+    parse: Parse, benchmarks: Benchmarks, key: str, domain: str
 ) -> None:
-    catalogue = SourceCatalogue(source)
-    first = [(domain, task_id) for task_id in catalogue.task_ids(domain)[:7]]
-    assert planned(catalogue, {"domain": domain, key: 7, "seed": 5}) == first
+    first = [(domain, task_id) for task_id in benchmarks.of(domain).task_ids(domain)[:7]]
+    assert planned(parse, benchmarks, {"domain": domain, key: 7, "seed": 5}) == first
     shard = {"shard_index": 1, "num_shards": 3}
-    assert planned(catalogue, {"domain": domain, key: 7, **shard}) == first[1::3]
-    plan = resolve(read_agentbeats(record(domain=domain)), catalogue, Overrides(limit=7))
-    assert plan.tasks == (PlannedTasks(domain=domain, task_ids=catalogue.task_ids(domain)[:7]),)
+    assert planned(parse, benchmarks, {"domain": domain, key: 7, **shard}) == first[1::3]
+    plan = resolve(parse(record(domain=domain)), benchmarks, Overrides(limit=7))
+    assert plan.tasks == (
+        PlannedTasks(domain=domain, task_ids=benchmarks.of(domain).task_ids(domain)[:7]),
+    )
     assert plan.warnings == ()
 
 
@@ -227,34 +301,33 @@ def test_a_number_of_tasks_means_the_first_as_on_the_platform(
 )
 @settings(max_examples=60)
 def test_shards_are_disjoint_and_hold_every_task_together(
-    source, shards: int, tasks: int, more: int | None
+    parse: Parse, benchmarks: Benchmarks, shards: int, tasks: int, more: int | None
 ) -> None:
     config: dict[str, Any] = {"domain": "retail", "num_tasks": tasks}
     if more is not None:
         config = {"domain": ["retail", "airline"], "num_tasks": {"retail": tasks, "airline": more}}
-    catalogue = SourceCatalogue(source)
-    whole = planned(catalogue, config)
+    whole = planned(parse, benchmarks, config)
     parts = [
-        planned(catalogue, {**config, "shard_index": index, "num_shards": shards})
+        planned(parse, benchmarks, {**config, "shard_index": index, "num_shards": shards})
         for index in range(min(shards, len(whole)))
     ]
     assert sorted(task for part in parts for task in part) == sorted(whole)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def planned(catalogue: SourceCatalogue, config: dict[str, Any]) -> list[tuple[str, str]]:
+def planned(parse: Parse, benchmarks: Benchmarks, config: dict[str, Any]) -> list[tuple[str, str]]:
     """The tasks that a config means, each with its domain."""
-    plan = resolve(read_agentbeats(record(**config)), catalogue)
+    plan = resolve(parse(record(**config)), benchmarks)
     return [(each.domain, task_id) for each in plan.tasks for task_id in each.task_ids]
 
 
-def test_null_means_not_said() -> None:
-    got = read_agentbeats(record(task_ids=None, num_tasks=None, seed=None, solo=None))
-    assert got == read_agentbeats(record())
+def test_null_means_not_said(parse: Parse) -> None:
+    got = parse(record(task_ids=None, num_tasks=None, seed=None, solo=None))
+    assert got == parse(record())
 
 
-def test_a_request_cannot_redirect_the_calls_of_the_users_model() -> None:
-    got = read_agentbeats(
+def test_a_request_cannot_redirect_the_calls_of_the_users_model(parse: Parse) -> None:
+    got = parse(
         record(user_llm_args={"temperature": 1, "api_base": "http://evil.example", "api_key": "k"})
     )
     assert got.user_llm_args == {"temperature": 1}
@@ -262,8 +335,10 @@ def test_a_request_cannot_redirect_the_calls_of_the_users_model() -> None:
 
 
 @pytest.mark.parametrize("name", ["timeout", "num_retries", "n"])
-def test_how_often_and_how_long_a_model_is_called_is_not_for_a_request_to_say(name: str) -> None:
-    got = read_agentbeats(record(user_llm_args={name: 2, "temperature": None}))
+def test_how_often_and_how_long_a_model_is_called_is_not_for_a_request_to_say(
+    parse: Parse, name: str
+) -> None:
+    got = parse(record(user_llm_args={name: 2, "temperature": None}))
     assert got.user_llm_args == {}
     assert len(got.warnings) == 1
     assert f"config.user_llm_args.{name} was ignored" in got.warnings[0]
@@ -292,15 +367,15 @@ def test_how_often_and_how_long_a_model_is_called_is_not_for_a_request_to_say(na
     ],
 )
 def test_a_models_argument_that_cannot_be_is_refused_with_key_value_and_what_is_expected(
-    name: str, value: Any, expected: str
+    parse: Parse, name: str, value: Any, expected: str
 ) -> None:
-    refusal = refused(record(user_llm_args={name: value}))
+    refusal = refused(parse, record(user_llm_args={name: value}))
     assert refusal.code == "bad-config"
     assert f"config.user_llm_args.{name} is {value!r}" in str(refusal)
     assert expected in str(refusal)
 
 
-def test_a_models_arguments_within_their_bounds_are_read() -> None:
+def test_a_models_arguments_within_their_bounds_are_read(parse: Parse) -> None:
     arguments = {
         "temperature": 2,
         "top_p": 0.5,
@@ -315,7 +390,7 @@ def test_a_models_arguments_within_their_bounds_are_read() -> None:
         "reasoning_effort": "low",
         "drop_params": True,
     }
-    got = read_agentbeats(record(user_llm_args=arguments))
+    got = parse(record(user_llm_args=arguments))
     assert (got.user_llm_args, got.warnings) == (arguments, ())
 
 
@@ -330,20 +405,20 @@ def test_a_models_arguments_within_their_bounds_are_read() -> None:
         "{" + '"seed": ' + "9" * 5_000 + "}",
     ],
 )
-def test_text_that_is_meant_as_json_and_is_none_is_refused(text: str) -> None:
+def test_text_that_is_meant_as_json_and_is_none_is_refused(read: Parse, text: str) -> None:
     with pytest.raises(Refusal) as caught:
-        read_request(text)
+        read(text)
     assert caught.value.code == "bad-json"
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
+def test_a_key_that_stands_twice_is_refused(read: Parse) -> None:
     with pytest.raises(Refusal) as caught:
-        read_request('{"participants": {"a": "http://h:1", "a": "http://h:2"}}')
+        read('{"participants": {"a": "http://h:1", "a": "http://h:2"}}')
     assert caught.value.code == "contradiction"
 
 
-def test_a_sentence_is_not_json() -> None:
-    assert find_json("Evaluate {this} on airline") is None
+def test_a_sentence_is_not_json(vocabulary: Vocabulary) -> None:
+    assert find_json("Evaluate {this} on airline", vocabulary) is None
 
 
 JSON_VALUES = st.recursive(
@@ -366,9 +441,11 @@ KEYS = st.sampled_from(
     )
 )
 @settings(max_examples=100, deadline=None)
-def test_any_json_object_gives_a_request_or_a_request_error(value: dict[str, Any]) -> None:
+def test_any_json_object_gives_a_request_or_a_request_error(
+    parse: Parse, value: dict[str, Any]
+) -> None:
     try:
-        got = read_agentbeats(value)
+        got = parse(value)
     except RequestError:
         return
     assert [each.address for each in got.participants] == [ADDRESS]

@@ -7,13 +7,13 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import (
@@ -24,14 +24,25 @@ from adk_agent.core.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.requests.catalogue import SourceCatalogue
 from adk_agent.requests.planning import describe, equivalent_command, resolve
-from adk_agent.requests.reader import read_request
+from evals.outcome import TaskResult
+from tau_bridge.a2a.messenger import Conversation
+from tau_bridge.benchmark import (
+    Benchmark,
+    DomainInfo,
+    Judge,
+    PlayContext,
+    Played,
+    TaskInfo,
+    TaskRef,
+)
+from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.business import scenarios
-from tau_bridge.errors import DataError, UnknownDomainError
+from tau_bridge.errors import DataError
 from tau_bridge.exercises import questions
 from tau_bridge.sampling import TaskKind
-from tau_bridge.tau2.data import open_source
+
+Read = Callable[[str], EvaluationRequest]
 
 MMS = "[mms_issue]airplane_mode_on|bad_vpn[PERSONA:None]"
 FILES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -43,22 +54,34 @@ FILES: dict[str, dict[str, tuple[str, ...]]] = {
 NEEDS_A_USER = {"talk_first_1"}
 
 
-class SmallCatalogue:
-    """A catalogue of a few tasks."""
+class SmallOptions(BaseModel):
+    """The options of the small benchmark."""
 
-    def domains(self) -> tuple[str, ...]:
-        return tuple(FILES)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
-        if domain not in FILES:
-            raise UnknownDomainError(domain, FILES)
+    solo: bool = False
+    evaluation_type: str = "all"
+    voice: str = "text"
+
+
+class SmallBenchmark(Benchmark):
+    """A benchmark of a few tasks, which nobody plays here."""
+
+    name = "small"
+    options_type = SmallOptions
+    options: SmallOptions
+
+    def domains(self) -> tuple[DomainInfo, ...]:
+        return tuple(DomainInfo(name=name, has_gold=True) for name in FILES)
+
+    def splits(self, domain: str) -> tuple[str, ...]:
+        return tuple(FILES[domain])
+
+    def tasks(self, domain: str, split: str = "base") -> Sequence[TaskInfo]:
         if split not in FILES[domain]:
             message = f"no split {split!r} in domain {domain!r}"
             raise DataError(message)
-        return FILES[domain][split]
-
-    def all_task_ids(self, domain: str) -> tuple[str, ...]:
-        return FILES[domain].get("full", FILES[domain]["base"])
+        return [TaskInfo(ref=self.ref(domain, each)) for each in FILES[domain][split]]
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> dict[str, TaskKind] | None:
         """Of airline: one kind for 0 to 3, which ask for nothing, and one for the others."""
@@ -69,9 +92,22 @@ class SmallCatalogue:
             for each in task_ids
         }
 
-    def playable_solo(self, domain: str, task_id: str) -> bool:
-        assert domain in FILES
-        return task_id not in NEEDS_A_USER
+    def unsupported(self, domain: str) -> str | None:
+        if not self.options.solo or domain in ("telecom", "mock"):
+            return None
+        return "its tasks need a user"
+
+    def unplayable(self, ref: TaskRef) -> str | None:
+        return "it needs a user" if self.options.solo and ref.id in NEEDS_A_USER else None
+
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        raise NotImplementedError
+
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        raise NotImplementedError
+
+
+SMALL = Benchmarks([SmallBenchmark()])
 
 
 def request(*selections: Selection, **fields: Any) -> EvaluationRequest:
@@ -80,7 +116,7 @@ def request(*selections: Selection, **fields: Any) -> EvaluationRequest:
 
 
 def plan_of(asked: EvaluationRequest, **flags: Any) -> EvaluationPlan:
-    return resolve(asked, SmallCatalogue(), Overrides(**flags))
+    return resolve(asked, SMALL, Overrides(**flags))
 
 
 def refusal(asked: EvaluationRequest, **flags: Any) -> str:
@@ -173,7 +209,7 @@ def test_a_limit_makes_a_sample_smaller_and_keeps_the_first_of_what_is_named() -
     split=st.sampled_from(["base", "test"]),
 )
 def test_a_plan_holds_as_many_different_tasks_of_the_split_as_were_asked_for(
-    size: int, limit: int | None, seed: int, split: str
+    read: Read, size: int, limit: int | None, seed: int, split: str
 ) -> None:
     asked = request(Selection(domain="airline", num_tasks=size, split=split), seed=seed)
     plan = plan_of(asked, limit=limit)
@@ -181,25 +217,29 @@ def test_a_plan_holds_as_many_different_tasks_of_the_split_as_were_asked_for(
     assert len(ids(plan)) == min(size, limit or size, len(known))
     assert [each for each in known if each in ids(plan)] == list(ids(plan))
     assert plan_of(asked, limit=limit) == plan
-    assert comparable(again(plan)) == comparable(plan)
+    assert comparable(again(read, plan)) == comparable(plan)
 
 
 @pytest.mark.parametrize("domain", ["airline", "retail", "telecom", "mock", "business"])
-def test_a_silent_agent_passes_its_share_of_a_sample_of_the_installed_data(domain: str) -> None:
-    catalogue = SourceCatalogue(open_source(None))
-    everything = catalogue.task_ids(domain)
-    kinds = catalogue.kinds(domain, everything)
+def test_a_silent_agent_passes_its_share_of_a_sample_of_the_installed_data(
+    benchmarks: Benchmarks, domain: str
+) -> None:
+    benchmark = benchmarks.of(domain)
+    everything = benchmark.task_ids(domain)
+    kinds = benchmark.kinds(domain, everything)
     assert kinds is not None
     of_all = sum(kind.asks_nothing for kind in kinds.values())
     for size in range(1, 9):
         asked = request(Selection(domain=domain, num_tasks=size))
-        drawn = ids(resolve(asked, catalogue))
+        drawn = ids(resolve(asked, benchmarks))
         silent = sum(kinds[each].asks_nothing for each in drawn)
         assert silent <= min(math.ceil(size * of_all / len(everything)), size - 1)
 
 
-def test_ten_business_scenarios_expect_different_outcomes_of_different_processes() -> None:
-    plan = exercise_plan(request(Selection(domain="business", num_tasks=10)))
+def test_ten_business_scenarios_expect_different_outcomes_of_different_processes(
+    benchmarks: Benchmarks,
+) -> None:
+    plan = resolve(request(Selection(domain="business", num_tasks=10)), benchmarks)
     drawn = [scenarios.scenario(each) for each in ids(plan)]
     # 20, 14, 10, 7, 4 and 3 of 58 scenarios.
     assert Counter(each.expected.outcome for each in drawn) == {
@@ -208,8 +248,8 @@ def test_ten_business_scenarios_expect_different_outcomes_of_different_processes
     assert len({each.process for each in drawn}) >= 5
 
 
-def test_exercises_keep_their_order() -> None:
-    plan = exercise_plan(request(Selection(domain="coordination", num_tasks=3)))
+def test_exercises_keep_their_order(benchmarks: Benchmarks) -> None:
+    plan = resolve(request(Selection(domain="coordination", num_tasks=3)), benchmarks)
     assert ids(plan) == tuple(questions.exercises())[:3]
     assert plan.warnings == ()
 
@@ -325,8 +365,7 @@ def test_a_shard_that_is_none_is_refused(fields: dict[str, int], named: str) -> 
 def test_solo_is_for_telecom_and_mock_only() -> None:
     assert plan_of(request(Selection(domain="telecom"), solo=True)).solo
     message = refusal(request(Selection(domain="mock"), Selection(domain="retail"), solo=True))
-    assert "'retail'" in message
-    assert "telecom and mock" in message
+    assert "'retail' cannot be played solo: its tasks need a user" in message
 
 
 def test_tasks_that_need_a_user_are_left_out_of_a_solo_plan_with_a_warning() -> None:
@@ -365,15 +404,20 @@ def test_a_domain_of_which_no_solo_task_is_left_is_left_out() -> None:
     assert "none of these tasks of mock can be played solo" in refusal(request(alone, solo=True))
 
 
-def test_the_tasks_of_the_installed_data_that_need_a_user_are_known() -> None:
-    catalogue = SourceCatalogue(open_source(None))
-    assert [
-        task_id
-        for task_id in catalogue.task_ids("mock")
-        if not catalogue.playable_solo("mock", task_id)
-    ] == ["update_task_with_message_history", "update_task_with_history_and_env_assertions"]
-    telecom = catalogue.task_ids("telecom")
-    assert all(catalogue.playable_solo("telecom", task_id) for task_id in telecom)
+def test_the_tasks_of_the_installed_data_that_need_a_user_are_known(
+    benchmarks: Benchmarks,
+) -> None:
+    benchmark = benchmarks.of("mock").with_options({"solo": True})
+
+    def needing_a_user(domain: str) -> list[str]:
+        ids = benchmark.task_ids(domain)
+        return [each for each in ids if benchmark.unplayable(benchmark.ref(domain, each))]
+
+    assert needing_a_user("mock") == [
+        "update_task_with_message_history",
+        "update_task_with_history_and_env_assertions",
+    ]
+    assert needing_a_user("telecom") == []
 
 
 @pytest.mark.parametrize(
@@ -419,7 +463,7 @@ def test_a_request_without_agent_or_domain_is_refused() -> None:
     assert "domain" in refusal(request())
 
 
-def again(plan: EvaluationPlan) -> EvaluationPlan:
+def again(read: Read, plan: EvaluationPlan) -> EvaluationPlan:
     """The plan that its equivalent command makes."""
     program, verb, sentence, *flags = shlex.split(equivalent_command(plan))
     assert (program, verb) == ("greenroom", "run")
@@ -427,7 +471,7 @@ def again(plan: EvaluationPlan) -> EvaluationPlan:
         flag.removeprefix("--").replace("-", "_"): int(value)
         for flag, value in zip(flags[::2], flags[1::2], strict=True)
     }
-    return resolve(read_request(sentence), SmallCatalogue(), Overrides(**values))
+    return resolve(read(sentence), SMALL, Overrides(**values))
 
 
 def comparable(plan: EvaluationPlan) -> EvaluationPlan:
@@ -444,10 +488,10 @@ def comparable(plan: EvaluationPlan) -> EvaluationPlan:
         "Evaluate http://a.example:1234 and http://b.example:1234 on two airlne tasks",
     ],
 )
-def test_the_equivalent_command_makes_the_same_plan(text: str) -> None:
-    plan = plan_of(read_request(text))
-    assert comparable(again(plan)) == comparable(plan)
-    assert again(plan).warnings == ()
+def test_the_equivalent_command_makes_the_same_plan(read: Read, text: str) -> None:
+    plan = plan_of(read(text))
+    assert comparable(again(read, plan)) == comparable(plan)
+    assert again(read, plan).warnings == ()
 
 
 @given(
@@ -474,17 +518,17 @@ def test_the_equivalent_command_makes_the_same_plan(text: str) -> None:
     ),
 )
 def test_the_equivalent_command_makes_the_same_plan_whatever_the_plan(
-    selections: list[Selection], trials: int, seed: int, arguments: dict[str, Any]
+    read: Read, selections: list[Selection], trials: int, seed: int, arguments: dict[str, Any]
 ) -> None:
     plan = plan_of(
         request(*selections, num_trials=trials, seed=seed, user_llm_args=arguments or None)
     )
-    assert comparable(again(plan)) == comparable(plan)
+    assert comparable(again(read, plan)) == comparable(plan)
 
 
-def test_the_description_names_what_will_be_played() -> None:
+def test_the_description_names_what_will_be_played(read: Read) -> None:
     plan = plan_of(
-        read_request("Evaluate http://localhost:9010 on the first nine airlne tasks, twice each")
+        read("Evaluate http://localhost:9010 on the first nine airlne tasks, twice each")
     )
     text = describe(plan)
     assert "agent: http://localhost:9010" in text
@@ -496,30 +540,28 @@ def test_the_description_names_what_will_be_played() -> None:
 TEAM = {"lead": "http://127.0.0.1:9001", "orders": "http://127.0.0.1:9002"}
 
 
-def exercise_plan(asked: EvaluationRequest) -> EvaluationPlan:
-    return resolve(asked, SourceCatalogue(open_source(None)))
-
-
-def team_request(participants: dict[str, str], **config: Any) -> EvaluationRequest:
+def team_request(read: Read, participants: dict[str, str], **config: Any) -> EvaluationRequest:
     config = {"domain": "coordination", **config}
-    return read_request(json.dumps({"participants": participants, "config": config}))
+    return read(json.dumps({"participants": participants, "config": config}))
 
 
-def test_an_entry_makes_one_team_of_the_participants() -> None:
-    plan = exercise_plan(team_request(TEAM, entry="lead"))
+def test_an_entry_makes_one_team_of_the_participants(read: Read, benchmarks: Benchmarks) -> None:
+    plan = resolve(team_request(read, TEAM, entry="lead"), benchmarks)
     assert [each.role for each in plan.participants] == ["lead"]
     assert [each.role for each in plan.members] == ["lead", "orders"]
     assert plan.total_trials == len(questions.exercises())
 
 
-def test_the_entry_all_asks_every_member() -> None:
-    plan = exercise_plan(team_request(TEAM, entry="all", num_tasks=2))
+def test_the_entry_all_asks_every_member(read: Read, benchmarks: Benchmarks) -> None:
+    plan = resolve(team_request(read, TEAM, entry="all", num_tasks=2), benchmarks)
     assert plan.participants == plan.members
     assert plan.total_trials == 4
 
 
-def test_without_an_entry_participants_are_assessed_one_by_one_with_a_warning() -> None:
-    plan = exercise_plan(team_request(TEAM))
+def test_without_an_entry_participants_are_assessed_one_by_one_with_a_warning(
+    read: Read, benchmarks: Benchmarks
+) -> None:
+    plan = resolve(team_request(read, TEAM), benchmarks)
     assert (len(plan.participants), plan.members) == (2, ())
     assert any('"entry"' in warning for warning in plan.warnings)
 
@@ -533,23 +575,29 @@ def test_without_an_entry_participants_are_assessed_one_by_one_with_a_warning() 
     ],
 )
 def test_an_entry_that_cannot_be_is_refused(
-    participants: dict[str, str], entry: str, named: str
+    read: Read, benchmarks: Benchmarks, participants: dict[str, str], entry: str, named: str
 ) -> None:
     with pytest.raises(RequestError, match=re.escape(named)):
-        exercise_plan(team_request(participants, entry=entry))
+        resolve(team_request(read, participants, entry=entry), benchmarks)
 
 
-def test_an_exercise_that_there_is_not_names_the_nearest() -> None:
+def test_an_exercise_that_there_is_not_names_the_nearest(
+    read: Read, benchmarks: Benchmarks
+) -> None:
     with pytest.raises(RequestError, match="did you mean 'ex01_return_with_fee'"):
-        exercise_plan(team_request(TEAM, entry="lead", task_ids=["ex01_return_with_fees"]))
+        resolve(
+            team_request(read, TEAM, entry="lead", task_ids=["ex01_return_with_fees"]), benchmarks
+        )
 
 
 @pytest.mark.parametrize("entry", ["lead", "all", None])
-def test_the_equivalent_command_keeps_the_team_and_its_entry(entry: str | None) -> None:
+def test_the_equivalent_command_keeps_the_team_and_its_entry(
+    read: Read, benchmarks: Benchmarks, entry: str | None
+) -> None:
     config = {} if entry is None else {"entry": entry}
-    plan = exercise_plan(team_request(TEAM, num_tasks=2, **config))
+    plan = resolve(team_request(read, TEAM, num_tasks=2, **config), benchmarks)
     words = shlex.split(equivalent_command(plan))
-    assert comparable(exercise_plan(read_request(words[2]))) == comparable(plan)
+    assert comparable(resolve(read(words[2]), benchmarks)) == comparable(plan)
     text = describe(plan)
     assert all(f"{role}: {address}" in text for role, address in TEAM.items())
     assert ("its entry" in text) == (entry is not None)
@@ -571,10 +619,35 @@ def test_the_equivalent_command_keeps_the_team_and_its_entry(entry: str | None) 
     ],
 )
 def test_sentences_about_coordination_become_exercises(
-    sentence: str, addresses: list[str], tasks: int | None
+    read: Read, benchmarks: Benchmarks, sentence: str, addresses: list[str], tasks: int | None
 ) -> None:
-    plan = exercise_plan(read_request(sentence))
+    plan = resolve(read(sentence), benchmarks)
     assert [each.address for each in plan.participants] == addresses
     [planned] = plan.tasks
     assert planned.domain == "coordination"
     assert len(planned.task_ids) == (tasks or len(questions.exercises()))
+
+
+def test_an_option_of_a_benchmark_is_planned_and_a_flag_beats_it() -> None:
+    asked = request(Selection(domain="retail"), options={"voice": "loud"})
+    assert plan_of(asked).options == {"voice": "loud"}
+    assert plan_of(asked, options={"voice": "soft"}).options == {"voice": "soft"}
+    assert plan_of(asked, options={"solo": "false"}).options == {"voice": "loud"}
+
+
+def test_the_equivalent_command_keeps_the_options(read: Read) -> None:
+    plan = plan_of(request(Selection(domain="mock"), options={"voice": "loud", "solo": True}))
+    assert plan.solo
+    assert comparable(again(read, plan)) == comparable(plan)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"tone": "soft"}, "there is no option 'tone' of small"),
+        ({"voice": "5"}, "option 'voice' of small"),
+        ({"solo": "perhaps"}, "option 'solo' is 'perhaps'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, str], named: str) -> None:
+    assert named in refusal(request(Selection(domain="mock")), options=options)

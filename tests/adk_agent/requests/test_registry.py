@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adk_agent.cli.main import main
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.requests.reader import Refusal, read_request
+from adk_agent.requests.reader import Refusal
 from adk_agent.requests.registry import (
     MAX_AGENTS,
     AgentRegistry,
@@ -39,8 +39,8 @@ def agent(name="shop-bot", url=SHOP):
     return RegisteredAgent(name=name, url=url, card=card)
 
 
-def addresses_of(text, registered=REGISTERED):
-    return [each.address for each in read_request(text, registered).participants]
+def addresses_of(read, text, registered=REGISTERED):
+    return [each.address for each in read(text, registered).participants]
 
 
 def test_what_is_kept_comes_back_in_the_order_of_names(tmp_path):
@@ -91,8 +91,8 @@ def test_there_is_an_end_to_the_number_of_agents(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["shop-bot", " Shop-Bot ", "acme-airline-agent", "v2-desk"])
-def test_a_name_of_ones_own_can_be_given(name):
-    assert checked_name(name) == name.strip().lower()
+def test_a_name_of_ones_own_can_be_given(vocabulary, name):
+    assert checked_name(name, vocabulary) == name.strip().lower()
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_a_name_of_ones_own_can_be_given(name):
         *("airline-agent", "twenty-five", "max-steps", "create_task_1", "agent-1", "ü-bot"),
     ],
 )
-def test_a_name_that_could_mean_something_else_cannot(name):
+def test_a_name_that_could_mean_something_else_cannot(vocabulary, name):
     with pytest.raises(RequestError, match="cannot be an agent's name"):
-        checked_name(name)
+        checked_name(name, vocabulary)
 
 
 @pytest.mark.parametrize("url", ["builtin:null", "ftp://h", "http://u:p@h", "shop", ""])
@@ -127,38 +127,38 @@ def test_only_an_address_can_be_registered(url):
         ("Evaluate http://h:1/shop-bot on five airline tasks", ["http://h:1/shop-bot"]),
     ],
 )
-def test_a_sentence_may_name_a_registered_agent(sentence, agents):
-    request = read_request(sentence, REGISTERED)
+def test_a_sentence_may_name_a_registered_agent(read, sentence, agents):
+    request = read(sentence, REGISTERED)
     assert [each.address for each in request.participants] == agents
     assert (request.selections[0].domain, request.selections[0].num_tasks) == ("airline", 5)
 
 
-def test_a_name_that_nobody_registered_is_no_agent():
+def test_a_name_that_nobody_registered_is_no_agent(read):
     with pytest.raises(Refusal) as caught:
-        read_request("Evaluate shop-bot on five airline tasks")
+        read("Evaluate shop-bot on five airline tasks")
     assert caught.value.code == "no-agent"
 
 
-def test_agentbeats_json_may_name_registered_agents():
+def test_agentbeats_json_may_name_registered_agents(read):
     config = {"domain": "mock", "num_tasks": 1}
     participants = {"agent": "shop-bot", "other": " SHOP-BOT-2 ", "base": "builtin:null"}
     text = json.dumps({"participants": participants, "config": config})
-    assert addresses_of(text) == [SHOP, DESK, "builtin:null"]
+    assert addresses_of(read, text) == [SHOP, DESK, "builtin:null"]
     for wrong in ({"agent": "shop-cat"}, {"agent": 7}, ["shop-bot"], "shop-bot"):
         with pytest.raises(Refusal):
-            read_request(json.dumps({"participants": wrong, "config": config}), REGISTERED)
+            read(json.dumps({"participants": wrong, "config": config}), REGISTERED)
 
 
 @given(st.text(max_size=60))
-def test_a_request_without_a_registered_name_reads_as_before(text):
-    def read(registered):
+def test_a_request_without_a_registered_name_reads_as_before(read, text):
+    def what_is_read(registered):
         try:
-            return read_request(text, registered)
+            return read(text, registered)
         except Refusal as refusal:
             return str(refusal)
 
     if "shop-bot" not in text.lower():
-        assert read(REGISTERED) == read({})
+        assert what_is_read(REGISTERED) == what_is_read({})
 
 
 def test_the_command_understands_a_registered_name(tmp_path, capsys):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from purple_agent.privacy.guard import Reason, judge
-from purple_agent.privacy.pieces import Pieces
 from purple_agent.privacy.reader import APART, WEIGHTS, WINDOW, Reader, trained
 from purple_agent.privacy.sentence import read
 
@@ -27,18 +26,6 @@ def reader(**changed):
         "bias": np.array(-1.0),
     }
     return Reader(weights | changed)
-
-
-def test_a_word_is_cut_into_the_longest_pieces_that_are_known():
-    pieces = Pieces(KNOWN)
-    assert pieces.of("ab") == (4,)
-    assert pieces.of("abb") == (4, 3)
-    assert pieces.of("b") == (2,)
-
-
-@pytest.mark.parametrize("word", ["x", "ax", "ba", "ab" * 1_000])
-def test_a_word_with_an_unknown_part_and_one_that_is_too_long_are_unknown(word):
-    assert Pieces(KNOWN).of(word) == (0,)
 
 
 def test_a_score_is_that_of_the_three_neighbours_that_say_most():

@@ -5,30 +5,19 @@ import asyncio
 import httpx
 import pytest
 
-from purple_agent.case import (
-    Answer,
-    Dialect,
-    Entry,
-    Incoming,
-    Session,
-    ToolCall,
-    ToolResult,
-)
-from purple_agent.errors import ToolsUnavailableError
+from purple_agent.case import Answer, Dialect, Entry, Incoming, Session
 from purple_agent.pipeline import BROKE, NamedStage, Pipeline
 from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
-from purple_agent.process.gate import refusal
 from purple_agent.process.machine import Evidence, Process, Sign, State
 from purple_agent.reference import server
 from purple_agent.reference.agent import RESTORED, WITHHELD, ReferenceAgent
-from purple_agent.reference.tracing import TimedTools, noting
-from purple_agent.remembered import LONGEST, per_conversation, remembering
 from purple_agent.sessions import SessionStore
 from purple_agent.settings import ReferenceSettings
 from purple_agent.stages.policy import PINNED, PolicyStage
 from purple_agent.stages.privacy import PrivacyStage
 from purple_agent.stages.session import SessionStage
 from purple_agent.stages.structure import StructureStage, describe
+from purple_agent.writes.gate import refusal
 
 PENDING = Process(kind="procurement").advance(
     Evidence(sign=Sign.UNDERSTOOD),
@@ -236,38 +225,3 @@ async def test_ready_says_that_what_replies_need_could_not_be_loaded(monkeypatch
             answer = await http.get("/ready")
     assert (answer.status_code, answer.json()) == (503, {"status": "failed"})
     assert "no litellm" in caplog.text
-
-
-async def test_a_call_that_is_cut_off_leaves_a_step():
-    class Hanging:
-        async def specs(self):
-            raise ToolsUnavailableError("none")
-
-        async def call(self, call):
-            await asyncio.Event().wait()
-            return ToolResult(text="")
-
-        async def aclose(self):
-            """Nothing is open."""
-
-    tools = TimedTools(Hanging(), clock=lambda: 1.0)
-    with noting() as steps, pytest.raises(TimeoutError):
-        async with asyncio.timeout(0):
-            await tools.call(ToolCall(id="call-1", name="pay", arguments={}))
-    assert [(step.tool, step.outcome) for step in steps] == [("pay", "failed")]
-
-
-def test_what_is_read_out_of_a_text_is_kept_with_its_conversation_alone():
-    asked = []
-
-    @per_conversation
-    def shout(text):
-        asked.append(len(text))
-        return text.upper()
-
-    kept, long = {}, "a" * (LONGEST + 1)
-    with remembering(kept):
-        assert [shout("a"), shout("a"), shout(long), shout(long)] == ["A", "A", *[long.upper()] * 2]
-    shout("a")
-    assert asked == [1, len(long), len(long), 1]
-    assert list(kept.values()) == ["A"]

@@ -15,9 +15,9 @@ from purple_agent.case import (
     ToolSpec,
     Use,
 )
-from purple_agent.process.gate import RefusedCall
 from purple_agent.process.machine import Process, State
 from purple_agent.stages.outcome import OutcomeStage, quality_of
+from purple_agent.writes.gate import RefusedCall
 
 SPECS = tuple(
     ToolSpec(name=name, description="", parameters={}, is_write=is_write)

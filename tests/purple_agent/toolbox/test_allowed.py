@@ -1,8 +1,6 @@
 """Which addresses of tools may be called, however they are written."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from purple_agent.errors import UsageError
 from purple_agent.toolbox.allowed import AllowedHosts, system_resolver
@@ -131,13 +129,3 @@ async def test_the_system_knows_the_machine_itself():
 def test_a_list_of_hosts_with_something_else_in_it_is_refused(entry):
     with pytest.raises(UsageError, match="must be"):
         AllowedHosts([entry])
-
-
-@given(st.text(max_size=40))
-def test_any_text_is_a_place_or_is_refused(text):
-    for url in (text, f"http://{text}"):
-        try:
-            read = read_place(url)
-        except EndpointError as error:
-            read = error
-        assert read.code is Code.ADDRESS if isinstance(read, EndpointError) else read.host

@@ -1,6 +1,6 @@
 import pytest
 
-from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint
+from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint, grpc_endpoint
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,51 @@ def test_a_bearer_token_does_not_travel_to_another_port() -> None:
     with pytest.raises(AddressError, match="bearer token"):
         endpoint(given, "http://h:9011/", has_token=True)
     assert endpoint(given, "http://h:9010/a", has_token=True) == "http://h:9010/a"
+
+
+@pytest.mark.parametrize(
+    ("given", "advertised", "called"),
+    [
+        # the port is the card's, with or without a scheme, and a path means nothing
+        ("http://h:9010", "http://h:50051", "http://h:50051"),
+        ("http://h:9010", "h:50051", "http://h:50051"),
+        ("http://h:9010/agent", "http://H:50051/x", "http://h:50051"),
+        ("http://h:9010", "https://h", "https://h:443"),
+        ("http://h", "h", "http://h:80"),
+        ("http://[::1]:9010", "[::1]:50051", "http://[::1]:50051"),
+        # an address that says "here" is put where the user reached the agent
+        ("http://10.0.0.5:9010", "0.0.0.0:50051", "http://10.0.0.5:50051"),
+        ("http://10.0.0.5:9010", "http://localhost:50051", "http://10.0.0.5:50051"),
+        # TLS stays
+        ("https://agent.example", "agent.example:50051", "https://agent.example:50051"),
+        ("https://agent.example", "https://agent.example:50051", "https://agent.example:50051"),
+    ],
+)
+def test_grpc_is_called_at_the_port_of_the_card(given: str, advertised: str, called: str) -> None:
+    assert grpc_endpoint(AgentAddress.parse(given), advertised, has_token=False) == called
+
+
+@pytest.mark.parametrize(
+    ("given", "advertised", "has_token", "why"),
+    [
+        ("http://h:9010", "elsewhere:50051", False, "another host"),
+        ("http://h:9010", "http://169.254.169.254:80", False, "another host"),
+        ("https://h", "http://h:50051", False, "without TLS"),
+        ("https://h", "http://0.0.0.0:50051", False, "without TLS"),
+        ("http://h:9010", "h:50051", True, "bearer token"),
+        ("http://h:9010", "unix:/run/agent", False, "another host"),
+        ("http://h:9010", "dns:///h:50051", False, "not an http"),
+        ("http://h:9010", "", False, "not an http"),
+    ],
+)
+def test_an_address_of_grpc_that_leads_elsewhere_is_refused(
+    given: str, advertised: str, has_token: bool, why: str
+) -> None:
+    with pytest.raises(AddressError, match=why):
+        grpc_endpoint(AgentAddress.parse(given), advertised, has_token=has_token)
+
+
+def test_a_token_goes_along_by_grpc_to_the_port_of_the_card() -> None:
+    address = AgentAddress.parse("https://agent.example")
+    called = grpc_endpoint(address, "agent.example:443", has_token=True)
+    assert called == "https://agent.example:443"

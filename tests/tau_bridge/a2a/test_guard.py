@@ -8,6 +8,8 @@ import pytest
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.a2a.policy import Gate, NetworkPolicy
+from tau_bridge.a2a.pool import PooledTransport
 from tau_bridge.errors import AgentReplyTooLargeError, AgentSilentError
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.testing import RequestLog, keeps_stream_open, never_ends, scripted_agent
@@ -102,7 +104,9 @@ async def test_a_lane_that_was_cut_off_does_not_block_the_next_message(
 
 
 async def test_a_body_longer_than_allowed_is_cut_off_where_the_limit_is(serving: Serving) -> None:
-    transport = GuardedTransport(ssl_context=default_ssl_context(), keepalive_s=4.0)
+    gate = Gate(NetworkPolicy.open())
+    pool = PooledTransport(gate, ssl_context=default_ssl_context(), keepalive_s=4.0)
+    transport = GuardedTransport(pool)
     current = Exchange(url="http://agent", max_bytes=10_000)
     with exchange(current):
         async with httpx.AsyncClient(transport=transport, trust_env=False) as client:

@@ -283,7 +283,7 @@ async def test_the_card_tells_who_the_agent_is(serving: Serving, messenger: Mess
     assert info.url == url
     assert info.protocol_versions == ("1.0", "0.3")
     assert info.transports == ("HTTP+JSON", "JSONRPC")
-    assert (info.transport, info.protocol_version) == ("JSONRPC", "1.0")
+    assert (info.transport, info.protocol_version) == ("HTTP+JSON", "1.0")
     assert info.skills == ("Talk",)
     assert info.extensions == ()
     assert info.security_schemes == ()

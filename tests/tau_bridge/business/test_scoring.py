@@ -2,7 +2,6 @@
 
 import pytest
 
-from tau_bridge.business.caller import ScriptedCaller
 from tau_bridge.business.scoring import grade
 
 CANCELLED = {"table": "orders", "id": "O-1", "fields": {"status": "cancelled", "pieces": 2}}
@@ -93,17 +92,3 @@ def test_what_must_be_said_may_be_said_in_several_answers(make_world):
     assert scores(world, "O-1 is", "Cancelled.")[2] == 1.0
     assert scores(world, "O-1")[2] == 0.0
     assert scores(world, "O-1 and O-2 are done")[2] == 0.0
-
-
-def test_the_user_answers_what_is_asked_first_and_says_every_line_once(make_world):
-    lines = [{"text": "Anything else?"}, {"asked": ["which order", "id"], "text": "O-1."}]
-    caller = ScriptedCaller(make_world(lines=lines).scenario)
-    answers = ["Which order?", "Which order?", "Which order?"]
-    assert [line and line.text for line in map(caller.next, answers)] == [
-        *["O-1.", "Anything else?", None]
-    ]
-
-
-def test_a_question_is_not_found_inside_of_a_word(make_world):
-    caller = ScriptedCaller(make_world(lines=[{"asked": ["id"], "text": "O-1."}]).scenario)
-    assert caller.next("I did it.") is None

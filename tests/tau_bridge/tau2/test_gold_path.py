@@ -10,6 +10,7 @@ from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMes
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.gold_path import compare_to_gold
 from tau_bridge.tau2.gold_walk import MOST_COMPARED
+from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.tasks import parse_task
 
 HELLO = AssistantMessage(content="Hi! How can I help you today?")
@@ -55,7 +56,7 @@ def played(world, *calls):
 @pytest.fixture
 def compare(mock):
     def compare(the_task, *calls, **options):
-        messages = played(mock.new_world(the_task, solo=options.get("solo", False)), *calls)
+        messages = played(new_world(mock, the_task, solo=options.get("solo", False)), *calls)
         if options.get("solo"):
             messages = [message for message in messages if not isinstance(message, UserMessage)]
         return compare_to_gold(mock, the_task, messages, **options)
@@ -183,7 +184,7 @@ def test_calls_that_only_read_count_where_actions_do(compare):
 
 def test_calls_of_the_tasks_history_are_not_the_agents(compare, mock):
     call = ToolCall(id="h", name="create_task", arguments=create("Old")[1])
-    world = mock.new_world(task())
+    world = new_world(mock, task())
     history = [
         UserMessage(content="Before."),
         AssistantMessage(tool_calls=(call,)),
@@ -233,9 +234,9 @@ CALLS = st.lists(
 @given(gold=CALLS, made=CALLS)
 def test_whatever_is_called_the_worlds_agree_exactly_where_nothing_is_found(mock, gold, made):
     the_task = task(*gold)
-    messages = played(mock.new_world(the_task), *made)
+    messages = played(new_world(mock, the_task), *made)
     found = compare_to_gold(mock, the_task, messages)
-    reached, wanted = mock.new_environment(), mock.new_environment()
+    reached, wanted = Environment(mock), Environment(mock)
     for name, arguments in made:
         reached.attempt(name, "assistant", arguments)
     for name, arguments in gold:

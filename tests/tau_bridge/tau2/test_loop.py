@@ -3,19 +3,14 @@
 import gzip
 import json
 import os
-import random
 from collections import deque
-from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.trace import CallType
-from tau_bridge.clock import Runtime
 from tau_bridge.errors import (
     AgentAccessError,
     AgentFailedError,
@@ -28,83 +23,25 @@ from tau_bridge.errors import (
     HarnessError,
     UserModelError,
 )
-from tau_bridge.messages import (
-    AssistantMessage,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-    parse_messages,
-)
-from tau_bridge.recorder import TraceRecorder
-from tau_bridge.seeds import trial_seeds
-from tau_bridge.tau2.agents import DONE_TOOL, AgentTurn, WireAgent
+from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, parse_messages
+from tau_bridge.tau2.agents import AgentTurn
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.tasks import parse_task
 from tau_bridge.tau2.users import ScriptedUser
 from tau_bridge.wire import MESSAGES_LINE
-
-GREETING = "Hi! How can I help you today?"
-URL = "http://agent.test/"
-
-
-class ManualClock:
-    """Time that passes only when told."""
-
-    def __init__(self):
-        self.seconds = 0.0
-
-    def now(self):
-        return datetime.fromtimestamp(self.seconds, UTC)
-
-    def monotonic_s(self):
-        return self.seconds
-
-
-def new_recorder(clock=None):
-    ids = count(1)
-    runtime = Runtime(clock=clock or ManualClock(), new_id=lambda: f"s{next(ids)}")
-    return TraceRecorder("t", runtime=runtime)
-
-
-def schema(name, **parameters):
-    properties = {key: {"type": kind} for key, kind in parameters.items()}
-    function = {"parameters": {"properties": properties, "required": list(parameters)}}
-    return {"type": "function", "function": {"name": name, **function}}
-
-
-class Shelf:
-    """A world: parcels that the agent moves, and a lamp that the user switches."""
-
-    policy = "Be kind to parcels."
-
-    def __init__(self, *, solo=False):
-        self.parcels = {"P-1": "shelf"}
-        self.lamp = "off"
-        agent, user = (schema("move", parcel="string", to="string"),), (schema("switch_lamp"),)
-        self.agent_tools = agent + user if solo else agent
-        self.user_tools = () if solo else user
-        self._tools = {"move": ("assistant", self._move), "switch_lamp": ("user", self._switch)}
-        self._solo = solo
-
-    def _move(self, parcel, to):
-        self.parcels[parcel]  # an unknown parcel is an error
-        self.parcels[parcel] = to
-        return f"{parcel} is now at {to}"
-
-    def _switch(self):
-        self.lamp = "on" if self.lamp == "off" else "off"
-        return f"The lamp is {self.lamp}"
-
-    def respond(self, call):
-        owner, tool = self._tools.get(call.name, (None, None))
-        if tool is None or (owner != call.requestor and not self._solo):
-            content, error = f"Error: no tool {call.name!r}", True
-        else:
-            try:
-                content, error = tool(**call.arguments), False
-            except (KeyError, TypeError) as exc:
-                content, error = f"Error: {exc}", True
-        return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=error)
+from tests.tau_bridge.tau2.shelf import (
+    GREETING,
+    SAID,
+    URL,
+    ManualClock,
+    Shelf,
+    TalkingUser,
+    new_recorder,
+    play,
+    replies,
+    task,
+    wired,
+)
 
 
 class ScriptedAgent:
@@ -127,24 +64,6 @@ class ScriptedAgent:
         return AgentTurn(message=message, step_id=f"agent-{len(self.heard)}")
 
 
-class TalkingUser:
-    """A user that plays prepared turns, the last one for ever, and keeps what it heard."""
-
-    label = "prepared"
-    step_id = None
-
-    def __init__(self, *turns):
-        self._turns = deque(turns)
-        self.heard = []
-
-    async def reply(self, incoming):
-        self.heard.append(list(incoming))
-        turn = self._turns.popleft() if len(self._turns) > 1 else self._turns[0]
-        if isinstance(turn, BaseException):
-            raise turn
-        return UserMessage(content=turn) if isinstance(turn, str) else turn
-
-
 def say(text):
     return AssistantMessage(content=text)
 
@@ -164,29 +83,6 @@ def user_calls(*names):
 
 MOVE = calls(("move", {"parcel": "P-1", "to": "door"}))
 BROKEN = calls(("move", {"parcel": "P-9", "to": "door"}))
-
-
-def task(*, history=None, ticket=None):
-    return parse_task(
-        {
-            "id": "7",
-            "user_scenario": {"instructions": "Move P-1 to the door."},
-            "ticket": ticket,
-            "initial_state": {"message_history": history} if history else None,
-        }
-    )
-
-
-async def play(agent, user, *, the_task=None, world=None, clock=None, recorder=None, **limits):
-    return await converse(
-        task=the_task or task(),
-        world=world or Shelf(solo=user is None),
-        agent=agent,
-        user=user,
-        limits=ConversationLimits(**limits),
-        seed=5,
-        recorder=recorder or new_recorder(clock),
-    )
 
 
 def outline(messages):
@@ -423,16 +319,6 @@ def test_limits_that_allow_nothing_are_refused(limits):
 
 # -- histories ---------------------------------------------------------------------------------
 
-SAID = [
-    {"role": "user", "content": "Move P-1."},
-    {
-        "role": "assistant",
-        "tool_calls": [{"id": "call_1", "name": "move", "arguments": {"parcel": "P-1", "to": "x"}}],
-    },
-    {"role": "tool", "id": "call_1", "content": "P-1 is now at x"},
-    {"role": "assistant", "content": "It is at x."},
-]
-
 
 @pytest.mark.parametrize(
     ("length", "first"), [(1, "agent"), (2, "tool"), (3, "agent"), (4, "user")]
@@ -499,90 +385,6 @@ async def test_a_history_with_a_user_cannot_be_played_solo():
 # -- the agent behind the wire -----------------------------------------------------------------
 
 
-class Wire:
-    """A remote conversation with prepared replies, text or data; keeps what was sent."""
-
-    def __init__(self, *replies):
-        self._replies = deque(replies)
-        self.sent = []
-
-    async def send(self, text):
-        self.sent.append(text)
-        reply = self._replies.popleft() if len(self._replies) > 1 else self._replies[0]
-        if callable(reply):
-            reply = reply(text)
-        if isinstance(reply, str):
-            return SimpleNamespace(text=reply, data=(), step_id=f"call-{len(self.sent)}")
-        return SimpleNamespace(text="", data=(reply,), step_id=f"call-{len(self.sent)}")
-
-
-def wired(*replies, solo=False):
-    wire = Wire(*replies)
-    world = Shelf(solo=solo)
-    return wire, WireAgent(wire, address=URL, world=world, solo=solo), world
-
-
-async def test_the_wire_agent_hears_the_first_message_then_results_and_words():
-    wire, agent, world = wired(
-        {"name": "move", "arguments": {"parcel": "P-1", "to": "b"}},
-        '[{"name": "move", "arguments": {"parcel": "P-1", "to": "c"}}, {"name": "nope", '
-        '"arguments": {}}]',
-        "All done.",
-    )
-    played = await play(agent, TalkingUser("Hi.", "ok", "###STOP###"), world=world)
-
-    assert wire.sent[0].startswith("Be kind to parcels.\n")
-    assert wire.sent[0].endswith(f"\n{MESSAGES_LINE}\n{GREETING}\nHi.")
-    assert wire.sent[1:] == [
-        "P-1 is now at b",
-        "Tool 'move' result: P-1 is now at c\nTool 'nope' result: Error: no tool 'nope'",
-        "ok",
-    ]
-    ids = [call.id for m in played.messages if m.role == "assistant" for call in m.tool_calls or ()]
-    assert ids == ["call_1", "call_2", "call_3"]
-    assert played.repairs == ("list", "plain_text", "plain_text")
-    assert played.repairs_by_reply == {
-        2: (),
-        4: ("list",),
-        7: ("plain_text",),
-        9: ("plain_text",),
-    }
-
-
-async def test_the_wire_agent_is_told_a_history_with_its_speakers_and_new_ids_differ():
-    wire, agent, world = wired('{"name": "move", "arguments": {}}', "Bye.")
-    played = await play(
-        agent, TalkingUser("And now?", "###STOP###"), the_task=task(history=SAID), world=world
-    )
-
-    told = wire.sent[0].partition(f"{MESSAGES_LINE}\n")[2]
-    assert told.split("\n") == [
-        "The user said: Move P-1.",
-        'You said: {"name": "move", "arguments": {"parcel": "P-1", "to": "x"}}',
-        "Tool 'move' result: P-1 is now at x",
-        "You said: It is at x.",
-        "And now?",
-    ]
-    [new] = [m for m in played.messages[4:] if m.role == "assistant" and m.is_tool_call]
-    assert new.tool_calls[0].id == "call_2"
-
-
-async def test_a_turn_carries_the_step_of_the_call_that_it_was_read_from():
-    _, agent, _ = wired("Hello.", {"name": "move", "arguments": {}})
-    turns = [await agent.reply([UserMessage(content=word)]) for word in ("one", "two")]
-    assert [turn.step_id for turn in turns] == ["call-1", "call-2"]
-
-
-async def test_a_lone_wire_agent_is_offered_done():
-    wire, agent, world = wired('{"name": "done", "arguments": {}}', solo=True)
-    played = await play(agent, None, the_task=task(ticket="Tidy up."), world=world)
-    tools = json.loads(wire.sent[0].partition("time):\n")[2].partition("\n\n")[0])
-    assert [t["function"]["name"] for t in tools] == ["move", "switch_lamp", "done"]
-    assert tools[-1] == DONE_TOOL
-    assert "Tidy up." in wire.sent[0].partition(MESSAGES_LINE)[2]
-    assert played.termination == "agent_stop"
-
-
 REFUSAL = '{"name": "respond", "arguments": {"content": "Hello! I am sorry, but I cannot help."}}'
 
 
@@ -618,19 +420,6 @@ async def test_an_oracle_reaches_its_goal_with_the_scripted_user():
 
 # -- whatever the agent does -------------------------------------------------------------------
 
-replies = st.one_of(
-    st.text(max_size=30),
-    st.sampled_from(
-        [
-            '{"name": "move", "arguments": {"parcel": "P-1", "to": "b"}}',
-            '{"name": "move", "arguments": {"parcel": 3}}',
-            '{"name": "switch_lamp", "arguments": {}}',
-            '{"name": "respond", "arguments": {"content": "Run switch_lamp() please?"}}',
-            '{"name": "respond", "arguments": {"content": "One moment."}}',
-        ]
-    ),
-)
-
 
 @settings(deadline=None)
 @given(st.lists(replies, min_size=1, max_size=30), st.booleans())
@@ -646,15 +435,6 @@ async def test_every_conversation_ends_whatever_the_agent_sends(scripted, is_sol
 async def test_an_agent_that_calls_tools_for_ever_is_cut_off_by_the_step_limit():
     played = await play(ScriptedAgent(MOVE), TalkingUser("Hi."))
     assert (played.termination, played.steps) == ("max_steps", 201)
-
-
-def test_trial_seeds_are_those_that_the_official_engine_draws():
-    state = random.getstate()
-    random.seed(300)
-    official = tuple(random.randint(0, 1000000) for _ in range(4))  # noqa: S311  (seeds)
-    random.setstate(state)
-    assert trial_seeds(300, 4) == official
-    assert trial_seeds(300, 0) == ()
 
 
 # -- recorded conversations --------------------------------------------------------------------

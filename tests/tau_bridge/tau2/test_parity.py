@@ -10,7 +10,7 @@ import pytest
 from evals.reward import reward_of
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.replay import message_history
+from tau_bridge.tau2.replay import message_history, new_world
 from tau_bridge.tau2.results import read_results
 from tau_bridge.tau2.scoring import score_components
 
@@ -133,7 +133,7 @@ def test_gold_paths_and_mere_talk_pass_as_often_as_officially(
     counts = [0, 0]
     for task_id in official_source.task_ids(name):
         task = official_source.task(name, task_id)
-        conversation = gold_conversation(domain.new_world(task), task)
+        conversation = gold_conversation(new_world(domain, task), task)
         hello = [*message_history(task), AssistantMessage(content="I cannot help you.")]
         counts[0] += passes(domain, task, conversation)
         counts[1] += passes(domain, task, hello)
@@ -146,7 +146,7 @@ def test_what_a_world_answers_is_what_a_strict_replay_repeats(official_source, d
     domain = _domain(domains, official_source, name)
     for task_id in official_source.task_ids(name):
         task = official_source.task(name, task_id)
-        messages = gold_conversation(domain.new_world(task), task)
+        messages = gold_conversation(new_world(domain, task), task)
         result = score_components(domain, task, messages, termination="user_stop", lenient=False)
         broken = [c for c in result.components if c.name == "DB" and c.outcome.status == "failed"]
         assert broken == [], task_id
@@ -158,7 +158,7 @@ def test_every_full_telecom_task_can_be_initialised_and_solved(official_source, 
     unsolved = [
         task.id
         for task in official_source.tasks("telecom").values()
-        if not passes(domain, task, gold_conversation(domain.new_world(task), task))
+        if not passes(domain, task, gold_conversation(new_world(domain, task), task))
     ]
     assert unsolved == []
 
@@ -169,6 +169,6 @@ def test_fifteen_retail_tasks_have_gold_calls_that_fail(official_source, domains
     failing = 0
     for task_id in official_source.task_ids("retail"):
         task = official_source.task("retail", task_id)
-        messages = gold_conversation(domain.new_world(task), task)
+        messages = gold_conversation(new_world(domain, task), task)
         failing += any(isinstance(m, ToolMessage) and m.error for m in messages)
     assert failing == 15

@@ -7,6 +7,7 @@ import pytest
 from tau_bridge.errors import HarnessError
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.domains import Domain
+from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.mock import DEFAULT_USER_DATABASE, MockTools, mock_blueprint
 from tau_bridge.tau2.replay import apply_gold, exchanges, set_state
 from tau_bridge.tau2.tasks import EnvAssertion, GoldAction, parse_task
@@ -44,7 +45,7 @@ class Journal:
 
     def replay(self, *messages, initial_state=None, lenient=True):
         """The environment after a conversation; the journal then holds all that happened."""
-        environment = self.domain.new_environment()
+        environment = Environment(self.domain)
         set_state(environment, task(initial_state), messages, lenient=lenient)
         return environment
 
@@ -72,7 +73,7 @@ def called(name, arguments=None, *, by=AssistantMessage, requestor=None, content
 
 
 def test_a_new_environment_is_synchronised_at_once(journal):
-    journal.domain.new_environment()
+    Environment(journal.domain)
     assert journal.lines == ["sync"]
 
 
@@ -98,7 +99,7 @@ def test_a_successful_call_is_synchronised_and_a_failed_one_is_not(journal):
 
 
 def test_an_assertion_is_followed_by_a_synchronisation(journal):
-    environment = journal.domain.new_environment()
+    environment = Environment(journal.domain)
     assertion = EnvAssertion(
         env_type="assistant",
         func_name="assert_number_of_tasks",
@@ -109,13 +110,13 @@ def test_an_assertion_is_followed_by_a_synchronisation(journal):
 
 
 def test_gold_actions_are_not_synchronised(journal):
-    environment = journal.domain.new_environment()
+    environment = Environment(journal.domain)
     apply_gold(environment, [GoldAction(name="create_task", arguments=CREATE)])
     assert journal.lines == ["sync", "create Sow"]
 
 
 def test_gold_actions_that_fail_are_skipped(journal):
-    environment = journal.domain.new_environment()
+    environment = Environment(journal.domain)
     actions = [
         GoldAction(name="create_task", arguments={"user_id": "nobody", "title": "Mow"}),
         GoldAction(name="create_task", arguments={"colour": "red"}),
@@ -207,7 +208,7 @@ def test_a_conversation_that_was_cut_off_may_lack_its_last_results():
 
 
 def test_alone_there_are_no_messages_of_a_user(mock):
-    environment = mock.new_environment(solo=True)
+    environment = Environment(mock, solo=True)
     with pytest.raises(HarnessError, match="solo"):
         set_state(environment, task(), [UserMessage(content="hello")], lenient=True)
 
@@ -221,15 +222,15 @@ def test_telecom_shows_the_user_a_payment_request_and_marks_the_bill_as_paid(tel
     }
     request = called("send_payment_request", {"customer_id": "C1001", "bill_id": "B1002"})
     payment = called("make_payment", by=UserMessage)
-    environment = telecom.new_environment()
+    environment = Environment(telecom)
     set_state(environment, task(initial), [*request], lenient=True)
     assert environment.sides.user_tools.db.surroundings.payment_request.bill_id == "B1002"
-    paid = telecom.new_environment()
+    paid = Environment(telecom)
     set_state(paid, task(initial), [*request, *payment], lenient=True)
     assert paid.sides.user_tools.db.surroundings.payment_request is None
     bill = next(bill for bill in paid.sides.tools.db.bills if bill.bill_id == "B1002")
     assert bill.status.value == "Paid"
-    gold = telecom.new_environment()
+    gold = Environment(telecom)
     set_state(gold, task(initial), [], lenient=True)
     actions = [
         GoldAction(name=message.tool_calls[0].name, **_of(message.tool_calls[0]))

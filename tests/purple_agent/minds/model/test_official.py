@@ -13,6 +13,7 @@ from tau_bridge import wire
 from tau_bridge.messages import ToolCall
 from tau_bridge.tau2.data import open_source
 from tau_bridge.tau2.domains import load_domain
+from tau_bridge.tau2.replay import new_world
 from tests.purple_agent.minds.scripted_model import player
 
 DATA = os.environ.get("TAU2_DATA_DIR")
@@ -71,5 +72,5 @@ async def test_no_change_of_a_gold_plan_is_held_up_for_good(talk, name):
             specs=specs_of(domain),
         )
         begun = talk(player(plan, changes=changes, done=DONE), session=session)
-        made = await play(begun, domain, domain.new_world(task))
+        made = await play(begun, domain, new_world(domain, task))
         assert made == plan, task_id

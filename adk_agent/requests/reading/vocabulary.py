@@ -1,0 +1,87 @@
+"""Vocabulary: the words by which requests name what the installed benchmarks have to play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from adk_agent.requests.reading.refusal import Refusal
+from tau_bridge.benchmark import Benchmark
+from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import WordingError
+
+COMMON_SPLITS = ("base", "test", "train", "small", "full")
+"""Names of splits that a request may use whatever is installed, so that a missing one is refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """What sentences may name, and what to show to whoever wrote one that cannot be read.
+
+    Args:
+        domains: The names of the domains, in their order.
+        example: A request that can be read.
+        lookalikes: English words that look like a misspelled domain, and mean something else.
+        benchmarks: Whose rules of wording are applied, in their order.
+    """
+
+    domains: tuple[str, ...]
+    example: str
+    lookalikes: frozenset[str] = frozenset()
+    benchmarks: tuple[Benchmark, ...] = ()
+
+    @classmethod
+    def of(cls, benchmarks: Benchmarks) -> Vocabulary:
+        """The vocabulary of all opened benchmarks."""
+        domains = benchmarks.domains
+        examples = [example for benchmark in benchmarks.all for example in benchmark.examples]
+        usual = f"Evaluate the agent at http://localhost:9010 on five {_shown(domains)} tasks"
+        return cls(
+            domains=domains,
+            example=examples[0] if examples else usual,
+            lookalikes=frozenset().union(*(each.lookalikes for each in benchmarks.all)),
+            benchmarks=benchmarks.all,
+        )
+
+    @property
+    def domain(self) -> str:
+        """A domain for examples."""
+        return _shown(self.domains)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the benchmarks. In a sentence they say nothing about which tasks."""
+        return tuple(benchmark.name for benchmark in self.benchmarks)
+
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """The names of splits, the common ones first.
+
+        Raises:
+            DataError: A benchmark cannot read which splits it has.
+        """
+        named = (
+            split
+            for benchmark in self.benchmarks
+            for domain in benchmark.domains()
+            for split in benchmark.splits(domain.name)
+        )
+        return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
+
+    def reworded(self, text: str) -> str:
+        """A lower-case text in which domains, benchmarks and tasks have the names known here.
+
+        Raises:
+            Refusal: `bad-number` for a task that does not exist, `ambiguous` for words that can
+                mean two things.
+        """
+        try:
+            for benchmark in self.benchmarks:
+                text = benchmark.reworded(text)
+        except WordingError as error:
+            raise Refusal(error.code, str(error)) from error
+        return text
+
+
+def _shown(domains: tuple[str, ...]) -> str:
+    return domains[0] if domains else "<domain>"

@@ -1,0 +1,244 @@
+"""Calls to an agent by gRPC, with what `PooledTransport` and `GuardedTransport` warrant over HTTP.
+
+All calls to one agent share one connection, as HTTP/2 has it. It goes to an address that the `Gate`
+allowed: gRPC is given that address alone, looks up no name, and uses no proxy of the environment.
+The name in the URL stays the authority of the calls, and the name that a certificate is held
+against.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import httpx
+from a2a.client import Client, ClientCallContext, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientError
+
+from tau_bridge.a2a.cards import GRPC
+from tau_bridge.a2a.faults import RpcStatusError
+from tau_bridge.a2a.guard import current_exchange, too_large
+from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, place
+
+if TYPE_CHECKING:
+    import grpc
+    from a2a.types import (
+        AgentCard,
+        CancelTaskRequest,
+        GetTaskRequest,
+        SendMessageRequest,
+        StreamResponse,
+        Task,
+    )
+
+    from tau_bridge.a2a.guard import Sleep
+    from tau_bridge.a2a.limits import MessengerLimits
+    from tau_bridge.a2a.patience import Patience
+    from tau_bridge.a2a.policy import Gate
+
+T = TypeVar("T")
+
+_IDENTITY_ONLY = 1
+"""The set of compression algorithms that has only "none" in it, as gRPC counts them."""
+_TOO_LARGE = "message larger than max"
+"""What gRPC says of a message that is longer than `grpc.max_receive_message_length`."""
+
+
+async def open_grpc(
+    card: AgentCard,
+    *,
+    gate: Gate,
+    ssl_context: ssl.SSLContext,
+    limits: MessengerLimits,
+    token: str | None,
+    patience: Patience,
+    sleep: Sleep,
+) -> GrpcTransport:
+    """The transport for the one interface that `card` names. Whoever opens it closes it.
+
+    Args:
+        card: As `usable_card` gives it.
+        gate: Which addresses may be called.
+        ssl_context: Whose certificate authorities are trusted.
+        limits: How long connecting may take, and how long an answer may be.
+        token: The agent's bearer token.
+        patience: How long an agent that turns calls away is waited for.
+        sleep: Waits.
+
+    Raises:
+        AgentForbiddenError: The host may not be called.
+        httpx.TransportError: Its name cannot be looked up, or not in time.
+    """
+    timeout = {"connect": limits.connect_timeout_s}
+    url = card.supported_interfaces[0].url
+    request = httpx.Request("POST", url, extensions={"timeout": timeout})
+    addresses = await allowed_addresses(gate, request, url=current_exchange().url)
+    host, port = place(request)
+    address = await _reachable(addresses, port)
+    target = f"ipv6:[{address}]:{port}" if ":" in address else f"ipv4:{address}:{port}"
+    channel = _channel(
+        target,
+        host=host.removesuffix("."),
+        port=port,
+        limits=limits,
+        ssl_context=ssl_context if request.url.scheme == "https" else None,
+    )
+    config = ClientConfig(
+        grpc_channel_factory=lambda _: channel, supported_protocol_bindings=[GRPC]
+    )
+    client = ClientFactory(config).create(card)
+    return GrpcTransport(client, token=token, patience=patience, sleep=sleep)
+
+
+class GrpcTransport:
+    """a2a-sdk's client for gRPC, with bounded answers and repeated calls. Made by `open_grpc`."""
+
+    def __init__(
+        self, client: Client, *, token: str | None, patience: Patience, sleep: Sleep
+    ) -> None:
+        self._client = client
+        self._token = token
+        self._patience = patience
+        self._sleep = sleep
+
+    async def send_message(
+        self, request: SendMessageRequest, *, context: ClientCallContext | None = None
+    ) -> AsyncIterator[StreamResponse]:
+        """Send a message; yields the events of the answer, bounded by the current `Exchange`.
+
+        Raises:
+            AgentReplyTooLargeError: They are too long together, or one is.
+            RpcStatusError: The call failed.
+            A2AError: The agent answered with an error.
+        """
+        with_token = self._with_token(context)
+
+        async def begin() -> tuple[AsyncIterator[StreamResponse], StreamResponse | None]:
+            events = self._client.send_message(request, context=with_token)
+            return events, await anext(events, None)
+
+        events, event = await self._reached(begin)
+        received = 0
+        while event is not None:
+            received = _counted(received, event.ByteSize())
+            yield event
+            with _statuses():
+                event = await anext(events, None)
+
+    async def get_task(
+        self, request: GetTaskRequest, *, context: ClientCallContext | None = None
+    ) -> Task:
+        """The task as it stands now. Raises what `send_message` does."""
+        with_token = self._with_token(context)
+        task = await self._reached(lambda: self._client.get_task(request, context=with_token))
+        _counted(0, task.ByteSize())
+        return task
+
+    async def cancel_task(
+        self, request: CancelTaskRequest, *, context: ClientCallContext | None = None
+    ) -> Task:
+        """Ask for a task to be canceled. Raises what `send_message` does."""
+        with_token = self._with_token(context)
+        return await self._reached(lambda: self._client.cancel_task(request, context=with_token))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.close()
+
+    async def _reached(self, call: Callable[[], Awaitable[T]]) -> T:
+        """What `call` gives, made again where it did not reach the agent (see `patience`)."""
+        retries, waited_s = 0, 0.0
+        while True:
+            try:
+                with _statuses():
+                    return await call()
+            except RpcStatusError as exc:
+                wait_s = self._patience.wait_after_break_s(retries=retries, waited_s=waited_s)
+                if wait_s is None or not exc.is_between:
+                    raise
+            retries, waited_s = retries + 1, waited_s + wait_s
+            current_exchange().retries += 1
+            await self._sleep(wait_s)
+
+    def _with_token(self, context: ClientCallContext | None) -> ClientCallContext:
+        sent = dict((context and context.service_parameters) or {})
+        if self._token is not None:
+            sent["authorization"] = f"Bearer {self._token}"
+        return ClientCallContext(service_parameters=sent)
+
+
+def _counted(received: int, more: int) -> int:
+    """The bytes of an answer so far.
+
+    Raises:
+        AgentReplyTooLargeError: There are too many.
+    """
+    current = current_exchange()
+    current.received_bytes += more
+    if received + more > current.max_bytes:
+        raise too_large(current)
+    return received + more
+
+
+@contextlib.contextmanager
+def _statuses() -> Iterator[None]:
+    """What the SDK raises for a gRPC status that is no A2A error comes out as RpcStatusError."""
+    import grpc  # an extra: only who calls by gRPC has it
+
+    try:
+        yield
+    except A2AClientError as exc:
+        cause = exc.__cause__
+        if not isinstance(cause, grpc.aio.AioRpcError):
+            raise
+        status, details = cause.code().name, cause.details() or ""
+        if status == "RESOURCE_EXHAUSTED" and _TOO_LARGE in details:
+            raise too_large(current_exchange()) from exc
+        raise RpcStatusError(status, details) from exc
+
+
+async def _reachable(addresses: tuple[str, ...], port: int) -> str:
+    """The first of a host's addresses that takes a connection, else the last."""
+    for address in addresses[:-1]:
+        with contextlib.suppress(OSError):  # TimeoutError is one
+            async with asyncio.timeout(DETOUR_S):
+                _, writer = await asyncio.open_connection(address, port)
+            writer.close()
+            return address
+    return addresses[-1]
+
+
+def _channel(
+    target: str,
+    *,
+    host: str,
+    port: int,
+    limits: MessengerLimits,
+    ssl_context: ssl.SSLContext | None,
+) -> grpc.aio.Channel:
+    import grpc  # an extra: only who calls by gRPC has it
+
+    authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    options: list[tuple[str, Any]] = [
+        ("grpc.default_authority", authority),
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.service_config_disable_resolution", 1),
+        # Otherwise two messengers would share a connection, and what they know of it.
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.compression_enabled_algorithms_bitset", _IDENTITY_ONLY),
+        ("grpc.max_receive_message_length", limits.max_reply_bytes),
+        # How long connecting may take; and an agent that is back is called within a second.
+        ("grpc.min_reconnect_backoff_ms", round(limits.connect_timeout_s * 1000)),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 1000),
+    ]
+    if ssl_context is None:
+        return grpc.aio.insecure_channel(target, options)
+    options.append(("grpc.ssl_target_name_override", host))
+    trusted = map(ssl.DER_cert_to_PEM_cert, ssl_context.get_ca_certs(binary_form=True))
+    # A context that reads its authorities from a folder cannot list them: then gRPC's own count.
+    roots = "".join(trusted).encode() or None
+    return grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(roots), options)

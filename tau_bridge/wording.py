@@ -1,0 +1,36 @@
+"""Wording: what the benchmarks' own rules for reading requests have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tau_bridge.errors import WordingError
+
+TASK_NOUN: Final = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|samples?)"
+"""A regular expression for what a thing to play is called."""
+
+
+def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
+    """The task's id, where a text has it whole (`q07_refund`) or only its number (`q07`).
+
+    Args:
+        said: What stands in the text.
+        ids: All of the domain.
+        what: What an id is of, in words.
+        shown_by: The command that lists them.
+
+    Raises:
+        WordingError: `bad-number` where there is none.
+    """
+    known = tuple(ids)
+    found = [each for each in known if each == said or each.startswith(f"{said}_")]
+    if len(found) == 1:
+        return found[0]
+    if "_" in said:
+        return said  # planning names the nearest
+    raise WordingError(
+        "bad-number",
+        f"there is no {what} {said!r}: `{shown_by}` shows their ids, of which the first is "
+        f"{known[0]!r}",
+    )

@@ -1,0 +1,101 @@
+"""Where the simulated user is at fault: each rule by hand."""
+
+import pytest
+
+from evals.diagnosis import CallDifference
+from tests.evals.diagnosis.plays import BEGUN, MISSING, TOGGLE, WRONG, diagnose, said
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "early"),
+    [
+        ("Shall I change it? (yes/no)", "Yes, please. ###STOP###", True),
+        ("Please confirm the change.", "###STOP###", True),
+        ("Which city?", "###OUT-OF-SCOPE###", True),
+        ("Shall I change it?", "No, leave it. ###STOP###", False),
+        ("Done. Is there anything else?", "###STOP###", False),
+        ("Anything else I can help with?", "Yes, thanks! ###STOP###", False),
+        ("All done.", "Thanks ###STOP###", False),
+    ],
+)
+def test_a_user_that_hangs_up_before_the_agent_could_act_is_at_fault(asked, answered, early):
+    found = diagnose(MISSING, turns=said(*BEGUN, asked, answered))
+    assert (found.kind == "user_simulator") is early
+    assert (found.side == "user") is early
+
+
+ASKED = "Which task is it?"
+
+
+@pytest.mark.parametrize("left", ["###STOP###", "Yes. ###STOP###", "###OUT-OF-SCOPE###"])
+def test_a_user_may_leave_when_it_is_asked_the_same_again(left):
+    first = said("Hi!", "Move me.", ASKED, left)
+    assert diagnose(MISSING, turns=first).side == "user"
+    again = diagnose(MISSING, turns=said("Hi!", "Move me.", ASKED, "That one.", ASKED, left))
+    assert (again.kind, again.side) == ("loop", "agent")
+    assert again.summary == (
+        f"The agent asked the same question 2 times ({ASKED!r}), and the user left."
+    )
+    often = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *[ASKED, "That one."] * 46, ASKED, left)
+    )
+    assert (often.kind, often.side) == ("loop", "agent")
+    assert often.summary == f"The agent asked the same question 47 times ({ASKED!r})."
+
+
+def test_a_user_may_leave_after_many_turns_that_came_to_nothing():
+    letters = "abcdefg"
+    talk = [text for each in letters for text in (f"Do you know {each * 9}?", "No.")]
+    found = diagnose(
+        MISSING, turns=said("Hi!", "Move me.", *talk, "How old are you?", "###STOP###")
+    )
+    assert (found.kind, found.side) == ("missing_write", "agent")
+    assert "The agent took 8 turns in a row without a new call." in found.findings
+    brief = said("Hi!", "Move me.", *talk[2:], "How old are you?", "###STOP###")
+    assert diagnose(MISSING, turns=brief).side == "user"
+
+
+def test_a_user_that_has_nothing_to_answer_is_at_fault_only_where_it_was_asked():
+    told = said("Hi!", "Move me.", "That is how it is.", "###OUT-OF-SCOPE###")
+    assert diagnose(MISSING, turns=told).side == "agent"
+
+
+def test_a_user_that_stops_with_its_first_words_is_at_fault():
+    assert diagnose(MISSING, turns=said("Hi!", "Bye. ###STOP###")).kind == "user_simulator"
+
+
+@pytest.mark.parametrize(
+    ("asked", "at_fault"),
+    [
+        ("Please turn on roaming on your phone.", True),
+        ("Now run toggle_roaming()", True),
+        ("Roaming is expensive.", False),
+        ("Please restart your phone. Roaming is off.", False),
+    ],
+)
+def test_a_user_that_does_not_do_what_it_was_asked_is_at_fault(asked, at_fault):
+    found = diagnose(TOGGLE, turns=said(*BEGUN, asked, "Hm. ###STOP###"))
+    assert (found.kind == "user_simulator") is at_fault
+
+
+def test_a_user_that_is_asked_with_the_last_words_had_no_time_to_follow():
+    assert diagnose(TOGGLE, turns=said("Hi", "Hi", "Please turn on roaming.")).side == "agent"
+
+
+def test_a_user_that_says_other_than_its_instructions_misleads_the_agent():
+    turns = said("Where to?", "To Basel, please.", "Done.", "###STOP###")
+    misled = diagnose(WRONG, turns=turns, instructions="You move to Bern.")
+    assert (misled.kind, misled.also, misled.side) == ("user_simulator", ("wrong_write",), "user")
+    told = diagnose(WRONG, turns=turns, instructions="Say Basel first, then Bern.")
+    assert told.kind == "wrong_write"
+
+
+def test_a_user_that_calls_with_arguments_of_its_own_is_at_fault():
+    made = {"how": "differs", "name": "switch", "requestor": "user", "message": 4}
+    unknown = CallDifference(**made, arguments={"x": 1}, expected={}, differing=("x",))
+    assert diagnose(unknown).kind == "user_simulator"
+    other = CallDifference(
+        **made, arguments={"mode": "slow"}, expected={"mode": "fast"}, differing=("mode",)
+    )
+    assert diagnose(other, turns=said("Set it to fast.", "ok")).kind == "user_simulator"
+    assert diagnose(other, turns=said("Set it to slow.", "ok")).kind == "wrong_write"

@@ -1,0 +1,11 @@
+"""Which tools there are, and which of them change something."""
+
+from tau_bridge.tau2.tool_names import TOOL_NAMES
+
+
+def test_the_whitelist_counts_the_tools_that_change_state():
+    changing = {
+        name: (sum(names.agent.values()), sum(names.user.values()))
+        for name, names in TOOL_NAMES.items()
+    }
+    assert changing == {"airline": (6, 0), "mock": (2, 1), "retail": (7, 0), "telecom": (6, 15)}
