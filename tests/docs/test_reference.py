@@ -20,6 +20,7 @@ from adk_agent.play.visible import MAX_REPORTED_STEPS
 from adk_agent.requests import agentbeats
 from adk_agent.requests.reading.refusal import RefusalCode
 from adk_agent.results.comparison import AgentComparison, RunComparison
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.leaderboard import leaderboard_row
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport, TrialEvaluations
@@ -52,13 +53,13 @@ from evals.judge.detection import DETECTORS
 from evals.judge.judgment import Quality
 from evals.judge.modes import FAILURE_MODES
 from evals.judge.rules import DEDUCTIONS, QUALITIES
-from evals.outcome import ComponentName
 from evals.statistics import Comparison
 from evals.trace import InteractionStep, Trace
 from purple_agent.teams.plan import FaultKind
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.proxy import ProxyLimits
 from tau_bridge.a2a.traceability import FILE_LIMITS, ReportLimits
+from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.exercises import questions
 from tau_bridge.tau2.loop import Termination
 from tau_bridge.teams import teams
@@ -149,6 +150,7 @@ def report_of_one_scored_trial():
                 EvaluationReport,
                 SummaryRow,
                 ReferenceScore,
+                HeadlineRow,
                 TaskRow,
                 TrialRow,
                 TeamRow,
@@ -190,7 +192,9 @@ def test_every_way_to_end_is_explained():
 
 
 def test_every_component_is_explained():
-    assert names("scoring.md", "component") == set(get_args(ComponentName))
+    bundled = open_benchmarks(lambda _: {})
+    components = {name for each in bundled.domains for name in bundled.domain(each).components}
+    assert names("scoring.md", "component") == components
 
 
 def test_every_config_key_is_explained():
