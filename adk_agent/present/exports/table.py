@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from adk_agent.core.printable import printable
@@ -63,13 +63,13 @@ def to_csv(run: PlayedRun, benchmarks: Benchmarks) -> Export:
     return Export(outputs=(Output(name=FILE, chunks=_lines(run, columns([*names, *played]))),))
 
 
-def columns(components: Iterable[str]) -> dict[str, str | None]:
-    """The columns in their order; those of components with the component's name."""
-    return {
-        **dict.fromkeys(_BEFORE),
-        **{f"reward_{name.lower()}": name for name in components},
-        **dict.fromkeys(_AFTER),
-    }
+def columns(components: Iterable[str]) -> tuple[str, ...]:
+    """The columns in their order; components that differ in case alone share one."""
+    return (*_BEFORE, *dict.fromkeys(map(_column, components)), *_AFTER)
+
+
+def _column(component: str) -> str:
+    return f"reward_{component.lower()}"
 
 
 def inert(text: str) -> str:
@@ -83,14 +83,14 @@ def inert(text: str) -> str:
     return f"'{shown}" if text.startswith(_FORMULA) else shown
 
 
-def _lines(run: PlayedRun, header: Mapping[str, str | None]) -> Iterator[str]:
+def _lines(run: PlayedRun, header: Sequence[str]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(header)
     for part in run.parts():
         common = {"run_id": run.report.run_id, "role": part[0].role, **_origin(run, part[1])}
         for row in run.rows(part):
-            values = {**common, **_values(row, header)}
+            values = {**dict.fromkeys(header), **common, **_values(row)}
             writer.writerow([_cell(values[column]) for column in header])
             yield buffer.getvalue()
             buffer.seek(0)
@@ -102,17 +102,17 @@ def _origin(run: PlayedRun, domain: str) -> dict[str, str]:
     return {"data_source": data.source, "data_revision": data.revision}
 
 
-def _values(row: TrialRow, header: Mapping[str, str | None]) -> dict[str, Any]:
+def _values(row: TrialRow) -> dict[str, Any]:
     why = row.diagnosis
     given: Mapping[str, Any] = row.model_dump(
         include={*_BEFORE, *_AFTER} - {"reward_basis"}, exclude={"diagnosis"}
     )
     return {
+        **{_column(name): value for name, value in row.reward_breakdown.items()},
         **given,
         "repair_kinds": counted(row.repair_kinds),
         "passed": row.passed if row.status == "scored" else None,
         "reward_basis": " ".join(row.basis),
-        **{column: row.reward_breakdown.get(name) for column, name in header.items() if name},
         "failure_kind": why.kind if why is not None else None,
         "failure_side": why.side if why is not None else None,
         "failure_summary": why.summary if why is not None else None,

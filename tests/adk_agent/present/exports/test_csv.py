@@ -100,6 +100,18 @@ def test_a_component_of_another_benchmark_has_a_column_after_those_of_the_bundle
     assert [row[header.index(name)] for name in added] == ["", "", "0.0"]
 
 
+def test_components_that_differ_in_case_share_a_column_and_keep_their_values(stored, benchmarks):
+    class Lower(Questions):
+        def domains(self):
+            return (DomainInfo(name="questions", components=("db",)),)
+
+    folder = stored(trial(), trial("sum", domain="questions", reward_breakdown={"db": 0.5}))
+    run = open_run(folder, "run-1", veil=Veil())
+    [output] = to_csv(run, Benchmarks([*benchmarks.all, Lower()])).outputs
+    rows = csv.DictReader(io.StringIO("".join(output.chunks), newline=""))
+    assert [row["reward_db"] for row in rows] == ["1.0", "0.5"]
+
+
 def described_columns():
     """The columns that the page describes, in its order."""
     table = PAGE.read_text().split("| Column |")[1].split("\n\n")[0]
