@@ -157,11 +157,11 @@ class Assembly:
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:
         """Looked up once: going through all entry points takes as long as a few trials."""
-        return trial_evaluators(self.settings)
+        return trial_evaluators(default_spec(self.settings), without=self.settings.without)
 
     @cached_property
     def _trace_evaluators(self) -> EvaluatorRegistry:
-        return trace_evaluators(self.settings)
+        return trace_evaluators(default_spec(self.settings), without=self.settings.without)
 
     def pipeline(self) -> Pipeline:
         """A new pipeline: of ADK's agents where a language model speaks for them, else by rules.

@@ -26,7 +26,6 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from adk_agent.core.settings import Settings
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import score_entry
 from evals.base import BaseEvaluator, Evaluation, EvaluationContext
@@ -209,7 +208,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("most", nargs="?", type=int, default=100_000, metavar="MOST_STEPS")
     options = parser.parse_args()
-    evaluators = trace_evaluators(Settings.load(offline=True))
+    evaluators = trace_evaluators()
     names = [
         {"failure_modes": "modes", "text_similarity": "text"}.get(n, n) for n in evaluators.names
     ]

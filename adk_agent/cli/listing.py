@@ -113,7 +113,7 @@ def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
-    registry = trace_evaluators(Settings.load(offline=True))
+    registry = trace_evaluators(without=Settings.load().without)
     return [
         {
             "evaluator": evaluator.name,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
+from adk_agent.core.models import default_spec
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
@@ -57,7 +58,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """
     settings = Settings.load(offline=parsed.offline or None, without=_without(parsed.without))
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
-    evaluators = trace_evaluators(settings)
+    evaluators = trace_evaluators(default_spec(settings), without=settings.without)
     # The steps of a long trace live to the end: looking through them for garbage takes a third of
     # the time.
     gc.freeze()

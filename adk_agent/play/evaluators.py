@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable
 from importlib import metadata
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.models import LiteLlmCompletion, default_spec, load_litellm
-from adk_agent.core.settings import Settings
+from adk_agent.core.models import LiteLlmCompletion, ModelSpec, load_litellm
 from adk_agent.play.scoring import RESERVED
 from evals.base import BaseEvaluator
 from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorError, EvaluatorRegistry, check_evaluator
@@ -28,29 +27,41 @@ EVALUATORS_GROUP = "greenroom.evaluators"
 """The group of entry points under which a distribution offers evaluators."""
 
 
-def trial_evaluators(settings: Settings) -> EvaluatorRegistry:
-    """What judges trials of τ²-bench.
+def trial_evaluators(model: ModelSpec | None = None, *, without: str = "") -> EvaluatorRegistry:
+    """What judges most trials.
 
     A model is asked there about teams alone, and not about failure modes: most trials are the
     conversation of one agent, and there are many of them.
+
+    Args:
+        model: Judges; None: rules do.
+        without: The names of evaluators and metrics that are switched off, with commas between.
+
+    Raises:
+        RequestError: what is to be switched off does not exist.
     """
-    return _evaluators(settings, thorough=False)
+    return _evaluators(model, without, thorough=False)
 
 
 def trace_evaluators(
-    settings: Settings,
+    model: ModelSpec | None = None,
     *,
+    without: str = "",
     timeout_s: float = DEFAULT_TIMEOUT_S,
     metrics_timeout_s: float = METRIC_TIMEOUT_S,
 ) -> EvaluatorRegistry:
-    """What judges exercises and traces from files: everything."""
+    """What judges trials in which a team is watched, and traces from files: everything.
+
+    The arguments are those of `trial_evaluators`.
+    """
     return _evaluators(
-        settings, thorough=True, timeout_s=timeout_s, metrics_timeout_s=metrics_timeout_s
+        model, without, thorough=True, timeout_s=timeout_s, metrics_timeout_s=metrics_timeout_s
     )
 
 
 def _evaluators(
-    settings: Settings,
+    spec: ModelSpec | None,
+    without: str,
     *,
     thorough: bool,
     timeout_s: float = DEFAULT_TIMEOUT_S,
@@ -61,7 +72,6 @@ def _evaluators(
     Raises:
         RequestError: what is to be switched off does not exist.
     """
-    spec = default_spec(settings)
     ask = LiteLlmCompletion(spec).ask if spec is not None else None
     load = load_litellm if spec is not None else None
     by = f"llm:{spec.name}" if spec is not None else "rules"
@@ -83,7 +93,7 @@ def _evaluators(
         warnings=(*warnings, *more_warnings),
     )
     evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=timeout_s)
-    _switch_off(settings.without, evaluators, registry)
+    _switch_off(without, evaluators, registry)
     return evaluators
 
 

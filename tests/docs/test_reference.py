@@ -251,7 +251,7 @@ def test_every_flag_of_score_is_explained():
 
 
 def test_every_key_of_a_scored_trace_is_explained():
-    evaluators = trace_evaluators(Settings.load(offline=True))
+    evaluators = trace_evaluators()
     entry = TraceEntry(id="t", line=1, trace=Trace(trace_id="t"))
     scored = asyncio.run(score_entry(entry, evaluators, versions={}))
     assert names("coordination.md", "key") == set(scored)
@@ -308,7 +308,7 @@ def test_all_that_an_evaluator_is_given_and_returns_is_explained():
 def test_every_tier_is_explained_with_the_evaluators_that_come_along():
     rows = rows_of("evaluators.md", "tier")
     told = {row[0]: set(re.findall(r"`(\w+)`", row[2])) or {row[2]} for row in rows}
-    registered = trace_evaluators(Settings.load(offline=True)).all
+    registered = trace_evaluators().all
     for tier in Tier:
         (evaluators,) = [
             names for head, names in told.items() if head.startswith(f"`Tier.{tier.name}`")

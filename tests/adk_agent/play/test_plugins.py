@@ -7,7 +7,6 @@ from textwrap import dedent, indent
 import pytest
 
 from adk_agent.cli.main import main
-from adk_agent.core.settings import Settings
 from adk_agent.play.evaluators import trace_evaluators
 from evals.base import EvaluationContext
 from evals.trace import CallType, InteractionStep, Trace
@@ -69,7 +68,7 @@ def source(template, name, body):
 
 
 def evaluations(**limits):
-    registry = trace_evaluators(Settings.load(offline=True), **limits)
+    registry = trace_evaluators(**limits)
     done = asyncio.run(registry.run(EvaluationContext(trace=TRACE)))
     return {each.evaluator: each for each in done}
 
