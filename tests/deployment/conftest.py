@@ -9,6 +9,7 @@ import pytest
 
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.play.evaluation import EvaluationDeps
+from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
@@ -21,6 +22,12 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def benchmarks():
     return open_benchmarks(lambda _: {})
+
+
+@pytest.fixture(scope="session")
+def vocabulary(benchmarks):
+    """What requests may name of the bundled benchmarks."""
+    return Vocabulary.of(benchmarks)
 
 
 @pytest.fixture

@@ -212,21 +212,21 @@ def test_the_manifest_sets_variables_that_are_read_from_settings_it_declares(man
     assert declared["llm_api_key"]["secret"] is True
 
 
-def test_the_manifests_default_assessment_is_one_that_is_understood(manifest):
+def test_the_manifests_default_assessment_is_one_that_is_understood(manifest, vocabulary):
     metadata = manifest["metadata"]
     participants = dict.fromkeys(metadata["participant_roles"], "http://127.0.0.1:8080/agent/")
     request = read_agentbeats(
-        {"participants": participants, "config": metadata["assessment_config"]}
+        {"participants": participants, "config": metadata["assessment_config"]}, vocabulary
     )
     assert request.warnings == ()
     assert [each.role for each in request.participants] == ["agent"]
 
 
-def test_the_scenario_is_an_assessment_that_is_understood(scenario):
+def test_the_scenario_is_an_assessment_that_is_understood(scenario, vocabulary):
     [participant] = scenario["participants"]
     address = f"http://{participant['name']}:9009"
     request = read_agentbeats(
-        {"participants": {participant["name"]: address}, "config": scenario["config"]}
+        {"participants": {participant["name"]: address}, "config": scenario["config"]}, vocabulary
     )
     assert request.warnings == ()
     allowed = scenario["green_agent"]["env"]["GREENROOM_ALLOWED_HOSTS"]

@@ -122,7 +122,7 @@ def test_results_that_say_little_are_named_with_the_reason(ask):
 
 
 async def test_the_queries_read_what_an_evaluation_in_two_shards_returns(
-    ask, make_deps, benchmarks
+    ask, make_deps, benchmarks, vocabulary
 ):
     rows = []
     for shard in (0, 1):
@@ -136,7 +136,7 @@ async def test_the_queries_read_what_an_evaluation_in_two_shards_returns(
                 "num_shards": 2,
             },
         }
-        plan = resolve(read_agentbeats(record), benchmarks)
+        plan = resolve(read_agentbeats(record, vocabulary), benchmarks)
         deps = make_deps(new_run_id=lambda shard=shard: f"run-{shard}")
         rows.append(report_data(await evaluate(plan, deps, request="")))
     [found] = ask("overall", ("echo", rows))
