@@ -29,7 +29,7 @@ EVALUATORS_GROUP = "greenroom.evaluators"
 
 
 def trial_evaluators(settings: Settings) -> EvaluatorRegistry:
-    """What judges trials of τ²-bench.
+    """What judges trials.
 
     A model is asked there about teams alone, and not about failure modes: most trials are the
     conversation of one agent, and there are many of them.

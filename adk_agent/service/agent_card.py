@@ -26,17 +26,20 @@ INPUT_MODES = ("text/plain", "application/json", "text/markdown")
 OUTPUT_MODES = ("text/plain", "application/json")
 BEARER = "bearer"
 
+# The card is made before anything is loaded that takes long, so it does not know which benchmarks are
+# installed: `<domain>` stands for any of their domains.
 EVALUATE = AgentSkill(
     id="evaluate-agents",
     name="Evaluate agents",
     description=(
-        "Plays τ²-bench tasks against A2A agents, and reports their scores with pass^k, latency, "
-        "and what could not be measured."
+        "Plays the tasks of benchmarks against A2A agents, and reports their scores with pass^k, "
+        "latency, and what could not be measured. A request without a known domain is answered "
+        "with those that are installed."
     ),
-    tags=["evaluation", "tau2-bench", "green-agent"],
+    tags=["evaluation", "benchmarks", "green-agent"],
     examples=[
-        "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
-        "Evaluate the bundled oracle and null agents on all retail tasks",
+        "Evaluate the agent at http://localhost:9010 on five <domain> tasks, two trials each",
+        "Evaluate the bundled echo and null agents on all <domain> tasks",
     ],
 )
 TEAMS = AgentSkill(
@@ -46,10 +49,10 @@ TEAMS = AgentSkill(
         "Gives a team of agents an exercise, or a benchmark task, and judges its coordination: "
         "hand-offs, repeated work, lost information, and who held the others up."
     ),
-    tags=["coordination", "multi-agent", "traceability"],
+    tags=["teamwork", "multi-agent", "traceability"],
     examples=[
-        "Evaluate the team at http://localhost:9010 on all coordination exercises",
-        "Evaluate team:star5 on two coordination exercises",
+        "Evaluate the team at http://localhost:9010 on all <domain> tasks",
+        "Evaluate team:star5 on two <domain> tasks",
     ],
 )
 ASSESSMENT = AgentSkill(
@@ -63,7 +66,7 @@ ASSESSMENT = AgentSkill(
     examples=[
         (
             '{"participants": {"agent": "http://localhost:9010"}, '
-            '"config": {"domain": "airline", "num_tasks": 5}}'
+            '"config": {"domain": "<domain>", "num_tasks": 5}}'
         ),
     ],
     input_modes=["text/plain", "application/json"],
@@ -91,7 +94,7 @@ def build_card(
     card = AgentCard(
         name="Greenroom",
         description=(
-            "A green agent (assessor): plays τ²-bench tasks against A2A agents and reports "
+            "A green agent (assessor): plays the tasks of benchmarks against A2A agents and reports "
             "scores that name their data, their versions and what they lack."
         ),
         version=version,

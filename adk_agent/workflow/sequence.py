@@ -35,7 +35,7 @@ def build_root_agent(deps: WorkflowDeps) -> RootAgent:
         warnings.filterwarnings("ignore", message=".*SequentialAgent.*")
         return RootAgent(
             name=NAME,
-            description="Evaluates A2A agents on τ²-bench tasks and explains the scores.",
+            description="Evaluates A2A agents on the tasks of benchmarks and explains the scores.",
             sub_agents=[
                 build_selector(deps.selector, _lookup(deps)),
                 EvaluationRunner(deps.evaluation),

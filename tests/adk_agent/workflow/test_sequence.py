@@ -6,7 +6,7 @@ from google.adk.agents import LlmAgent, SequentialAgent
 
 from adk_agent.core.plan import Overrides
 from adk_agent.requests.draft import SelectorDraft, draft_of, request_of, ungrounded
-from adk_agent.requests.reader import Refusal, read_request
+from adk_agent.requests.reader import Refusal
 from adk_agent.runs.store import load_report
 from adk_agent.workflow import state
 from adk_agent.workflow.interpreter import InterpreterDeps, offline_interpreter_model
@@ -55,7 +55,7 @@ def build(make_deps, benchmarks, saved, tmp_path):
             WorkflowDeps(
                 selector=SelectorDeps(
                     catalogue=lambda: benchmarks,
-                    model=selector or offline_selector_model(),
+                    model=selector or offline_selector_model(lambda: benchmarks),
                 ),
                 evaluation=make_deps(),
                 interpreter=InterpreterDeps(
@@ -204,9 +204,9 @@ async def test_an_address_that_is_not_to_be_evaluated_is_no_agent_for_a_model_ei
         ),
     ],
 )
-def test_numbers_may_be_written_in_words_and_ranges(sentence, fields):
+def test_numbers_may_be_written_in_words_and_ranges(vocabulary, sentence, fields):
     draft = SelectorDraft(agents=["builtin:null"], **fields)
-    assert ungrounded(draft, sentence) == []
+    assert ungrounded(draft, sentence, vocabulary) == []
 
 
 async def test_what_the_rules_see_through_no_model_can_allow(build, ask):
@@ -216,28 +216,28 @@ async def test_what_the_rules_see_through_no_model_can_allow(build, ask):
     assert seen == []
 
 
-async def test_a_model_may_read_what_the_rules_cannot(build, ask, make_deps):
+async def test_a_model_may_read_what_the_rules_cannot(build, ask, read, make_deps):
     sentence = "Bitte bewerte builtin:null mit 2 Aufgaben aus mock"
     with pytest.raises(Refusal):
-        read_request(sentence)
+        read(sentence)
     result, _ = await ask(build(selector=answering(drafted())), sentence)
     assert result.problem is None
     assert report_of(make_deps).plan.total_trials == 2
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_draft_keeps_whether_the_first_tasks_are_meant(first):
+def test_a_draft_keeps_whether_the_first_tasks_are_meant(read, first):
     words = "the first two" if first else "two"
-    draft = draft_of(read_request(f"Evaluate builtin:null on {words} mock tasks"))
+    draft = draft_of(read(f"Evaluate builtin:null on {words} mock tasks"))
     (selection,) = request_of(SelectorDraft.model_validate_json(draft.model_dump_json())).selections
     assert (selection.num_tasks, selection.first) == (2, first)
 
 
-def test_the_id_of_a_task_is_not_found_inside_a_number_or_an_address():
+def test_the_id_of_a_task_is_not_found_inside_a_number_or_an_address(vocabulary):
     draft = SelectorDraft(
         agents=["http://127.0.0.1:9010"], selections=[{"domain": "airline", "task_ids": ["0", "1"]}]
     )
-    found = ungrounded(draft, "airline task 10 of http://127.0.0.1:9010")
+    found = ungrounded(draft, "airline task 10 of http://127.0.0.1:9010", vocabulary)
     assert found == ["the task id '0'", "the task id '1'"]
 
 
