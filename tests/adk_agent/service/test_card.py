@@ -72,7 +72,7 @@ def test_the_examples_of_the_skills_are_understood_with_any_domain(skill, read, 
             assert plan.domains == (domain,)
 
 
-@pytest.mark.parametrize("skill", [EVALUATE, TEAMS, ASSESSMENT], ids=lambda skill: skill.id)
+@pytest.mark.parametrize("skill", [EVALUATE, TEAMS], ids=lambda skill: skill.id)
 def test_an_example_that_is_sent_as_it_stands_is_answered_with_the_domains(skill, capsys):
     for example in skill.examples:
         assert main(["run", example, "--dry-run", "--offline"]) == 2
