@@ -7,7 +7,6 @@ import sys
 
 from adk_agent.cli import serve
 from adk_agent.cli.edge import run_command
-from adk_agent.cli.main import add_server_arguments
 
 
 def main() -> int:
@@ -15,7 +14,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m adk_agent", description="Serve the green agent over A2A."
     )
-    add_server_arguments(parser)
+    serve.add_arguments(parser)
     return run_command(serve.execute, parser.parse_args())
 
 

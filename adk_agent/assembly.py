@@ -22,11 +22,12 @@ from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.play.executors.base import ExecutorName, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
+from adk_agent.play.pipeline import Pipeline, RulesPipeline
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
-from adk_agent.results.markdown import render_markdown
-from adk_agent.runs.store import load_report, rewrite_markdown
+from adk_agent.requests.lookup import LookupTools
+from adk_agent.results.report import OnReport, ignored
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
@@ -162,35 +163,54 @@ class Assembly:
     def _trace_evaluators(self) -> EvaluatorRegistry:
         return trace_evaluators(self.settings)
 
-    def root_agent(self) -> RootAgent:
-        """A new workflow agent."""
-        # ADK takes seconds to import, and the process that serves needs none of it.
-        from adk_agent.workflow.interpreter import InterpreterDeps, offline_interpreter_model
+    def pipeline(self) -> Pipeline:
+        """A new pipeline: of ADK's agents where a language model speaks for them, else by rules.
+
+        Raises:
+            DataError: The data of a benchmark are not there.
+        """
+        if not self.settings.by_rules:
+            from adk_agent.workflow.session import WorkflowPipeline
+
+            return WorkflowPipeline(self.root_agent)
+        benchmarks = self.open_benchmarks()
+        deps = self.evaluation_deps(benchmarks)
+        lookup = LookupTools(
+            catalogue=lambda: benchmarks,
+            results_dir=deps.results_dir,
+            new_messenger=deps.new_messenger,
+        )
+        return RulesPipeline(deps=deps, catalogue=benchmarks, registered=lookup.registered)
+
+    def root_agent(self, on_report: OnReport = ignored) -> RootAgent:
+        """A new workflow agent.
+
+        Args:
+            on_report: Is given the report of each evaluation that it has finished.
+        """
+        # ADK takes seconds to import, and who goes by rules needs none of it.
+        from adk_agent.workflow.agents import WorkflowDeps
+        from adk_agent.workflow.interpreter import InterpreterDeps
         from adk_agent.workflow.models import agent_author, agent_model
-        from adk_agent.workflow.selector import SelectorDeps, offline_selector_model
-        from adk_agent.workflow.sequence import WorkflowDeps, build_root_agent
+        from adk_agent.workflow.selector import SelectorDeps
+        from adk_agent.workflow.sequence import build_root_agent
 
         benchmarks = self.open_benchmarks()
-        results_dir = self.settings.results_dir
+        model = agent_model(self.settings)
         return build_root_agent(
             WorkflowDeps(
                 selector=SelectorDeps(
                     catalogue=lambda: benchmarks,
-                    model=agent_model(self.settings, offline_selector_model(lambda: benchmarks)),
+                    model=model,
                     may_register=self.may_register,
                 ),
                 evaluation=self.evaluation_deps(benchmarks),
                 interpreter=InterpreterDeps(
-                    model=agent_model(self.settings, offline_interpreter_model()),
+                    model=model,
+                    results_dir=self.settings.results_dir,
                     author=agent_author(self.settings),
-                    save=lambda run_id, prose, author: rewrite_markdown(
-                        results_dir,
-                        run_id,
-                        render_markdown(
-                            load_report(results_dir, run_id), interpretation=prose, author=author
-                        ),
-                    ),
                 ),
+                on_report=on_report,
             )
         )
 

@@ -19,11 +19,10 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate
+from adk_agent.requests.by_rules import plan_by_rules
 from adk_agent.requests.lookup import LookupTools, answered, as_text
-from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import Vocabulary, read_request
 from adk_agent.results.progress import Progress
-from adk_agent.runs.results import explain_by_rules, results_row
+from adk_agent.runs.results import results_row
 from adk_agent.runs.tracking import read_status
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
@@ -170,8 +169,7 @@ class EvaluationTools(LookupTools):
                 begun.set_result(None)
 
         try:
-            report = await evaluate(plan, deps, request=request, run_id=run_id, on_progress=saw)
-            await asyncio.to_thread(explain_by_rules, self._results_dir, report)
+            await evaluate(plan, deps, request=request, run_id=run_id, on_progress=saw)
         except (GreenroomError, BridgeError) as error:
             if not begun.done():
                 raise
@@ -179,8 +177,7 @@ class EvaluationTools(LookupTools):
 
     def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
         benchmarks = self._benchmarks()
-        read = read_request(request, self.registered(), vocabulary=Vocabulary.of(benchmarks))
-        plan = resolve(read, benchmarks)
+        plan = plan_by_rules(request, benchmarks, registered=self.registered())
         return plan, self._assembly.evaluation_deps(benchmarks)
 
     def _status(self, run_id: str) -> dict[str, Any]:

@@ -26,10 +26,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from adk_agent.core.settings import variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import tables
 from adk_agent.runs.store import RunManifest, TrialRecord, load_manifest
+from tau_bridge.benchmarks import open_benchmarks
 
 MAX_WRITE_S, MAX_MB, MAX_OPEN_S = 10.0, 20.0, 2.0
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -154,10 +156,11 @@ def main() -> int:
         folder = Path(made)
         run = enlarged(folder, played(folder), options.trials)
         kept_mb = (folder / run / "trials.jsonl").stat().st_size / 1e6
+        benchmarks = open_benchmarks(variables)
         writes, waits = [], []
         for _ in range(options.repeat):
             begin, begin_cpu = time.perf_counter(), time.process_time()
-            page = write_page(folder, run)
+            page = write_page(folder, run, benchmarks=benchmarks)
             writes.append(time.process_time() - begin_cpu)
             waits.append(time.perf_counter() - begin)
         write_s, size_mb = statistics.median(writes), page.stat().st_size / 1e6

@@ -26,8 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 REQUEST = "Evaluate builtin:null on one mock task"
 PACKAGES = ("adk_agent", "tau_bridge", "evals", "purple_agent")
-ONCE = ("read_request", "resolve", "open_benchmarks", "render_markdown")
-NEVER = ("load_report",)
+ONCE = {
+    "read_request": "adk_agent/requests/reader.py",
+    "resolve": "adk_agent/requests/planning.py",
+    "open_benchmarks": "tau_bridge/benchmarks.py",
+    "render_markdown": "adk_agent/results/markdown.py",
+}
+NEVER = {"load_report": "adk_agent/runs/store.py"}
 
 # Runs at the start of every process, before anything of ours is imported.
 RECORDER = """
@@ -100,10 +105,12 @@ def of_package(process, package):
 
 
 def times(process):
-    """How often each function was called, by its bare name."""
+    """How often each step was taken, by the name of its function."""
+    steps = {(file, name): name for name, file in {**ONCE, **NEVER}.items()}
     counts = Counter()
-    for _, name, _, count in process["calls"]:
-        counts[name.rpartition(".")[2]] += count
+    for file, name, _, count in process["calls"]:
+        if (file, name) in steps:
+            counts[name] += count
     return counts
 
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tau_bridge.bundled_data import revision_of
 from tau_bridge.errors import DataError, UnknownDomainError, UnknownTaskError
+from tau_bridge.run_view import RunView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +95,7 @@ class DomainInfo:
         noun: What its tasks are called, several of them.
         components: The components that its tasks' results may have.
         needs: What playing it takes besides the agent.
+        meanings: What it means that a component is 0, as a clause, by component.
         references: The names of its reference agents, which have a result for each task.
         has_gold: Its tasks name the actions of a solution, which a bundled agent replays.
     """
@@ -101,6 +103,7 @@ class DomainInfo:
     name: str
     noun: str = "tasks"
     components: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
     needs: frozenset[Need] = frozenset()
     references: tuple[str, ...] = ()
     has_gold: bool = False
@@ -299,7 +302,8 @@ class BenchmarkExport:
     notes: tuple[str, ...] = ()
 
 
-Exporter = Callable[[Any], BenchmarkExport]
+Exporter = Callable[[RunView], BenchmarkExport]
+"""Makes the files. It raises DataError where the run has nothing of the format."""
 
 
 class Benchmark(ABC):
@@ -516,7 +520,7 @@ class Benchmark(ABC):
         return lambda name: False  # noqa: ARG005 - nothing is known of any tool
 
     def exporters(self) -> Mapping[str, Exporter]:
-        """Formats that only this benchmark's runs have, by their names."""
+        """Formats that only this benchmark's runs have, by the names that `--to` takes."""
         return {}
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:

@@ -1,4 +1,5 @@
-"""The `greenroom` command, one module a command.
+"""The `greenroom` command, one module a command: its arguments beside what it does.
 
-Parses arguments, calls the layer that does the work, and prints. May import everything else.
+`main` knows the names alone and imports the command that is asked for, which calls the layer that
+does the work, and prints. May import everything else.
 """

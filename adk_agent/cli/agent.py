@@ -8,9 +8,21 @@ import os
 import sys
 import tempfile
 
+from adk_agent.cli import values
 from adk_agent.core.plan import NEEDS_GOLD
 from adk_agent.core.settings import variables
 from tau_bridge.benchmarks import open_benchmarks
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Serve a bundled purple agent."
+    parser.add_argument("name", help="see: greenroom list agents")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument(
+        "--port", type=values.port, default=9010, help="default 9010; 0: a free one"
+    )
+    parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
 
 
 def execute(parsed: argparse.Namespace) -> int:

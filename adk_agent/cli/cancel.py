@@ -7,12 +7,19 @@ import sys
 import time
 
 from adk_agent.cli.edge import INCOMPLETE, OK
-from adk_agent.cli.tracked import results_dir_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
 """How long a run may take to stop before this command says that it still goes on."""
 _POLL_S = 0.05
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Stop a run, whichever process plays it. What was finished is kept."
+    parser.add_argument("run", help="the run's id")
+    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -6,9 +6,29 @@ import argparse
 import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.cli.tracked import results_dir_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of
 from adk_agent.results.comparison import RunComparison, compare_runs, told
 from adk_agent.runs.results import results_so_far
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Compare two runs, paired by task: the difference with its interval, a "
+        "permutation test, tasks gained and lost."
+    )
+    parser.add_argument("first", help="the id of the run before")
+    parser.add_argument("second", help="the id of the run after")
+    parser.add_argument(
+        "--fail-on-regression",
+        action="store_true",
+        help="exit code 1 where the second is significantly worse",
+    )
+    parser.add_argument(
+        "--other-data", action="store_true", help="compare though the data revisions differ"
+    )
+    add_results_dir(parser)
+    parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -8,17 +8,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of, run_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.veil import Veil
-from adk_agent.present.exports.formats import exporters
+from adk_agent.present.exports.formats import exporter_of
 from adk_agent.present.exports.output import Output, write_outputs
 from adk_agent.present.exports.played import open_run
 from tau_bridge.benchmarks import open_benchmarks
 
 _STDOUT = "-"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Write a run as another tool reads it."
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument(
+        "--to",
+        required=True,
+        metavar="FORMAT",
+        help="agentbeats, csv, inspect, junit, otlp, or a format of the benchmark's own",
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="file, or folder where several are written; - is stdout"
+    )
+    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -28,15 +44,17 @@ def execute(parsed: argparse.Namespace) -> int:
         0.
 
     Raises:
-        RequestError: There is no such run, or it has nothing of this format.
-        DataError: What the format needs is not installed, or the data are not there.
+        RequestError: There is no such run or format.
+        DataError: What the format needs is not installed, the data are not there, or the run has
+            nothing of this format.
         StorageError: Something cannot be read or written.
     """
     results_dir = results_dir_of(parsed)
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
+    exporter = exporter_of(parsed.to, open_benchmarks(variables))
     run = open_run(results_dir, run_id, veil=Veil(settings.secrets()))
-    export = exporters(open_benchmarks(variables))[parsed.to](run)
+    export = exporter(run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials
         print(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of
+from adk_agent.cli.tracked import add_results_dir, results_dir_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
@@ -27,6 +27,15 @@ from tau_bridge.teams import teams
 _REQUEST_WIDTH = 80
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("what", help="what to list, or the name of a benchmark")
+    parser.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
+    parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
+    add_results_dir(parser)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
 def execute(parsed: argparse.Namespace) -> int:
     """Print what there is."""
     rows = _rows(parsed)
@@ -39,7 +48,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
-    listed = _LISTS.get(parsed.what)
+    listed = LISTS.get(parsed.what)
     return _of_benchmark(_benchmarks()[parsed.what]) if listed is None else listed(parsed)
 
 
@@ -180,7 +189,7 @@ def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-_LISTS = {
+LISTS = {
     "domains": _domains,
     "tasks": _tasks,
     "agents": _agents,
@@ -189,4 +198,4 @@ _LISTS = {
     "metrics": _metrics,
     "runs": _runs,
 }
-"""What can be listed. The names are those of `adk_agent.cli.main.LISTED`."""
+"""What can be listed, by its name."""

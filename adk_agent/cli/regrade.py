@@ -15,6 +15,16 @@ from adk_agent.play.regrade import Regraded, regrade
 from tau_bridge.benchmarks import open_benchmarks
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Score the conversations of an official results file again and compare "
+        "with the recorded rewards. Recorded verdicts on natural-language statements are reused."
+    )
+    parser.add_argument("results", help="an official results.json, gzip too")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
 def execute(parsed: argparse.Namespace) -> int:
     """Print every simulation whose reward differs.
 

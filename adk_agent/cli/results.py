@@ -8,8 +8,19 @@ from pathlib import Path
 
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
-from adk_agent.cli.tracked import results_dir_of, resume_command, run_of
+from adk_agent.cli.playing import resume_command
+from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.runs.results import MARKDOWN, is_on_disk, results_so_far
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Show what a run has found, also while it goes on. Exit code 3 where it is not complete."
+    )
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    add_results_dir(parser)
+    parser.add_argument("--json", action="store_true", help="the whole report as JSON")
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -7,20 +7,37 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import get_args
 
 from adk_agent.cli import gate
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INTERRUPTED
-from adk_agent.cli.run import read_token, stop_rule_of
-from adk_agent.cli.tracked import resume_command
+from adk_agent.cli.playing import add_playing, read_token, resume_command, stop_rule_of
 from adk_agent.core.errors import StorageError
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import resume
 from adk_agent.results.report import EvaluationReport
-from adk_agent.runs.results import explain_by_rules, explain_if_silent
-from adk_agent.runs.retry import settled_report
+from adk_agent.runs.results import explain_if_silent
+from adk_agent.runs.retry import Retry, settled_report
 from adk_agent.runs.store import MANIFEST, RunManifest, load_manifest
 from adk_agent.runs.tracking import RunStatus, read_status
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Go on with a run that was interrupted: play the trials that are missing or "
+        "failed, and report all of it."
+    )
+    parser.add_argument("run", help="the run's id")
+    parser.add_argument(
+        "--retry",
+        choices=get_args(Retry),
+        default="failed",
+        help="which trials that ended are played again: those that failed (default), those "
+        "without a score too, or all",
+    )
+    add_playing(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -83,7 +100,7 @@ async def _resume(
     parsed: argparse.Namespace,
     display: Display,
 ) -> EvaluationReport:
-    from adk_agent.assembly import Assembly  # ADK takes seconds: not for a run that is not there
+    from adk_agent.assembly import Assembly
 
     this_task = asyncio.current_task()
     if this_task is not None:
@@ -105,6 +122,5 @@ async def _resume(
     report = await resume(
         manifest.run_id, assembly.evaluation_deps(), retry=parsed.retry, on_progress=display.see
     )
-    explain_by_rules(settings.results_dir, report)
     display.close()
     return report

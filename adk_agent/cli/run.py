@@ -10,17 +10,64 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adk_agent.cli import gate
+from adk_agent.cli import values
 from adk_agent.cli.edge import INTERRUPTED, OK
-from adk_agent.cli.tracked import playing_flags, resume_command
+from adk_agent.cli.playing import (
+    add_playing,
+    playing_flags,
+    read_token,
+    resume_command,
+    stop_rule_of,
+)
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
+from adk_agent.requests.by_rules import plan_by_rules
+from adk_agent.requests.planning import describe, equivalent_command
+from adk_agent.requests.registry import AgentRegistry
+from tau_bridge.benchmarks import open_benchmarks
 
 if TYPE_CHECKING:
+    from adk_agent.assembly import Assembly
     from adk_agent.cli.display import Display
-    from adk_agent.play.stop_rule import StopRule
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Evaluate agents. A flag beats what the request says."
+    parser.epilog = (
+        'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five DOMAIN '
+        'tasks, two trials each"; greenroom list domains names the domains'
+    )
+    parser.add_argument("request", help="a sentence, or AgentBeats JSON; - reads standard input")
+    parser.add_argument(
+        "--num-trials", type=values.positive, metavar="K", help="trials of each task"
+    )
+    parser.add_argument(
+        "--max-concurrency",
+        type=values.positive,
+        metavar="N",
+        help="conversations at once (default 4)",
+    )
+    parser.add_argument(
+        "--seed", type=values.natural, metavar="S", help="seed of the trials (default 300)"
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=values.positive,
+        metavar="N",
+        help="steps of a conversation (default 200)",
+    )
+    parser.add_argument(
+        "--limit", type=values.positive, metavar="N", help="at most this many tasks of each domain"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the plan and the explicit command; contact nobody",
+    )
+    add_playing(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -42,30 +89,32 @@ def execute(parsed: argparse.Namespace) -> int:
         offline=parsed.offline or None,
     )
     stop_rule_of(parsed)  # one that cannot be read is refused before anything is done
-    if parsed.dry_run:
-        return _dry_run(text, overrides, settings, parsed)
-    return _evaluate(text, overrides, settings, parsed)
-
-
-def _plan(text: str, overrides: Overrides, settings: Settings) -> EvaluationPlan:
-    from adk_agent.requests.planning import resolve
-    from adk_agent.requests.reader import Vocabulary, read_request
-    from adk_agent.requests.registry import AgentRegistry
-    from tau_bridge.benchmarks import open_benchmarks
-
     benchmarks = open_benchmarks(variables)
-    registered = AgentRegistry(settings.results_dir).addresses()
-    request = read_request(text, registered, vocabulary=Vocabulary.of(benchmarks))
-    return resolve(request, benchmarks, overrides)
+
+    def plan() -> EvaluationPlan:
+        registered = AgentRegistry(settings.results_dir).addresses()
+        return plan_by_rules(text, benchmarks, registered=registered, overrides=overrides)
+
+    if parsed.dry_run:
+        return _dry_run(plan(), settings, parsed)
+    # Where a model reads, the rules only say to which addresses the token may go.
+    planned = plan() if settings.by_rules or parsed.token is not None else None
+    from adk_agent.assembly import Assembly
+
+    assembly = Assembly(
+        settings=settings,
+        timeout_s=parsed.timeout,
+        tokens={} if planned is None else _tokens(parsed.token, planned),
+        benchmarks=benchmarks,
+        cache_dir=Path(parsed.cache) if parsed.cache else None,
+        stop_rule=stop_rule_of(parsed),
+        executor=parsed.executor,
+    )
+    return _evaluate(text, overrides, planned, assembly, parsed)
 
 
-def _dry_run(
-    text: str, overrides: Overrides, settings: Settings, parsed: argparse.Namespace
-) -> int:
+def _dry_run(plan: EvaluationPlan, settings: Settings, parsed: argparse.Namespace) -> int:
     """Print the plan as the rules read it; no model is asked and nobody is contacted."""
-    from adk_agent.requests.planning import describe, equivalent_command
-
-    plan = _plan(text, overrides, settings)
     if parsed.json:
         print(plan.model_dump_json(indent=2))
     else:
@@ -80,15 +129,17 @@ def _dry_run(
 
 
 def _evaluate(
-    text: str, overrides: Overrides, settings: Settings, parsed: argparse.Namespace
+    text: str,
+    overrides: Overrides,
+    plan: EvaluationPlan | None,
+    assembly: Assembly,
+    parsed: argparse.Namespace,
 ) -> int:
     from adk_agent.cli.display import Display
 
-    if settings.agent_model is None and not settings.model_configured:
-        _plan(text, overrides, settings)  # refuses in a moment what the workflow would refuse
     display = Display(quiet=parsed.quiet, to_stderr=parsed.json)
     try:
-        return asyncio.run(_run(text, overrides, settings, parsed, display))
+        return asyncio.run(_run(text, overrides, plan, assembly, parsed, display))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print(f"greenroom: interrupted{_kept(display, parsed)}", file=sys.stderr)
         return INTERRUPTED
@@ -107,80 +158,39 @@ def _kept(display: Display, parsed: argparse.Namespace) -> str:
 async def _run(
     text: str,
     overrides: Overrides,
-    settings: Settings,
+    plan: EvaluationPlan | None,
+    assembly: Assembly,
     parsed: argparse.Namespace,
     display: Display,
 ) -> int:
-    from adk_agent.assembly import Assembly
-    from adk_agent.runs.store import load_report
-    from adk_agent.workflow.session import run_request
+    from adk_agent.cli import gate
 
     loop = asyncio.get_running_loop()
     this_task = asyncio.current_task()
     if this_task is not None:
         loop.add_signal_handler(signal.SIGTERM, this_task.cancel)
-    assembly = Assembly(
-        settings=settings,
-        timeout_s=parsed.timeout,
-        tokens=_tokens(parsed.token, text, overrides, settings),
-        cache_dir=Path(parsed.cache) if parsed.cache else None,
-        stop_rule=stop_rule_of(parsed),
-        executor=parsed.executor,
-    )
-    display.start(settings.results_dir)
-    result = await run_request(
-        assembly.root_agent(), text, overrides=overrides, on_progress=display.show
-    )
+    display.start(assembly.settings.results_dir)
+    pipeline = assembly.pipeline()
+    if plan is not None and assembly.settings.by_rules:
+        outcome = await pipeline.run_plan(plan, request=text, on_progress=display.show)
+    else:
+        outcome = await pipeline.run_request(text, overrides=overrides, on_progress=display.show)
     display.close()
-    if result.problem is not None:
+    if outcome.problem is not None:
         kept = _kept(display, parsed)
-        print(printable(f"greenroom: {result.problem.message}{kept}"), file=sys.stderr)
-        return result.problem.exit_code
-    if result.run_id is None:
+        print(printable(f"greenroom: {outcome.problem.message}{kept}"), file=sys.stderr)
+        return outcome.problem.exit_code
+    if outcome.report is None:
         raise RequestError("the workflow ended without a run; this is a fault of greenroom")
-    report = load_report(settings.results_dir, result.run_id)
     if parsed.json:
-        sys.stdout.write(report.to_json())
-    display.result(report)
-    return gate.exit_code(report, parsed.fail_under)
+        sys.stdout.write(outcome.report.to_json())
+    display.result(outcome.report)
+    return gate.exit_code(outcome.report, parsed.fail_under)
 
 
-def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
-    """The rule of the flag `--stop-when`; None where it is not given.
-
-    Raises:
-        RequestError: It cannot be read.
-    """
-    from adk_agent.play.stop_rule import parse_stop_rule
-
-    return None if parsed.stop_when is None else parse_stop_rule(parsed.stop_when)
-
-
-def _tokens(
-    token: str | None, text: str, overrides: Overrides, settings: Settings
-) -> dict[str, str]:
-    """The token for each address of the request, and for no other."""
+def _tokens(token: str | None, plan: EvaluationPlan) -> dict[str, str]:
+    """The token for each address of the plan, and for no other."""
     if token is None:
         return {}
-    token = read_token(token)
-    plan = _plan(text, overrides, settings)
-    return {p.address: token for p in plan.participants if p.builtin is None}
-
-
-def read_token(token: str) -> str:
-    """The bearer token of the flag `--token`: its value, or what is in the file behind an `@`.
-
-    Raises:
-        RequestError: There is no such file, or it cannot be a token.
-    """
-    if token.startswith("@"):
-        path = Path(token[1:])
-        try:
-            token = path.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise RequestError(f"--token: {str(path)!r} is not a text file") from error
-    if not token.isascii() or not token.isprintable() or not token or " " in token:
-        raise RequestError("--token: a bearer token has one or more printable characters, no space")
-    return token
+    read = read_token(token)
+    return {p.address: read for p in plan.participants if p.builtin is None}

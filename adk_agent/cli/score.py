@@ -28,6 +28,27 @@ from tau_bridge.trace_file import TraceEntry, read_roster, read_trace_file
 STDIN = "-"
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Measure and judge how agents work together, from a trace: one of ours, or an "
+        "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip too. "
+        "Exit code 2 where any trace could not be read; the others are scored."
+    )
+    parser.add_argument("trace", help="trace.json or traces.jsonl; - reads standard input")
+    parser.add_argument(
+        "--roster", metavar="FILE", help="JSON with the names of all members of the team"
+    )
+    parser.add_argument(
+        "--without",
+        metavar="NAME",
+        action="append",
+        help="switch an evaluator or a metric off; may be repeated",
+    )
+    parser.add_argument("--offline", action="store_true", help="use no language model")
+    parser.add_argument("--json", action="store_true", help="one line of JSON for each trace")
+
+
 def execute(parsed: argparse.Namespace) -> int:
     """Print what every trace of the file is worth.
 

@@ -8,6 +8,7 @@ import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from adk_agent.cli import values
 from adk_agent.cli.edge import OK
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
@@ -30,6 +31,25 @@ ANYBODY = (
 )
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the A2A server, the same for `python -m adk_agent`."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=values.port, default=None, help="default: $PORT, else 8000")
+    parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
+    parser.add_argument(
+        "--task-store",
+        default="memory",
+        metavar="STORE",
+        help="where tasks are kept: memory (default) or sqlite:PATH",
+    )
+    parser.add_argument(
+        "--grpc-port",
+        type=values.port,
+        metavar="PORT",
+        help="serve gRPC too, on this port (needs the extra grpc)",
+    )
+
+
 def execute(parsed: argparse.Namespace) -> int:
     """Serve the green agent until it is stopped."""
     settings = Settings.load()
@@ -46,7 +66,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
         def load() -> Service:
             """Import what takes seconds while the card is served."""
-            spawned = spawn()
+            spawned = spawn(with_adk=not settings.by_rules)
             from adk_agent.assembly import Assembly
             from adk_agent.service.playing.process import ProcessPlayer
             from adk_agent.service.server import build_service

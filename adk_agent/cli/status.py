@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import EXIT_CODES, results_dir_of, resume_command, run_of
+from adk_agent.cli.playing import resume_command
+from adk_agent.cli.tracked import EXIT_CODES, add_results_dir, results_dir_of, run_of
 from adk_agent.cli.watching import watch
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.printable import printable
@@ -18,6 +19,23 @@ from adk_agent.runs.store import MANIFEST, WITHOUT_MODELS, load_manifest
 from adk_agent.runs.tracking import RunStatus, read_status
 
 POLL_S = 0.25
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = (
+        "Tell how far a run is, whichever process plays it. With --follow the exit "
+        "code is that of the run."
+    )
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument("--follow", action="store_true", help="go on telling until it ends")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="the same on one screen: time left, failures, the pass rate with its interval",
+    )
+    add_results_dir(parser)
+    parser.add_argument("--json", action="store_true", help="as JSON, a line for each change")
 
 
 def execute(parsed: argparse.Namespace) -> int:

@@ -9,10 +9,23 @@ import webbrowser
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import results_dir_of, run_of
-from adk_agent.core.settings import Settings
+from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
+from adk_agent.core.settings import Settings, variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
+from tau_bridge.errors import DataError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.description = "Write a run's report.html, one file that needs no network, and open it."
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to write it (default: the run's folder)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="open no browser")
+    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -20,13 +33,25 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir = results_dir_of(parsed)
     out = Path(parsed.out) if parsed.out else None
     run_id = run_of(parsed, results_dir)
-    path = write_page(results_dir, run_id, out=out, secrets=Settings.load().secrets())
+    settings = Settings.load()
+    path = write_page(
+        results_dir, run_id, benchmarks=_installed(), out=out, secrets=settings.secrets()
+    )
     if not read_status(results_dir, run_id).has_ended:
         print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
     print(f"page: {path}")
     if not parsed.no_open and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return OK
+
+
+def _installed() -> Benchmarks:
+    """The benchmarks; none where their data are not there, which a page can do without."""
+    try:
+        return open_benchmarks(variables)
+    except DataError as error:
+        print(f"greenroom: the page marks no call that changes data: {error}", file=sys.stderr)
+        return Benchmarks(())
 
 
 def _has_screen() -> bool:

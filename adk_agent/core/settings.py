@@ -108,6 +108,11 @@ class Settings(BaseSettings):
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
 
+    @property
+    def by_rules(self) -> bool:
+        """Whether no language model reads requests or words reports."""
+        return self.offline or (self.agent_model is None and not self.model_configured)
+
 
 def variables(names: Iterable[str]) -> dict[str, str]:
     """The values of those environment variables that are set and not empty, such as benchmarks'."""

@@ -22,7 +22,7 @@ from adk_agent.play.team_access import Teams
 from adk_agent.play.tools import ServeTools, served_here
 from adk_agent.play.trial import TrialDeps
 from adk_agent.play.vigil import Probe, Vigil
-from adk_agent.results.markdown import render_markdown
+from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
@@ -434,7 +434,7 @@ class _Run:
         )
         if not interrupted:
             report = report.model_copy(update={"stopped_by": self._early.stopped_by})
-        store.finish(report, render_markdown(report))
+        store.finish(report, render_markdown(report) if interrupted else explained(report))
         exact = await asyncio.to_thread(self._standing.exact_scores)
         self._say("finished", "the report is written", scores=exact)
         return report

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adk_agent.core.printable import printable
+from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
 from adk_agent.results.tables import counted, doubt, number, score_table, team_table
@@ -41,6 +42,12 @@ def render_markdown(
     parts += ["## Trials that did not pass", _not_passed(report.trials)]
     parts += ["## Made with", _made_with(report)]
     return "\n\n".join(parts) + "\n"
+
+
+def explained(report: EvaluationReport) -> str:
+    """The whole report as markdown, with the prose that needs no language model on top."""
+    prose = template_prose(digest_of(report))
+    return render_markdown(report, interpretation=prose, author="rules")
 
 
 def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:

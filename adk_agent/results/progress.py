@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Literal
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.results.standing import ScoreSoFar
 from tau_bridge.clock import Clock
+
+T = TypeVar("T")
 
 Stage = Literal["preparing", "playing", "finished"]
 MOST_SCORES = 20
@@ -50,6 +54,39 @@ Tell = Callable[[Progress], Awaitable[None]]
 
 def silent(progress: Progress) -> None:
     """Say nothing."""
+
+
+@contextlib.asynccontextmanager
+async def followed(
+    work: Callable[[OnProgress], Coroutine[Any, Any, T]],
+) -> AsyncIterator[tuple[AsyncIterator[Progress], asyncio.Task[T]]]:
+    """What some work tells of its progress, in order until it ends, and the work as a task.
+
+    Leaving before that cancels the work and waits for its end.
+
+    Args:
+        work: Begins with a function that it calls with each progress.
+    """
+    queue: asyncio.Queue[Progress | None] = asyncio.Queue()
+
+    async def closing_the_queue() -> T:
+        try:
+            return await work(queue.put_nowait)
+        finally:
+            queue.put_nowait(None)
+
+    async def told() -> AsyncIterator[Progress]:
+        while (progress := await queue.get()) is not None:
+            yield progress
+
+    task = asyncio.create_task(closing_the_queue())
+    try:
+        yield told(), task
+    finally:
+        if not task.done():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
 
 
 class Pace:

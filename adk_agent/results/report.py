@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pydantic import AwareDatetime, TypeAdapter
@@ -68,6 +68,13 @@ class EvaluationReport(Row):
 
 
 _REPORT: TypeAdapter[EvaluationReport] = TypeAdapter(EvaluationReport)
+
+OnReport = Callable[[EvaluationReport], None]
+"""Is given a report once it is written."""
+
+
+def ignored(report: EvaluationReport) -> None:
+    """Do nothing with a report."""
 
 
 SICKLY_SHARE = 0.5

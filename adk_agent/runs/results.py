@@ -8,7 +8,7 @@ from typing import Any
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import storage
 from adk_agent.results.digest import digest_of, template_prose
-from adk_agent.results.markdown import render_markdown
+from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import TrialRow, tables
 from adk_agent.runs.jobs import jobs_of
@@ -85,20 +85,8 @@ def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
     }
 
 
-def explain_by_rules(results_dir: Path, report: EvaluationReport) -> str:
-    """Write the prose that needs no model into a run's `report.md`, and return it.
-
-    Raises:
-        StorageError: It cannot be written.
-    """
-    prose = template_prose(digest_of(report))
-    text = render_markdown(report, interpretation=prose, author="rules")
-    rewrite_markdown(results_dir, report.run_id, text)
-    return prose
-
-
 def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
-    """Do the same where a run's `report.md` has no prose yet, as when its process was killed.
+    """Write a run's `report.md` where it has no prose, or none is there as after a kill.
 
     Raises:
         StorageError: It cannot be read or written.
@@ -107,7 +95,7 @@ def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
     with storage(path):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
     if text in ("", render_markdown(report)):
-        explain_by_rules(results_dir, report)
+        rewrite_markdown(results_dir, report.run_id, explained(report))
 
 
 def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:

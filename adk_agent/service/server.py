@@ -102,7 +102,7 @@ def build_service(
 
 
 def _player_here(assembly: Assembly, own_addresses: Collection[str]) -> Player:
-    from adk_agent.service.playing.in_process import InProcessPlayer  # which imports ADK
+    from adk_agent.service.playing.in_process import InProcessPlayer
 
     return InProcessPlayer(assembly, own_addresses=own_addresses)
 

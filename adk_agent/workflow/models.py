@@ -1,4 +1,4 @@
-"""The language models of the ADK agents: the configured one, or the embedded one offline."""
+"""The language model of the ADK agents: the configured one, or none, and then rules do their work."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from adk_agent.core.settings import Settings
 if TYPE_CHECKING:
     from google.adk.models.base_llm import BaseLlm
 
-    from adk_agent.workflow.offline import OfflineModel
 
-
-def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
-    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else offline.
+def agent_model(settings: Settings) -> BaseLlm | str | None:
+    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else none.
 
     Raises:
         PreflightError: a Gemini model is asked for, and nothing says how to reach it.
     """
-    if settings.offline:
-        return offline
+    if settings.by_rules:
+        return None
     if settings.agent_model is not None:
         if "/" not in settings.agent_model:
             if not settings.google_configured:
@@ -32,7 +30,7 @@ def agent_model(settings: Settings, offline: OfflineModel) -> BaseLlm | str:
             return settings.agent_model  # a bare Gemini name, which ADK serves itself
         return _lite_llm(ModelSpec(name=settings.agent_model, litellm_name=settings.agent_model))
     spec = default_spec(settings)
-    return offline if spec is None else _lite_llm(spec)
+    return None if spec is None else _lite_llm(spec)
 
 
 def agent_author(settings: Settings) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from google.adk.agents import BaseAgent
@@ -13,14 +11,14 @@ from google.adk.events import Event, EventActions
 from google.genai import types
 from pydantic import PrivateAttr
 
-from adk_agent.core.errors import GreenroomError, RequestError, exit_code_of
+from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.harmless import harmless
-from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.planning import describe
 from adk_agent.requests.self_reference import itself_among
 from adk_agent.results.digest import digest_of
-from adk_agent.results.progress import Progress
+from adk_agent.results.outcome import Problem
+from adk_agent.results.progress import OnProgress, Progress, followed
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import score_table
 from adk_agent.workflow import state
@@ -36,20 +34,30 @@ OWN_ADDRESSES = "own_addresses"
 """Key of the session state: where this service itself is reached, a list of addresses."""
 
 
+HandOver = Callable[[str, EvaluationReport], None]
+"""Takes the id of a session and the report of the run that was just played in it."""
+
+
 class EvaluationRunner(BaseAgent):
     """Reads the plan from the session state; leaves the run's id and digest there.
 
     A plan with this service among its participants is refused: it would assess itself, and every
     task of that would ask for the next.
+
+    Args:
+        deps: What an evaluation needs.
+        hand_over: Takes the report itself, for the session's state holds JSON.
     """
 
     _deps: EvaluationDeps = PrivateAttr()
+    _hand_over: HandOver = PrivateAttr()
 
-    def __init__(self, deps: EvaluationDeps, **fields: Any) -> None:
+    def __init__(self, deps: EvaluationDeps, hand_over: HandOver, **fields: Any) -> None:
         super().__init__(
             name=NAME, description="Plays the selected tasks and scores them.", **fields
         )
         self._deps = deps
+        self._hand_over = hand_over
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         plan = state.plan(ctx.session.state)
@@ -59,45 +67,33 @@ class EvaluationRunner(BaseAgent):
         if itself is not None:
             yield self._problem(ctx, RequestError(itself))
             return
-        queue: asyncio.Queue[Progress | None] = asyncio.Queue()
         resumed = ctx.session.state.get(RESUMED)
         run_id = str(resumed) if resumed else self._deps.new_run_id()
         yield self._event(ctx, describe(plan), state_delta={state.RUN_ID: run_id})
-        work = self._work(plan, ctx.session.state, run_id, queue)
-        task = asyncio.create_task(_closing_queue(work, queue))
+
+        async def play(tell: OnProgress) -> EvaluationReport:
+            if resumed:
+                return await resume(run_id, self._deps, on_progress=tell)
+            request = str(ctx.session.state.get(state.REQUEST) or "")
+            return await evaluate(
+                plan, self._deps, request=request, run_id=run_id, on_progress=tell
+            )
+
         try:
-            while (progress := await queue.get()) is not None:
-                yield self._progress_event(ctx, progress)
-            report = await task
+            async with followed(play) as (told, work):
+                async for progress in told:
+                    yield self._progress_event(ctx, progress)
+                report = await work
         except (GreenroomError, BridgeError) as error:
             yield self._problem(ctx, error)
             return
-        finally:
-            if not task.done():
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        self._hand_over(ctx.session.id, report)
         digest = digest_of(report).model_dump_json()
         yield self._event(ctx, _closing(report), state_delta={state.DIGEST: digest})
 
-    def _work(
-        self,
-        plan: EvaluationPlan,
-        values: Mapping[str, Any],
-        run_id: str,
-        queue: asyncio.Queue[Progress | None],
-    ) -> Coroutine[Any, Any, EvaluationReport]:
-        """A new run, or the rest of the one that the session state names."""
-        if values.get(RESUMED):
-            return resume(run_id, self._deps, on_progress=queue.put_nowait)
-        request = str(values.get(state.REQUEST) or "")
-        return evaluate(
-            plan, self._deps, request=request, run_id=run_id, on_progress=queue.put_nowait
-        )
-
     def _problem(self, ctx: InvocationContext, error: Exception) -> Event:
-        found = state.Problem(message=str(error), exit_code=exit_code_of(error))
-        return self._event(ctx, str(error), state_delta={state.PROBLEM: found.model_dump_json()})
+        problem = Problem.of(error).model_dump_json()
+        return self._event(ctx, str(error), state_delta={state.PROBLEM: problem})
 
     def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
         # Partial: shown as it comes, kept in no history.
@@ -123,15 +119,6 @@ class EvaluationRunner(BaseAgent):
 def _in_markdown(text: str) -> types.Content:
     """Lines for a reader that renders markdown; whatever an agent wrote in them is only shown."""
     return model_says(harmless(text).replace("\n", "  \n"))
-
-
-async def _closing_queue(
-    work: Coroutine[Any, Any, EvaluationReport], queue: asyncio.Queue[Progress | None]
-) -> EvaluationReport:
-    try:
-        return await work
-    finally:
-        queue.put_nowait(None)
 
 
 def _counter(progress: Progress) -> str:

@@ -1,12 +1,13 @@
 """TaskSelector: turns a request into a checked plan.
 
-AgentBeats JSON is read without a model. A sentence goes to a language model (the embedded one
-reads by rules), whose answer is a draft: it is checked against the sentence and the catalogue,
-repaired by the rules where it does not hold, and never obeyed blindly.
+AgentBeats JSON is read by rules, and a sentence too where no language model is configured. Else a
+sentence goes to the model, whose answer is a draft: it is checked against the sentence and the
+catalogue, repaired by the rules where it does not hold, and never obeyed blindly.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -35,9 +36,10 @@ from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses
 from adk_agent.requests.registry import checked_name, checked_url
+from adk_agent.results.outcome import Problem
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says, text_of
-from adk_agent.workflow.offline import OfflineModel, last_user_text
+from adk_agent.workflow.unasked import UnaskedModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 
@@ -52,33 +54,17 @@ _FAILED_CALL = "a call that failed (BadRequestError)"
 """Stands in for the answer of a model that did not take its request."""
 
 
-def offline_selector_model(catalogue: Callable[[], Benchmarks]) -> OfflineModel:
-    """The embedded model for the selector: reads the request by rules, without any tool."""
-
-    def answer(request: LlmRequest) -> str:
-        vocabulary = Vocabulary.of(catalogue())
-        try:
-            draft = draft_of(read_request(last_user_text(request), vocabulary=vocabulary))
-        except Refusal as refusal:
-            draft = SelectorDraft(refusal=str(refusal))
-        return draft.model_dump_json()
-
-    return OfflineModel(answer=answer)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SelectorDeps:
-    """What the selector needs: the catalogue, and the model that reads sentences."""
+    """What the selector needs: the catalogue, and the model that reads sentences; None: rules do."""
 
     catalogue: Callable[[], Benchmarks]
-    model: BaseLlm | str
+    model: BaseLlm | str | None
     may_register: bool = True
     """Whether requests may register agents, whose names then count for everybody."""
 
     def tools(self, lookup: LookupTools) -> list[Callable[..., Any]]:
-        """What a language model may call. The embedded one calls nothing."""
-        if isinstance(self.model, OfflineModel):
-            return []
+        """What the language model may call."""
         return [
             each
             for each in lookup.functions
@@ -91,13 +77,13 @@ def build_selector(deps: SelectorDeps, lookup: LookupTools) -> LlmAgent:
 
     Args:
         deps: The catalogue and the model.
-        lookup: Who is registered; its tools go to a language model, but not to the embedded one.
+        lookup: Who is registered; its tools go to the language model.
     """
     selector = _Selector(deps, lookup)
     return LlmAgent(
         name=NAME,
         description="Reads a request and selects the tasks to play.",
-        model=deps.model,
+        model=deps.model or UnaskedModel(),
         instruction=selector.instruction,
         tools=list(deps.tools(lookup)),
         output_schema=SelectorDraft,
@@ -137,17 +123,36 @@ class _Selector:
             "contradicts itself, set refusal to one sentence that says what is missing."
         )
 
-    def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
+    async def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
         text = text_of(callback_context.user_content)
+        given = state.take_given_plan(callback_context.state)
         state.begin(callback_context.state, text)
         callback_context.state[_ROUNDS] = 0
-        if not _is_json(text, self._vocabulary):
+        if given is not None:
+            callback_context.state[state.PLAN] = given.model_dump_json()
+        elif _is_json(text, self._vocabulary):
+            self._settle(
+                callback_context,
+                lambda: read_request(text, self._lookup.registered(), vocabulary=self._vocabulary),
+            )
+        elif self._deps.model is None:
+            draft = await self._read_by_rules(callback_context, text)
+            return model_says(draft.model_dump_json())
+        else:
             return None
-        self._settle(
-            callback_context,
-            lambda: read_request(text, self._lookup.registered(), vocabulary=self._vocabulary),
-        )
         return model_says(_said(callback_context))
+
+    async def _read_by_rules(self, callback_context: CallbackContext, text: str) -> SelectorDraft:
+        """Read and settle without a model; what is said of it is a draft, as a model's would be."""
+        try:
+            # Off the loop: reading a long request takes up to a second.
+            request = await asyncio.to_thread(
+                read_request, text, self._lookup.registered(), vocabulary=self._vocabulary
+            )
+        except Refusal as refusal:
+            _refuse(callback_context, refusal)
+            return SelectorDraft(refusal=str(refusal))
+        return self._settled(callback_context, draft_of(request), lambda: request)
 
     def before_model(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
         """Show the model addresses in the place of registered names."""
@@ -183,10 +188,7 @@ class _Selector:
         if draft.refusal is not None:
             _refuse(callback_context, RequestError(draft.refusal))
         else:
-            self._settle(callback_context, lambda: request_of(draft))
-            found = state.problem(callback_context.state)
-            if found is not None:
-                draft = draft.model_copy(update={"refusal": found.message})
+            draft = self._settled(callback_context, draft, lambda: request_of(draft))
         return llm_response.model_copy(update={"content": model_says(draft.model_dump_json())})
 
     def _may_look_around(
@@ -217,7 +219,7 @@ class _Selector:
             f"({type(error).__name__}): check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL, "
             "AGENTBEATS_LLM_MODEL and GREENROOM_AGENT_MODEL, or use --offline"
         )
-        callback_context.state[state.PROBLEM] = state.Problem(
+        callback_context.state[state.PROBLEM] = Problem(
             message=message, exit_code=GreenroomError.exit_code
         ).model_dump_json()
         return LlmResponse(content=model_says(SelectorDraft(refusal=message).model_dump_json()))
@@ -246,6 +248,17 @@ class _Selector:
         logger.info("%s", reason)
         warnings = [*by_rules.warnings, f"{reason}; the request was read by rules"]
         return by_rules.model_copy(update={"warnings": warnings})
+
+    def _settled(
+        self,
+        callback_context: CallbackContext,
+        draft: SelectorDraft,
+        read: Callable[[], EvaluationRequest],
+    ) -> SelectorDraft:
+        """Settle, and return the draft, with the refusal where no plan comes of it."""
+        self._settle(callback_context, read)
+        found = state.problem(callback_context.state)
+        return draft if found is None else draft.model_copy(update={"refusal": found.message})
 
     def _settle(
         self, callback_context: CallbackContext, read: Callable[[], EvaluationRequest]
@@ -321,7 +334,7 @@ def _read_draft(
 
 
 def _refuse(callback_context: CallbackContext, error: Exception) -> None:
-    callback_context.state[state.PROBLEM] = state.Problem(
+    callback_context.state[state.PROBLEM] = Problem(
         message=str(error), exit_code=RequestError.exit_code
     ).model_dump_json()
 

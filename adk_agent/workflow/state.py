@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.results.digest import ReportDigest
+from adk_agent.results.outcome import Problem
 
 OVERRIDES = "overrides"
+GIVEN_PLAN = "given_plan"
+"""The plan of a conversation that begins with one, so that nothing is read."""
 REQUEST = "request"
 PLAN = "plan"
 PROBLEM = "problem"
@@ -21,15 +22,6 @@ AUTHOR = "interpretation_author"
 """Who wrote the prose, where that was not the interpreter's own model."""
 
 _OF_ONE_REQUEST = (REQUEST, PLAN, PROBLEM, RUN_ID, DIGEST, INTERPRETATION, AUTHOR)
-
-
-class Problem(BaseModel):
-    """Why a request was refused or an evaluation did not finish."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    message: str
-    exit_code: int
 
 
 class Writable(Protocol):
@@ -60,6 +52,13 @@ def overrides(session: Writable) -> Overrides:
 def plan(session: Writable | Mapping[str, Any]) -> EvaluationPlan | None:
     """The plan, None where there is none."""
     value = session.get(PLAN)
+    return None if value is None else EvaluationPlan.model_validate_json(value)
+
+
+def take_given_plan(session: Writable) -> EvaluationPlan | None:
+    """The plan that the conversation began with, once; None where the request is to be read."""
+    value = session.get(GIVEN_PLAN)
+    session[GIVEN_PLAN] = None
     return None if value is None else EvaluationPlan.model_validate_json(value)
 
 

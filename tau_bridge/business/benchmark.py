@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 
 TOOLS = "business-tools"
 """What a trace calls the tools."""
+MEANINGS = {
+    "STATE": "the records ended in another state",
+    "POLICY": "the policy was broken",
+    "COMMUNICATE": "the user was not told what had to be told",
+}
+"""What it means that a component is 0."""
 
 
 class BusinessBenchmark(Benchmark):
@@ -64,6 +70,7 @@ class BusinessBenchmark(Benchmark):
                 name=DOMAIN,
                 noun="scenarios",
                 components=BASIS,
+                meanings=MEANINGS,
                 needs=frozenset({"tools"}),
                 references=(FLOOR, CEILING),
             ),

@@ -45,7 +45,13 @@ class ExercisesBenchmark(Benchmark):
     def domains(self) -> tuple[DomainInfo, ...]:
         """The one domain."""
         return (
-            DomainInfo(name=DOMAIN, noun="exercises", components=BASIS, needs=frozenset({"team"})),
+            DomainInfo(
+                name=DOMAIN,
+                noun="exercises",
+                components=BASIS,
+                meanings={BASIS[0]: "the user was not told what had to be told"},
+                needs=frozenset({"team"}),
+            ),
         )
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:

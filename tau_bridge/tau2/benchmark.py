@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -45,6 +46,16 @@ if TYPE_CHECKING:
 DATA_DIR = "TAU2_DATA_DIR"
 SOLO_DOMAINS = ("telecom", "mock")
 """The domains that can be played without a user."""
+
+
+MEANINGS: Mapping[str, str] = {
+    "DB": "the database ended in another state",
+    "ENV_ASSERTION": "the environment fails the task's assertions",
+    "ACTION": "a gold action was not taken",
+    "COMMUNICATE": "the user was not told what had to be told",
+    "NL_ASSERTION": "a statement about the conversation does not hold",
+}
+"""What it means that a component is 0."""
 
 
 class Tau2Options(BaseModel):
@@ -107,6 +118,7 @@ class Tau2Benchmark(Benchmark):
             DomainInfo(
                 name=name,
                 components=get_args(OfficialComponentName),
+                meanings=MEANINGS,
                 needs=frozenset({"user", "judge"}),
                 references=(FLOOR, CEILING),
                 has_gold=True,
@@ -283,7 +295,18 @@ class Tau2Benchmark(Benchmark):
 
     def exporters(self) -> Mapping[str, Exporter]:
         """The official results format."""
-        return {}
+        # It takes scoring, which nothing but play and exports needs.
+        from tau_bridge.tau2.export import to_results
+
+        options = self.options
+        return {
+            "tau2": partial(
+                to_results,
+                source=self.source,
+                solo=options.solo,
+                actions_alone=options.evaluation_type == "action",
+            )
+        }
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
         """The simulations of an official results file, with the tasks that it embeds."""

@@ -12,7 +12,7 @@ import hashlib
 import importlib.util
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -78,6 +78,10 @@ class DataSource:
                 f"tasks.json below it. {_HOW_TO_GET_DATA}"
             )
             raise DataFolderError(msg)
+
+    def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:
+        """Travel to another process as where the data are, which reads them itself."""
+        return open_source, (self._root.parent if self.name == "official" else None,)
 
     def domains(self) -> tuple[str, ...]:
         """The domains that are there and can be played, sorted."""

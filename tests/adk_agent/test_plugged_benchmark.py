@@ -63,10 +63,11 @@ def played(greenroom, knowing, tmp_path):
     """Plays a request; returns its report."""
 
     def play(request, *flags):
+        before = set((tmp_path / "results").glob("*"))
         code, output = greenroom("run", request, "--offline", "--quiet", *flags)
         assert code == 0, output
-        newest = max((tmp_path / "results").iterdir())
-        return json.loads((newest / "report.json").read_text())
+        [folder] = set((tmp_path / "results").glob("*")) - before
+        return json.loads((folder / "report.json").read_text())
 
     return play
 
@@ -112,8 +113,7 @@ def test_a_run_of_it_is_seen_exported_compared_and_resumed(played, greenroom, kn
     first, second = played(request)["run_id"], played(request)["run_id"]
     folder = tmp_path / "results" / first
     assert greenroom("view", first)[0] == 0
-    page = (folder / "report.html").read_text()
-    assert "Ulaanbaatar" in page
+    assert "trivia" in (folder / "report.html").read_text()
     for form in ("csv", "junit", "inspect", "otlp", "agentbeats"):
         code, output = greenroom("export", first, "--to", form)
         assert code == 0, output
@@ -147,7 +147,7 @@ def test_a_format_of_another_benchmark_says_that_the_run_has_none_of_it(played, 
     run_id = played(f"Evaluate the agent at {knowing} on all trivia tasks")["run_id"]
     code, output = greenroom("export", run_id, "--to", "tau2")
     assert code == 2
-    assert "tau2" in output
+    assert output == f"greenroom: run {run_id} has no trial of a τ²-bench domain\n"
 
 
 def test_a_benchmark_that_breaks_when_it_is_loaded_is_left_out_with_a_warning(greenroom, tmp_path):

@@ -23,7 +23,6 @@ from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import run_ids
 from adk_agent.testing import chat_model
 from adk_agent.tools import MAX_RUNNING, EvaluationTools
-from adk_agent.workflow.session import run_request
 from tau_bridge.testing import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -292,8 +291,8 @@ def select(make_assembly, monkeypatch):
             async def show(progress):
                 pass
 
-            result = await run_request(
-                assembly.root_agent(), text, overrides=Overrides(), on_progress=show
+            result = await assembly.pipeline().run_request(
+                text, overrides=Overrides(), on_progress=show
             )
         return result, seen
 

@@ -99,7 +99,7 @@ def options_of(command):
         f"{action.option_strings[-1]} {action.metavar or action.dest.upper()}"
         if action.nargs != 0
         else action.option_strings[-1]
-        for action in commands.choices[command]._actions
+        for action in commands.choices[command].loaded()._actions
         if action.option_strings and action.dest != "help"
     }
 

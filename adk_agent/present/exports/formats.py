@@ -1,33 +1,75 @@
-"""The formats of exports by their names."""
+"""The formats of exports by their names: those of every run, and those of benchmarks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from adk_agent.core.errors import RequestError
 from adk_agent.present.exports.agentbeats import to_agentbeats
 from adk_agent.present.exports.inspect_log import to_inspect
 from adk_agent.present.exports.junit import to_junit
 from adk_agent.present.exports.otlp import to_otlp
-from adk_agent.present.exports.output import Export
+from adk_agent.present.exports.output import Export, Output, names_of
 from adk_agent.present.exports.played import PlayedRun
 from adk_agent.present.exports.table import to_csv
-from adk_agent.present.exports.tau2 import to_tau2
+from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import DataError
 
 Exporter = Callable[[PlayedRun], Export]
 
 
+def exporter_of(name: str, benchmarks: Benchmarks) -> Exporter:
+    """What makes the files of a format.
+
+    Raises:
+        RequestError: There is no such format.
+        DataError: Two formats have one name.
+    """
+    known = exporters(benchmarks)
+    if name not in known:
+        raise RequestError(f"--to: there is no format {name!r}, only {', '.join(known)}")
+    return known[name]
+
+
 def exporters(benchmarks: Benchmarks) -> dict[str, Exporter]:
-    """What makes each format's files.
+    """What makes each format's files: the formats of benchmarks, then those of every run.
 
     Args:
         benchmarks: What can be played.
+
+    Raises:
+        DataError: Two formats have one name.
     """
-    return {
-        "tau2": lambda run: to_tau2(run, benchmarks["tau2"].source),  # type: ignore[attr-defined]
+    generic: dict[str, Exporter] = {
         "inspect": to_inspect,
         "junit": to_junit,
         "otlp": to_otlp,
         "agentbeats": to_agentbeats,
-        "csv": lambda run: to_csv(run, benchmarks),
+        "csv": partial(to_csv, benchmarks=benchmarks),
     }
+    own: dict[str, Exporter] = {}
+    for benchmark in benchmarks.all:
+        for name in benchmark.exporters():
+            if name in generic or name in own:
+                raise DataError(
+                    f"the benchmark {benchmark.name!r} brings a format {name!r}, of which there is "
+                    "one already: uninstall it"
+                )
+            own[name] = partial(_of_benchmark, benchmark, name)
+    return {**own, **generic}
+
+
+def _of_benchmark(benchmark: Benchmark, name: str, run: PlayedRun) -> Export:
+    """The files of a benchmark's own format; it is asked with the options of the run."""
+    opened = benchmark.with_options(run.report.plan.options_of(benchmark))
+    export = opened.exporters()[name](run)
+    names = names_of(export.stem, export.suffix, [file.label for file in export.files])
+    return Export(
+        outputs=tuple(
+            Output(name=name, chunks=file.chunks)
+            for name, file in zip(names, export.files, strict=True)
+        ),
+        notes=export.notes,
+    )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.plan import Participant
 from adk_agent.core.veil import Veil
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import TrialKey, TrialRow
+from adk_agent.results.summary import DataOrigin, TrialKey, TrialRow
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import RunManifest, StoredTrials, TrialRecord, load_manifest
+from tau_bridge.run_view import PartView
 
 Part = tuple[Participant, str]
 """A participant, and one domain that it played."""
@@ -25,7 +28,7 @@ def label_of(part: Part) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedRun:
-    """What is known of a run.
+    """What is known of a run. Exporters of benchmarks see of it what is in `RunView`.
 
     Args:
         manifest: What it was begun with.
@@ -48,7 +51,47 @@ class PlayedRun:
         every = ((who, planned.domain) for who in plan.participants for planned in plan.tasks)
         return [(who, domain) for who, domain in every if (who.address, domain) in played]
 
-    def rows(self, part: Part) -> list[TrialRow]:
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.report.run_id
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was begun."""
+        return self.report.created_at
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The versions that played it, by package."""
+        return self.report.versions
+
+    @property
+    def origins(self) -> Mapping[str, DataOrigin]:
+        """The data, by domain."""
+        return self.manifest.data
+
+    @property
+    def num_trials(self) -> int:
+        """How often each task was to be played."""
+        return self.report.plan.num_trials
+
+    @property
+    def max_steps(self) -> int:
+        """The bound of a conversation."""
+        return self.report.plan.max_steps
+
+    @property
+    def seed(self) -> int:
+        """From which the trials' seeds follow."""
+        return self.report.plan.seed
+
+    @property
+    def user_llm_args(self) -> Mapping[str, Any]:
+        """How the language model that played users was called."""
+        return self.report.plan.user_llm_args
+
+    def rows(self, part: PartView) -> list[TrialRow]:
         """A part's trials, in the plan's order."""
         participant, domain = part
         return [
@@ -57,7 +100,7 @@ class PlayedRun:
             if (row.participant, row.domain) == (participant.address, domain)
         ]
 
-    def records(self, part: Part | None = None) -> Iterator[TrialRecord]:
+    def records(self, part: PartView | None = None) -> Iterator[TrialRecord]:
         """The trials of a part, or all, in the order in which they ended, with their traces.
 
         What evaluators made of them is left out: no format has a place for it.

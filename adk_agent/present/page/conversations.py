@@ -15,7 +15,6 @@ from typing import Any
 
 from adk_agent.present.page.texts import clipped, plain
 from adk_agent.present.page.timeline import timeline
-from adk_agent.present.page.writes import writes_of
 from adk_agent.runs.store import TrialRecord
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Diagnosis, ReplyFormat
@@ -31,21 +30,26 @@ _FINDINGS = 12
 _Json = dict[str, Any]
 
 
-def packed(record: TrialRecord) -> str:
-    """A trial as the page keeps it."""
-    told = json.dumps(_plain(trial_json(record)), ensure_ascii=False, separators=(",", ":"))
+def packed(record: TrialRecord, writes: Callable[[str], bool]) -> str:
+    """A trial as the page keeps it.
+
+    Args:
+        record: The trial.
+        writes: Tells of a tool's name whether a call may change the task's world.
+    """
+    told = json.dumps(_plain(trial_json(record, writes)), ensure_ascii=False, separators=(",", ":"))
     deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return base64.b64encode(deflate.compress(told.encode()) + deflate.flush()).decode("ascii")
 
 
-def trial_json(record: TrialRecord) -> _Json:
-    """What the page tells of one trial, when it is opened."""
+def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
+    """What the page tells of one trial, when it is opened; `writes` as in `packed`."""
     row = record.row
     diagnosis = row.diagnosis
     return {
         "why": _why(diagnosis) if diagnosis is not None else None,
         "components": [_component(each, row.basis) for each in row.components],
-        "items": list(_items(record)),
+        "items": list(_items(record, writes)),
         "left_out": max(0, len(record.messages) - MOST_MESSAGES),
         "missing": [_missing(each) for each in _differences(diagnosis) if each.how == "missing"],
         "timeline": timeline(record.trace),
@@ -128,7 +132,7 @@ def _evaluation(evaluation: Evaluation) -> _Json:
     }
 
 
-def _items(record: TrialRecord) -> Iterator[_Json]:
+def _items(record: TrialRecord, writes: Callable[[str], bool]) -> Iterator[_Json]:
     """The conversation: what was said, and each call with its result."""
     messages = record.messages[:MOST_MESSAGES]
     results = _results(messages)
@@ -139,7 +143,6 @@ def _items(record: TrialRecord) -> Iterator[_Json]:
         for each in _differences(diagnosis)
         if each.message is not None
     }
-    changes = writes_of(record.row.domain, record.row.task_id)
     for place, message in enumerate(messages):
         role = str(message.get("role"))
         if role == "tool":
@@ -147,7 +150,7 @@ def _items(record: TrialRecord) -> Iterator[_Json]:
         if message.get("content"):
             yield {"who": role, "text": str(message["content"])}
         for number, call in enumerate(message.get("tool_calls") or ()):
-            item = _call(call, results.get((place, number)), role, changes)
+            item = _call(call, results.get((place, number)), role, writes)
             difference = differences.get((place, item["name"]))
             if difference is not None:
                 item["gold"] = difference.how
@@ -162,14 +165,14 @@ def _call(
     call: Mapping[str, Any],
     result: Mapping[str, Any] | None,
     role: str,
-    changes: Callable[[str], bool],
+    writes: Callable[[str], bool],
 ) -> _Json:
     name = str(call.get("name"))
     return {
         "who": str(call.get("requestor") or role),
         "name": name,
         "args": _arguments(call.get("arguments")),
-        "writes": changes(name),
+        "writes": writes(name),
         "result": None if result is None else str(result.get("content") or ""),
         "error": bool(result is not None and result.get("error")),
     }

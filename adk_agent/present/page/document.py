@@ -20,6 +20,7 @@ from adk_agent.present.page.failures import (
 )
 from adk_agent.present.page.gathered import Gathered
 from adk_agent.present.page.latencies import latencies
+from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.matrix import matrices
 from adk_agent.present.page.reproduce import recipe
 from adk_agent.present.page.scores import scores, with_all_tables
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
     from adk_agent.runs.store import RunManifest
 
 
-def render(report: EvaluationReport, found: Gathered, manifest: RunManifest | None) -> str:
+def render(
+    report: EvaluationReport, found: Gathered, manifest: RunManifest | None, lookup: Lookup
+) -> str:
     """The page.
 
     Args:
         report: What the run came to.
         found: What was gathered from its conversations.
         manifest: What it was begun with; None where that is gone.
+        lookup: Tells what components mean.
     """
     report = with_all_tables(report, manifest)
     rows = scores(report)
@@ -50,7 +54,7 @@ def render(report: EvaluationReport, found: Gathered, manifest: RunManifest | No
         .render(
             report=report,
             end=ending(report),
-            verdicts=verdicts(report, rows),
+            verdicts=verdicts(report, rows, lookup.meaning),
             scores=rows,
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),

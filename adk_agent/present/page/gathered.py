@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adk_agent.present.page.conversations import packed
+from adk_agent.present.page.lookup import Lookup
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.base import Evaluation
@@ -74,11 +75,11 @@ class Gathered:
     trace_problems: Counter[str] = field(default_factory=Counter)
 
 
-def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey]) -> Gathered:
+def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey], lookup: Lookup) -> Gathered:
     """What the page needs of the records whose keys are wanted."""
     found = Gathered()
     keys = set(wanted)
-    room = _Room(found)
+    room = _Room(found, lookup)
     for record in records:
         if record.key not in keys:
             continue
@@ -92,13 +93,14 @@ def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey]) -> Gather
 class _Room:
     """Keeps conversations while there is room; those that passed give way to those that did not."""
 
-    def __init__(self, found: Gathered) -> None:
+    def __init__(self, found: Gathered, lookup: Lookup) -> None:
         self._found = found
+        self._lookup = lookup
         self._used = 0
         self._passed: list[TrialKey] = []
 
     def keep(self, record: TrialRecord) -> None:
-        text = packed(record)
+        text = packed(record, self._lookup.writes(record.row.domain, record.row.task_id))
         if record.row.passed:
             self._passed.append(record.key)
         else:

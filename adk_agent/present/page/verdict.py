@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adk_agent.present.page import texts
 from adk_agent.present.page.scores import Score, most_telling
-from adk_agent.present.page.words import CLASSES, COMPONENTS
+from adk_agent.present.page.words import CLASSES
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import ScoreRow, TrialRow
 
@@ -42,7 +42,13 @@ class Verdict:
     sentence: str
 
 
-def verdicts(report: EvaluationReport, rows: Sequence[Score]) -> tuple[Verdict, ...]:
+Meaning = Callable[[str, str], str]
+"""Says of a domain's component what it means that it is 0."""
+
+
+def verdicts(
+    report: EvaluationReport, rows: Sequence[Score], meaning: Meaning
+) -> tuple[Verdict, ...]:
     """In the order of the plan."""
     found = []
     for participant in report.plan.participants:
@@ -53,13 +59,13 @@ def verdicts(report: EvaluationReport, rows: Sequence[Score]) -> tuple[Verdict, 
                 participant=participant.address,
                 role=participant.role,
                 score=row,
-                sentence=_sentence(row, trials),
+                sentence=_sentence(row, trials, meaning),
             )
         )
     return tuple(found)
 
 
-def _sentence(score: Score | None, trials: Sequence[TrialRow]) -> str:
+def _sentence(score: Score | None, trials: Sequence[TrialRow], meaning: Meaning) -> str:
     if score is None or not score.row.trials:
         return "No trial of it has ended, so there is nothing to say."
     row = score.row
@@ -70,7 +76,7 @@ def _sentence(score: Score | None, trials: Sequence[TrialRow]) -> str:
     parts = [f"Passes {_passes(score)}", *_against(score)]
     lost = [trial for trial in trials if trial.status == "scored" and not trial.passed]
     if lost:
-        parts.append(f"what went wrong most: {_most(lost)}")
+        parts.append(f"what went wrong most: {_most(lost, meaning)}")
     reasons = Counter(trial.reason for trial in lost if trial.fault == "agent" and trial.reason)
     if reasons:
         ended = f"{reasons.total()} ended by an error of the agent"
@@ -110,7 +116,7 @@ def _over(row: ScoreRow) -> str:
     return f"{abs(gained):.3f} {how} than an agent that does nothing"
 
 
-def _most(lost: Sequence[TrialRow]) -> str:
+def _most(lost: Sequence[TrialRow], meaning: Meaning) -> str:
     kinds = Counter[str](trial.diagnosis.kind for trial in lost if trial.diagnosis is not None)
     if kinds:
         kind, times = _first(kinds)
@@ -124,7 +130,12 @@ def _most(lost: Sequence[TrialRow]) -> str:
     if not components:
         return "nothing that is known says what"
     name, times = _first(components)
-    return f"{COMPONENTS.get(name, name)} ({times} of {len(lost)} that did not pass)"
+    domain = next(
+        trial.domain
+        for trial in lost
+        if trial.reward_breakdown.get(name) == 0 and name in trial.basis
+    )
+    return f"{meaning(domain, name)} ({times} of {len(lost)} that did not pass)"
 
 
 def _first(counted: Mapping[str, int]) -> tuple[str, int]:

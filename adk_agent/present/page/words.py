@@ -61,12 +61,3 @@ SIDES = {
     "infrastructure": "the infrastructure",
     "harness": "the assessor",
 }
-COMPONENTS = {
-    "DB": "the database ended in another state",
-    "ENV_ASSERTION": "the environment fails the task's assertions",
-    "ACTION": "a gold action was not taken",
-    "COMMUNICATE": "the user was not told what had to be told",
-    "NL_ASSERTION": "a statement about the conversation does not hold",
-    "STATE": "the records ended in another state",
-    "POLICY": "the policy was broken",
-}

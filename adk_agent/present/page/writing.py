@@ -12,9 +12,11 @@ from adk_agent.core.files import write_whole
 from adk_agent.core.veil import Veil
 from adk_agent.present.page.document import render
 from adk_agent.present.page.gathered import Gathered, gather
+from adk_agent.present.page.lookup import Lookup
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import MANIFEST, TRIALS, iter_trials, load_manifest, refuse_own_file
+from tau_bridge.benchmarks import Benchmarks
 
 PAGE = "report.html"
 
@@ -23,6 +25,7 @@ def write_page(
     results_dir: Path,
     run_id: str,
     *,
+    benchmarks: Benchmarks,
     out: Path | None = None,
     secrets: Iterable[SecretStr] = (),
 ) -> Path:
@@ -31,6 +34,7 @@ def write_page(
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
+        benchmarks: What is installed; of the tools of other benchmarks none is known to write.
         out: Where to write it, a file or a folder; None: `report.html` in the run's folder.
         secrets: What must not be seen on it, besides everything that looks like a key.
 
@@ -44,7 +48,8 @@ def write_page(
     directory = results_dir / run_id
     has_manifest = (directory / MANIFEST).exists()
     manifest = veil.model(load_manifest(results_dir, run_id)) if has_manifest else None
-    page = render(report, _gathered(results_dir, report, veil), manifest)
+    lookup = Lookup(benchmarks=benchmarks)
+    page = render(report, _gathered(results_dir, report, veil, lookup), manifest, lookup)
     path = _target(out, directory)
     try:
         write_whole(path, page)
@@ -63,9 +68,9 @@ def _target(out: Path | None, directory: Path) -> Path:
     return out
 
 
-def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil) -> Gathered:
+def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil, lookup: Lookup) -> Gathered:
     """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
     if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
     keys = [row.key for row in report.trials]
-    return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys)
+    return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys, lookup)

@@ -14,12 +14,12 @@ from a2a.types import Part
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import Overrides
 from adk_agent.play.evaluation import report_so_far
+from adk_agent.results.outcome import Outcome
 from adk_agent.results.progress import Tell
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status
 from adk_agent.service.conversation import artifacts
 from adk_agent.service.playing.player import Order, Played, PlayerBrokeError, RequestOrder
-from adk_agent.workflow.session import WorkflowResult, run_plan, run_request
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class InProcessPlayer:
-    """Plays each order in a session, and by a workflow, of its own. A `Player`.
+    """Plays each order by a pipeline of its own. A `Player`.
 
     Args:
         assembly: What evaluations are made of.
@@ -61,19 +61,17 @@ class InProcessPlayer:
             logger.exception("the evaluation of session %s broke", order.session_id)
             raise PlayerBrokeError from error
 
-    async def _run(self, order: Order, tell: Tell) -> WorkflowResult:
-        agent = self._assembly.root_agent()
+    async def _run(self, order: Order, tell: Tell) -> Outcome:
+        pipeline = self._assembly.pipeline()
         if isinstance(order, RequestOrder):
-            return await run_request(
-                agent,
+            return await pipeline.run_request(
                 order.text,
                 overrides=Overrides(),
                 on_progress=tell,
                 session_id=order.session_id,
                 own_addresses=self._own_addresses,
             )
-        return await run_plan(
-            agent,
+        return await pipeline.run_plan(
             order.plan,
             request=order.request,
             on_progress=tell,
@@ -81,15 +79,16 @@ class InProcessPlayer:
             resumed_run_id=order.resumed_run_id,
         )
 
-    async def _concluded(self, result: WorkflowResult) -> Played:
-        run_id, problem = result.run_id, result.problem
+    async def _concluded(self, outcome: Outcome) -> Played:
+        run_id, report = outcome.run_id, outcome.report
         if run_id is None:
-            return Played(run_id=None, problem=problem)
-        if problem is not None:
-            parts = await self.report_parts(run_id)
-            return Played(run_id=run_id, problem=problem, parts=tuple(parts) if parts else None)
-        report = await asyncio.to_thread(load_report, self._results_dir, run_id)
-        parts = await asyncio.to_thread(artifacts.report_parts, report, result.interpretation)
+            return Played(run_id=None, problem=outcome.problem)
+        if report is None:
+            found = await self.report_parts(run_id)
+            return Played(
+                run_id=run_id, problem=outcome.problem, parts=tuple(found) if found else None
+            )
+        parts = await asyncio.to_thread(artifacts.report_parts, report, outcome.interpretation)
         return Played(
             run_id=run_id,
             problem=None,

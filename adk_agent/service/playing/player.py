@@ -10,8 +10,8 @@ from a2a.types import Part
 
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import Tell
-from adk_agent.workflow.state import Problem
 
 
 class PlayerBrokeError(Exception):

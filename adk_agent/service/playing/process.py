@@ -93,6 +93,9 @@ class ProcessPlayer:
         if link is not None:
             await link.close()
 
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        return spawn(with_adk=not self._hello.assembly.settings.by_rules)
+
     async def play(self, order: Order, tell: Tell) -> Played:
         """See `Player`."""
         link = await self._linked()
@@ -115,7 +118,7 @@ class ProcessPlayer:
     async def _linked(self) -> _Link:
         async with self._starting:
             if self._link is None or self._link.has_ended:
-                process, self._spawned = self._spawned or spawn(), None
+                process, self._spawned = self._spawned or self._spawn(), None
                 self._link = await _Link.to(process, self._hello)
             return self._link
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 import subprocess
 import sys
 
+WITH_ADK = "--with-adk"
 
-def spawn() -> subprocess.Popen[bytes]:
+
+def spawn(*, with_adk: bool = False) -> subprocess.Popen[bytes]:
     """A process that waits for a `Hello`; it ends when nobody holds its standard input any more.
+
+    Args:
+        with_adk: It imports ADK at once, as its first evaluation would.
 
     Raises:
         OSError: it could not be started.
     """
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "adk_agent.service.playing.worker"],
+    command = [sys.executable, "-P", "-m", "adk_agent.service.playing.worker"]
+    command += [WITH_ADK] if with_adk else []
+    return subprocess.Popen(  # noqa: S603 - our own interpreter, no shell
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         bufsize=0,

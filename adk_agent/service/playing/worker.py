@@ -35,15 +35,18 @@ from adk_agent.service.playing.frames import (
     writer_to,
 )
 from adk_agent.service.playing.player import Player, PlayerBrokeError
+from adk_agent.service.playing.spawning import WITH_ADK
 
 logger = logging.getLogger(__name__)
 
-NEEDED = (
-    "adk_agent.service.playing.in_process",
+NEEDED = ("adk_agent.service.playing.in_process",)
+"""Imported while the service is still being loaded, so that the first evaluation has no need to."""
+NEEDED_WITH_ADK = (
     "adk_agent.workflow.sequence",
+    "adk_agent.workflow.session",
     "google.adk.runners",
 )
-"""Imported while the service is still being loaded, so that the first evaluation has no need to."""
+"""The same where language models read and word."""
 SERVICE_IS_GONE = 3
 """The exit code when the input ends."""
 
@@ -52,7 +55,7 @@ def main() -> None:
     """Play until told to end."""
     orders, answers = _own_pipes()
     gc.disable()
-    for module in NEEDED:
+    for module in (*NEEDED, *(NEEDED_WITH_ADK if WITH_ADK in sys.argv[1:] else ())):
         importlib.import_module(module)
     try:
         hello: Hello = blocking_frame(orders)

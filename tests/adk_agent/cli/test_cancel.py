@@ -233,7 +233,7 @@ def test_what_an_exception_says_is_logged_once_and_not_sent(green, caplog, monke
         message = "the secret is 42"
         raise OSError(message)
 
-    monkeypatch.setattr(Assembly, "root_agent", broken)
+    monkeypatch.setattr(Assembly, "pipeline", broken)
     client = Client(green, "1.0")
     task = client.call("send", client.message("Evaluate builtin:null on one mock task"))
     assert client.state(task) == "failed"

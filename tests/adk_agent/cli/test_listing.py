@@ -1,14 +1,18 @@
 """`greenroom list`: exercises, teams, evaluators and metrics, as lines and as JSON."""
 
 import json
+import sys
 
 import pytest
 
-from adk_agent.cli.main import LISTED, main
+from adk_agent.cli.listing import LISTS
+from adk_agent.cli.main import main
 from adk_agent.runs.tracking import tracked_run
 from adk_agent.testing import manual_runtime
 from tau_bridge.exercises import questions
 from tau_bridge.teams import teams
+
+INSTALLED = sys.executable
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ def listed(capsys):
 
 
 @pytest.mark.parametrize(
-    "what", [what for what in LISTED if what not in ("agents", "tasks", "runs")]
+    "what", [what for what in LISTS if what not in ("agents", "tasks", "runs")]
 )
 def test_every_list_has_a_line_for_each_row_and_no_row_twice(listed, what):
     rows, lines = listed(what)
@@ -103,3 +107,33 @@ def test_a_long_request_without_spaces_is_cut_by_its_characters(tmp_path, capsys
         tracker.end("complete")
     assert main(["list", "runs", "--results-dir", str(tmp_path)]) == 0
     assert '{"participants":{"agent":"builtin:null"}' in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("quick_start")
+def test_a_data_folder_that_is_none_is_exit_2(greenroom, assert_complains, tmp_path):
+    result = greenroom("list", "domains", TAU2_DATA_DIR=str(tmp_path))
+    assert_complains(result, 2, str(tmp_path), "TAU2_DATA_DIR")
+
+
+@pytest.mark.usefixtures("quick_start")
+def test_domains_tasks_and_agents_are_listed(greenroom):
+    domains = greenroom("list", "domains", "--json", python=INSTALLED)
+    assert {row["domain"] for row in json.loads(domains.stdout)} == {
+        "airline",
+        "coordination",
+        "business",
+        "mock",
+        "retail",
+        "telecom",
+    }
+    tasks = greenroom("list", "tasks", "--domain", "mock")
+    assert tasks.stdout.splitlines()[0].startswith("create_task_1  [")
+    agents = greenroom("list", "agents")
+    assert "builtin:oracle" in agents.stdout
+
+
+@pytest.mark.usefixtures("quick_start")
+def test_listing_tasks_of_no_domain_is_exit_2(greenroom, assert_complains):
+    assert_complains(greenroom("list", "tasks"), 2, "--domain")
+    assert_complains(greenroom("list", "tasks", "--domain", "retial"), 2, "'retail'")
+    assert_complains(greenroom("list", "tasks", "--domain", "mock", "--split", "base2"), 2, "base")

@@ -1,23 +1,12 @@
-"""The `greenroom` command as a user meets it: a process, its streams and its exit code.
+"""`greenroom` itself: names and helps, and each command imported when it is asked for."""
 
-Most processes start at once, see `tests/preloaded`; each kind of command is also run by the
-interpreter that is installed.
-"""
-
-import contextlib
-import json
-import os
-import select
-import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from adk_agent.cli.main import COMMANDS, build_parser
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -35,165 +24,50 @@ HEAVY = (
     "starlette",
     "uvicorn",
 )
-
-
 INSTALLED = sys.executable
 
 
-def command(*arguments, python=None):
-    return [python or sys.executable, "-m", "adk_agent.cli.main", *map(str, arguments)]
-
-
-def greenroom(*arguments, cwd=None, python=None, **environment):
-    return subprocess.run(
-        command(*arguments, python=python),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, **environment},
+def modules_after(*arguments):
+    """What is imported once the command line was read that far, and what was printed."""
+    script = (
+        "import sys; from adk_agent.cli.main import main\n"
+        f"try: main({list(arguments)!r})\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(sys.modules), file=sys.stderr)"
     )
-
-
-def assert_complains(result, code, *words):
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
-    for word in words:
-        assert word in result.stderr
+    result = subprocess.run([INSTALLED, "-c", script], capture_output=True, text=True, check=True)
+    return set(result.stderr.split()), result.stdout
 
 
 def test_help_imports_no_heavy_module():
-    script = (
-        "import sys; from adk_agent.cli.main import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: pass\n"
-        f"print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)"
-    )
-    result = subprocess.run([INSTALLED, "-c", script], capture_output=True, text=True, check=True)
-    assert "usage: greenroom" in result.stdout
-    assert result.stderr.strip() == "[]"
+    imported, said = modules_after("--help")
+    assert "usage: greenroom" in said
+    assert not imported & set(HEAVY)
+    assert {name for name in imported if name.startswith("adk_agent.cli.")} == {
+        "adk_agent.cli.main"
+    }
+
+
+def test_a_command_imports_no_other_one():
+    imported, said = modules_after("cancel", "--help")
+    assert "usage: greenroom cancel" in said
+    commands = {f"adk_agent.cli.{name}" for name in (*COMMANDS, "listing")}
+    assert imported & commands == {"adk_agent.cli.cancel"}
+
+
+def test_each_command_that_is_named_has_its_arguments_and_does_something():
+    (commands,) = [action for action in build_parser()._actions if action.choices]
+    assert list(commands.choices) == list(COMMANDS)
+    for parser in commands.choices.values():
+        assert callable(parser.loaded().get_default("execute"))
+        assert len(parser._actions) > 1
 
 
 @pytest.mark.parametrize("name", ["run", "list", "score", "regrade", "serve", "agent"])
-def test_every_command_explains_itself(name):
+def test_every_command_explains_itself(greenroom, name):
     result = greenroom(name, "--help", python=INSTALLED)
     assert result.returncode == 0
     assert f"usage: greenroom {name}" in result.stdout
-
-
-def test_a_run_ends_with_a_table_and_the_folder_of_the_report(tmp_path):
-    result = greenroom(
-        "run", "Evaluate the bundled oracle and echo agents on two airline tasks", cwd=tmp_path
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
-    (folder,) = (tmp_path / "results").iterdir()
-    assert {path.name for path in folder.iterdir()} == {
-        "manifest.json",
-        "trials.jsonl",
-        "report.json",
-        "report.md",
-        "status.json",
-    }
-    assert f"report: results/{folder.name}" in result.stdout
-    assert "builtin:oracle" in result.stdout
-    assert "## Recommendations" in (folder / "report.md").read_text()
-
-
-def test_json_goes_to_stdout_and_everything_else_to_stderr(tmp_path):
-    result = greenroom(
-        "run",
-        "Evaluate the bundled null agent on all mock tasks",
-        *("--limit", 1, "--num-trials", 2, "--json", "--results-dir", tmp_path / "kept"),
-    )
-    assert result.returncode == 0, result.stderr
-    report = json.loads(result.stdout)
-    assert list(report)[:2] == ["schema_version", "run_id"]
-    assert {"request", "plan", "created_at", "versions", "summary", "trials", "evaluations"} <= set(
-        report
-    )
-    (row,) = report["summary"]
-    assert (row["tasks"], row["trials"]) == (1, 2)
-    assert row["data"]["source"] == "inspect-evals"
-    assert "playing 2 trials" in result.stderr
-    assert (tmp_path / "kept" / report["run_id"]).is_dir()
-
-
-def test_quiet_shows_no_progress(tmp_path):
-    result = greenroom("run", "builtin:null on one mock task", "--quiet", "--results-dir", tmp_path)
-    assert "playing" not in result.stdout
-    assert "pass^1" in result.stdout
-
-
-@pytest.mark.requirement("tau:cli")
-def test_a_dry_run_prints_the_plan_and_contacts_nobody(tmp_path):
-    with closed_port() as url:
-        result = greenroom(
-            "run",
-            f"Evaluate the agent at {url} on five airline tasks, two trials each",
-            "--dry-run",
-            cwd=tmp_path,
-        )
-    assert result.returncode == 0, result.stderr
-    assert url in result.stdout
-    assert "greenroom run '{" in result.stdout
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("sentence", "words"),
-    [
-        ("Evaluate the bundled null agent on five hotel tasks", ["'hotel'", "airline"]),
-        ("Evaluate the bundled null agent on airline task 77", ["'77'", "'7'"]),
-        ("Evaluate five airline tasks", ["no agent", "builtin:null"]),
-        ("Evaluate the bundled null agent", ["domain", "airline"]),
-        ("Hello", ["evaluation"]),
-        ('{"participants": {"agent": 7}, "config": {"domain": "mock"}}', ["participants", "7"]),
-        ('{"config": ', ["JSON"]),
-    ],
-)
-def test_a_request_that_cannot_be_used_is_exit_2(tmp_path, sentence, words):
-    assert_complains(greenroom("run", sentence, cwd=tmp_path), 2, *words)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--num-trials", "0"],
-        ["--num-trials", "many"],
-        ["--max-concurrency", "-1"],
-        ["--timeout", "0"],
-        ["--timeout", "nan"],
-        ["--timeout", "inf"],
-        ["--token", ""],
-        ["--token", "a b"],
-        ["--token", f"@{sys.executable}"],
-        ["--token", "@/no/such/file"],
-    ],
-)
-def test_a_flag_that_cannot_be_used_is_exit_2(tmp_path, arguments):
-    result = greenroom("run", "builtin:null on one mock task", *arguments, cwd=tmp_path)
-    assert_complains(result, 2, arguments[0])
-
-
-def test_a_request_that_is_no_utf_8_is_exit_2(tmp_path):
-    result = subprocess.run(
-        [*command("run"), b"builtin:null on one mock task \xff"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert_complains(result, 2, "UTF-8")
-
-
-@pytest.mark.parametrize("port", ["-1", "99999", "http"])
-def test_what_is_no_port_is_exit_2(port):
-    assert_complains(greenroom("serve", "--port", port), 2, "--port")
-    assert_complains(greenroom("agent", "null", "--port", port), 2, "--port")
-    assert_complains(greenroom("serve", PORT=port), 2, "PORT")
 
 
 def test_modules_in_the_users_folder_are_not_imported(tmp_path):
@@ -208,224 +82,3 @@ def test_modules_in_the_users_folder_are_not_imported(tmp_path):
         check=False,
     )
     assert result.returncode == 0, result.stderr
-
-
-def test_a_model_that_is_named_without_a_key_is_warned_about(tmp_path):
-    result = greenroom(
-        "run",
-        "builtin:null on one mock task",
-        *("--quiet", "--json"),
-        cwd=tmp_path,
-        AGENTBEATS_LLM_MODEL="gpt-9",
-    )
-    (warning,) = [w for w in json.loads(result.stdout)["warnings"] if "gpt-9" in w]
-    assert "AGENTBEATS_LLM_API_KEY" in warning
-
-
-@pytest.mark.parametrize("name", ["null", "oracle"])
-def test_a_bundled_agent_ends_with_its_command(name):
-    with closed_port() as url:
-        port = url.rpartition(":")[2]
-    python = INSTALLED if name == "null" else None
-    process = subprocess.Popen(
-        command("agent", name, "--port", port, python=python), stderr=subprocess.PIPE
-    )
-    try:
-        wait_for_card(f"http://127.0.0.1:{port}")
-        process.terminate()
-        assert process.wait(timeout=30) == 0
-    finally:
-        process.kill()
-        process.stderr.close()
-    with closed_port_at(port):
-        pass
-
-
-def wait_for_card(url):
-    for _ in range(300):
-        with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"{url}/.well-known/agent-card.json").raise_for_status()
-        select.select([], [], [], 0.1)
-    raise AssertionError(f"nobody answers at {url}")
-
-
-@contextlib.contextmanager
-def closed_port_at(port):
-    """Hold a port that must be free."""
-    with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", int(port)))
-        yield
-
-
-def assert_nothing_was_played(folder):
-    """Only the status of a run that failed is there."""
-    assert {path.name for path in folder.rglob("*.*") if path.is_file()} <= {"status.json"}
-
-
-def test_an_agent_that_is_not_there_is_exit_3(tmp_path):
-    with closed_port() as url:
-        result = greenroom("run", f"Evaluate {url} on one mock task", cwd=tmp_path)
-    assert_complains(result, 3, url, "not ready")
-    assert_nothing_was_played(tmp_path)
-
-
-def test_a_data_folder_that_is_none_is_exit_2(tmp_path):
-    result = greenroom("list", "domains", TAU2_DATA_DIR=str(tmp_path))
-    assert_complains(result, 2, str(tmp_path), "TAU2_DATA_DIR")
-
-
-def test_a_key_that_is_refused_is_exit_3_and_not_shown(tmp_path):
-    """A base URL where nobody answers stands for a wrong key: the model cannot be called."""
-    with closed_port() as url:
-        result = greenroom(
-            "run",
-            "Evaluate the bundled null agent on one mock task",
-            cwd=tmp_path,
-            AGENTBEATS_LLM_API_KEY="sk-secret",
-            AGENTBEATS_LLM_BASE_URL=f"{url}/v1",
-        )
-    assert_complains(result, 3, "AGENTBEATS_LLM_API_KEY", "--offline")
-    assert "sk-secret" not in result.stderr + result.stdout
-    assert_nothing_was_played(tmp_path)
-
-
-def test_a_user_model_without_a_key_is_exit_3(tmp_path):
-    request = {
-        "participants": {"agent": "builtin:null"},
-        "config": {"domain": "mock", "num_tasks": 1, "user_llm": "openai/gpt-4o-mini"},
-    }
-    result = greenroom("run", json.dumps(request), cwd=tmp_path)
-    assert_complains(result, 3, "gpt-4o-mini", "--offline")
-    assert_nothing_was_played(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("model", "word"), [("gemini-2.5-flash", "GOOGLE_API_KEY"), ("openai/gpt-4o", "--offline")]
-)
-def test_an_agent_model_without_a_key_is_exit_3_in_one_line(tmp_path, model, word):
-    result = greenroom(
-        "run", "builtin:null on one mock task", cwd=tmp_path, GREENROOM_AGENT_MODEL=model
-    )
-    assert_complains(result, 3, word, "GREENROOM_AGENT_MODEL")
-    assert len(result.stderr.splitlines()) == 1
-    assert "Give Feedback" not in result.stdout
-
-
-def test_offline_uses_no_model_and_says_so(tmp_path):
-    with closed_port() as url:
-        result = greenroom(
-            "run",
-            "Evaluate the bundled null agent on one mock task with gpt-4o as the user",
-            *("--offline", "--json"),
-            cwd=tmp_path,
-            AGENTBEATS_LLM_API_KEY="sk-secret",
-            AGENTBEATS_LLM_BASE_URL=f"{url}/v1",
-        )
-    assert result.returncode == 0, result.stderr
-    report = json.loads(result.stdout)
-    assert report["summary"][0]["user"] == "scripted"
-    assert any("'gpt-4o' was not used" in warning for warning in report["warnings"])
-
-
-def test_a_bearer_token_reaches_the_agent_and_no_file(tmp_path):
-    from tau_bridge.testing import RequestLog
-
-    token = tmp_path / "token"
-    token.write_text("hush-hush\n")
-    log = RequestLog(scripted_agent(lambda text, context_id: "I cannot help with that."))
-    with serve(log) as url:
-        result = greenroom(
-            "run", f"Evaluate {url} on one mock task", "--token", f"@{token}", cwd=tmp_path
-        )
-    assert result.returncode == 0, result.stderr
-    assert {post.headers.get("authorization") for post in log.posts} == {"Bearer hush-hush"}
-    written = "".join(path.read_text() for path in (tmp_path / "results").rglob("*.*"))
-    assert "hush-hush" not in written + result.stdout + result.stderr
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ on Windows")
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_keeps_what_is_finished_and_is_exit_130(tmp_path, stop):
-    process = subprocess.Popen(
-        command(
-            "run",
-            "Evaluate the bundled oracle and null agents on all mock tasks, 100 trials each",
-            *("--max-concurrency", "1"),
-            python=INSTALLED if stop == signal.SIGINT else None,
-        ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    for line in process.stdout:
-        if line.startswith("[2/"):
-            process.send_signal(stop)
-            break
-    _, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130, complaint
-    assert "Traceback" not in complaint
-    (folder,) = (tmp_path / "results").iterdir()
-    assert f"kept in results/{folder.name}" in complaint
-    report = json.loads((folder / "report.json").read_text())
-    assert report["status"] == "interrupted"
-    lines = (folder / "trials.jsonl").read_text().splitlines()
-    assert 2 <= len(lines) == len(report["trials"]) < 1800
-
-
-def test_two_runs_at_once_do_not_meet(tmp_path):
-    arguments = ("run", "builtin:oracle on two mock tasks", "--quiet")
-    both = [
-        subprocess.Popen(command(*arguments), cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    for process in both:
-        process.communicate(timeout=60)
-    assert [process.returncode for process in both] == [0, 0]
-    folders = list((tmp_path / "results").iterdir())
-    assert len(folders) == 2
-    for folder in folders:
-        assert json.loads((folder / "report.json").read_text())["run_id"] == folder.name
-
-
-def test_domains_tasks_and_agents_are_listed():
-    domains = greenroom("list", "domains", "--json", python=INSTALLED)
-    assert {row["domain"] for row in json.loads(domains.stdout)} == {
-        "airline",
-        "coordination",
-        "business",
-        "mock",
-        "retail",
-        "telecom",
-    }
-    tasks = greenroom("list", "tasks", "--domain", "mock")
-    assert tasks.stdout.splitlines()[0].startswith("create_task_1  [")
-    agents = greenroom("list", "agents")
-    assert "builtin:oracle" in agents.stdout
-
-
-def test_listing_tasks_of_no_domain_is_exit_2():
-    assert_complains(greenroom("list", "tasks"), 2, "--domain")
-    assert_complains(greenroom("list", "tasks", "--domain", "retial"), 2, "'retail'")
-    assert_complains(greenroom("list", "tasks", "--domain", "mock", "--split", "base2"), 2, "base")
-
-
-def test_a_port_in_use_is_exit_3():
-    with closed_port() as url:
-        port = url.rpartition(":")[2]
-        assert_complains(greenroom("serve", "--port", port), 3, port)
-        assert_complains(greenroom("agent", "null", "--port", port), 3, port)
-
-
-def test_an_unknown_bundled_agent_is_exit_2():
-    assert_complains(greenroom("agent", "nul"), 2, "null")
-
-
-def test_a_file_to_regrade_that_is_none_is_exit_2(tmp_path):
-    assert_complains(greenroom("regrade", tmp_path / "missing.json"), 2, "missing.json")
-    broken = tmp_path / "broken.json"
-    broken.write_text("{")
-    assert_complains(greenroom("regrade", broken, python=INSTALLED), 2, "broken.json")
-    assert Path(broken).read_text() == "{"

@@ -14,14 +14,14 @@ from typing import get_args
 import pytest
 
 from adk_agent.cli.main import build_parser, main
-from adk_agent.cli.tracked import resume_command
+from adk_agent.cli.playing import resume_command
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import evaluate, report_so_far, resume
 from adk_agent.play.references import ReferenceBook
-from adk_agent.runs.conditions import data_origins, model_labels
+from adk_agent.runs.conditions import data_origins
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.retry import is_repeated
 from adk_agent.runs.store import RunManifest, RunStore, load_trials
@@ -398,8 +398,8 @@ def interrupted_offline(make_deps, tmp_path, agent):
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
-        data=data_origins(plan, deps.source),
-        models=model_labels(plan, deps.settings),
+        data=data_origins(plan, deps.benchmarks),
+        models=deps.models.labels(plan, deps.benchmarks.needs(plan.domains)),
     )
     with tracked_run(tmp_path, "run-1", request="r", clock=deps.runtime.clock) as tracker:
         RunStore.create(tmp_path, "run-1", manifest).close()

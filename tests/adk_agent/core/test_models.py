@@ -16,7 +16,6 @@ from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.draft import SelectorDraft
 from adk_agent.runs.store import load_report, load_trials
 from adk_agent.testing import chat_model
-from adk_agent.workflow.session import run_request
 from evals.trace import CallType
 from tau_bridge.testing import closed_port, serve
 
@@ -191,8 +190,7 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, bench
         async def ignore(progress):
             pass
 
-        result = await run_request(
-            assembly.root_agent(),
+        result = await assembly.pipeline().run_request(
             "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
             overrides=Overrides(),
             on_progress=ignore,
@@ -225,8 +223,7 @@ async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warn
         async def ignore(progress):
             pass
 
-        result = await run_request(
-            assembly.root_agent(),
+        result = await assembly.pipeline().run_request(
             "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
             overrides=Overrides(),
             on_progress=ignore,

@@ -163,14 +163,14 @@ async def test_an_error_of_many_megabytes_is_an_agents_error(played):
     assert len(record.row.reason) < 1_000
 
 
-async def test_neither_secrets_nor_markup_of_an_error_reach_a_report(played):
+async def test_neither_secrets_nor_markup_of_an_error_reach_a_report(played, benchmarks):
     hostile = f"{CRASH} <img src=http://evil.example/x.png> ![x](http://evil.example) {SECRET}"
     _, record, folder = await played(answers(speaks(CREATE), errs(hostile)), tokens=True)
     assert record.row.reason.startswith(CRASH)
     written = "".join(path.read_text() for path in folder.iterdir() if path.suffix != ".html")
     assert SECRET not in written
     assert "<img src=http://evil" not in (folder / "report.md").read_text()
-    page = write_page(folder.parent, folder.name).read_text()
+    page = write_page(folder.parent, folder.name, benchmarks=benchmarks).read_text()
     assert SECRET not in page
     assert "<img src=http://evil" not in page
     assert CRASH.replace("'", "&#39;") in page or CRASH in page

@@ -36,9 +36,9 @@ class Conversation:
 
 
 @pytest.fixture
-def conversation(tmp_path, source):
+def conversation(tmp_path, benchmarks):
     settings = Settings.load(results_dir=tmp_path, offline=True)
-    return Conversation(Assembly(settings=settings, source=source).root_agent())
+    return Conversation(Assembly(settings=settings, benchmarks=benchmarks).root_agent())
 
 
 async def test_the_report_is_offered_as_markdown_and_as_json(conversation, tmp_path):

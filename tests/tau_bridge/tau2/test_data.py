@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -269,3 +270,14 @@ def test_all_official_tasks_can_be_parsed(official_source):
     parsed = {d: list(official_source.tasks(d).values()) for d in official_source.domains()}
     assert len(parsed["telecom"]) == 2285
     assert all(task.id for tasks in parsed.values() for task in tasks)
+
+
+def test_data_travel_to_another_process_as_where_they_are(source):
+    for each in (source, open_source(None)):
+        assert list(each.tasks("mock"))
+        packed = pickle.dumps(each)
+        assert len(packed) < 1_000
+        there = pickle.loads(packed)  # noqa: S301 - what was just packed
+        assert (there.name, there.domains()) == (each.name, each.domains())
+        assert there.revision("mock") == each.revision("mock")
+    assert b"site-packages" not in packed  # each machine looks for its own package

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from adk_agent.assembly import Assembly
 from adk_agent.cli.main import main
 from adk_agent.core.plan import DEFAULT_SEED, EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
@@ -20,6 +21,7 @@ from evals.latency import LatencyEvaluator
 from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
+from tau_bridge.benchmark import Benchmark
 from tau_bridge.clock import Runtime
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.testing import RequestLog, scripted_agent, serve
@@ -29,6 +31,21 @@ CREATE = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Im
 DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything else?"}}
 PLAYED_TASKS = ("create_task_1", "update_task_1")
 """The agent below creates a task whatever it is asked, so it passes the first alone."""
+
+
+class Questions(Benchmark):
+    """A benchmark of another package, without any task."""
+
+    name = "questions"
+
+    def tasks(self, domain, split="base"):
+        return ()
+
+    async def play(self, ref, agent, context):
+        raise NotImplementedError
+
+    async def score(self, ref, played, judge):
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +63,7 @@ class Played:
 
 
 @pytest.fixture(scope="session")
-def played(source, tmp_path_factory):
+def played(benchmarks, tmp_path_factory):
     """Two tasks of mock, two trials each."""
     results_dir = tmp_path_factory.mktemp("results")
     registry = EvaluatorRegistry([LatencyEvaluator()])
@@ -60,8 +77,8 @@ def played(source, tmp_path_factory):
             num_trials=2,
         )
         deps = EvaluationDeps(
-            settings=Settings(offline=True),
-            source=source,
+            benchmarks=benchmarks,
+            models=Assembly(settings=Settings(offline=True)).models(),
             runtime=Runtime.system(),
             new_run_id=lambda: "run-1",
             evaluators=registry,
@@ -156,7 +173,7 @@ UNSCORED = {"status": "unscored", "reward": None, "reward_breakdown": {}, "basis
 def stored(tmp_path, source):
     """Writes a run that was interrupted after these trials; returns the folder of runs."""
 
-    def write(*records, num_trials=2, origin=None, **changes):
+    def write(*records, num_trials=2, origin=None, options=None, **changes):
         addresses = dict.fromkeys(record.row.participant for record in records)
         domains = dict.fromkeys(record.row.domain for record in records)
         planned = tuple(
@@ -172,6 +189,7 @@ def stored(tmp_path, source):
             participants=tuple(Participant(address=address) for address in addresses),
             tasks=planned,
             num_trials=num_trials,
+            options=options or {},
         )
         here = origin or DataOrigin(source=source.name, revision=source.revision("mock"))
         manifest = RunManifest(

@@ -10,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_agent.core.printable import printable
-from adk_agent.present.exports.table import COLUMNS, inert
+from adk_agent.core.veil import Veil
+from adk_agent.present.exports.played import open_run
+from adk_agent.present.exports.table import inert, to_csv
 from adk_agent.runs.store import load_trials
 from evals.diagnosis import Diagnosis
+from tau_bridge.benchmark import DomainInfo
+from tau_bridge.benchmarks import Benchmarks
 
-from .conftest import BROKEN, trial
+from .conftest import BROKEN, Questions, trial
 
 PAGE = Path(__file__).parents[4] / "docs" / "exports.md"
 
@@ -30,7 +34,7 @@ def rows(exported):
 
 def test_every_trial_is_a_row_with_its_values(played, rows):
     found = rows(played.results_dir)
-    assert list(found[0]) == list(COLUMNS)
+    assert list(found[0]) == described_columns()
     ours = {(r.row.task_id, r.row.trial): r.row for r in load_trials(played.results_dir, "run-1")}
     assert len(found) == 4
     for row in found:
@@ -78,7 +82,26 @@ def test_a_cell_never_begins_as_a_formula_keeps_its_text_and_is_printable(text):
     assert all(sign.isprintable() or sign in "\n\t" for sign in cell)
 
 
-def test_the_page_describes_every_column_in_the_order_of_the_file():
+def test_a_component_of_another_benchmark_has_a_column_after_those_of_the_bundled_ones(
+    stored, benchmarks
+):
+    class Careful(Questions):
+        def domains(self):
+            return (DomainInfo(name="questions", components=("ANSWER", "SAFETY")),)
+
+    folder = stored(trial(reward_breakdown={"DB": 1.0, "GONE": 0.0}))
+    run = open_run(folder, "run-1", veil=Veil())
+    [output] = to_csv(run, Benchmarks([*benchmarks.all, Careful()])).outputs
+    header, row = csv.reader(io.StringIO("".join(output.chunks), newline=""))
+    known = described_columns()
+    end = known.index("fault")
+    added = ["reward_answer", "reward_safety", "reward_gone"]
+    assert header == [*known[:end], *added, *known[end:]]
+    assert [row[header.index(name)] for name in added] == ["", "", "0.0"]
+
+
+def described_columns():
+    """The columns that the page describes, in its order."""
     table = PAGE.read_text().split("| Column |")[1].split("\n\n")[0]
     named = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
-    assert [name for cell in named for name in re.findall(r"`(\w+)`", cell)] == list(COLUMNS)
+    return [name for cell in named for name in re.findall(r"`(\w+)`", cell)]

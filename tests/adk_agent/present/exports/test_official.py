@@ -8,7 +8,7 @@ import pytest
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate
 from adk_agent.play.regrade import regrade
-from tau_bridge.tau2.data import open_source
+from tau_bridge.benchmarks import open_benchmarks
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -22,18 +22,19 @@ recorded_data = pytest.mark.skipif(PARITY is None, reason="GREENROOM_PARITY_DIR 
 
 @pytest.fixture(scope="module")
 def official():
-    return open_source(Path(DATA))
+    return open_benchmarks(lambda _: {"TAU2_DATA_DIR": DATA})
 
 
 async def play(make_deps, official, agent, domains, run_id="run-1"):
     plan = EvaluationPlan(
         participants=(Participant(address=f"builtin:{agent}"),),
         tasks=tuple(
-            PlannedTasks(domain=domain, task_ids=official.task_ids(domain)) for domain in domains
+            PlannedTasks(domain=domain, task_ids=official.of(domain).task_ids(domain))
+            for domain in domains
         ),
         max_concurrency=8,
     )
-    return await evaluate(plan, make_deps(source=official), request="", run_id=run_id)
+    return await evaluate(plan, make_deps(benchmarks=official), request="", run_id=run_id)
 
 
 @official_data
@@ -75,8 +76,8 @@ async def test_an_agent_that_does_nothing_reaches_the_floor_and_does_so_again(ma
 @recorded_data
 @pytest.mark.parity
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
-def test_recorded_rewards_are_reached_again(path, source):
-    outcome = regrade(path, source)
+async def test_recorded_rewards_are_reached_again(path, benchmarks):
+    outcome = await regrade(path, benchmarks)
     assert outcome.different == []
     assert outcome.compared > 0
     assert outcome.compared == sum(

@@ -5,12 +5,13 @@ import json
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
 from adk_agent.play.regrade import regrade
-from adk_agent.present.exports.official import task_record
 from adk_agent.results.summary import DataOrigin
 from adk_agent.runs.store import load_trials
+from tau_bridge.tau2.official import task_record
 from tau_bridge.tau2.results import read_results
 
 from .conftest import BROKEN, UNSCORED, trial
@@ -101,10 +102,12 @@ def results(played, exported):
     return json.loads(text)
 
 
-def test_scoring_the_exported_conversations_again_gives_the_same_rewards(played, exported, source):
+def test_scoring_the_exported_conversations_again_gives_the_same_rewards(
+    played, exported, benchmarks
+):
     exported(played.results_dir, "tau2")
     path = played.folder / "tau2-results.json"
-    again = regrade(path, source)
+    again = anyio.run(regrade, path, benchmarks)
     assert (again.compared, again.different) == (4, [])
     ours = {record.row.trace_id: record for record in load_trials(played.results_dir, "run-1")}
     recorded = {each.id: each for each in read_results(path).simulations}
@@ -154,7 +157,7 @@ def test_tasks_keep_what_the_official_models_require(source, domain):
 
 
 def test_what_failed_has_no_reward_what_the_agent_ended_has_0_and_what_is_unscored_is_left_out(
-    stored, export, source
+    stored, export, benchmarks
 ):
     broken = {**BROKEN, "reason": "AgentTimeoutError: slow", "termination": "infrastructure_error"}
     results_dir = stored(
@@ -187,7 +190,8 @@ def test_what_failed_has_no_reward_what_the_agent_ended_has_0_and_what_is_unscor
     assert found[1][1] is None
     assert results["simulations"][1]["termination_reason"] == "infrastructure_error"
     # Read by the product's own reader, the broken one has nothing to compare with.
-    assert regrade(Path(out.strip()), source).not_compared() == {"no reward was recorded": 1}
+    again = anyio.run(regrade, Path(out.strip()), benchmarks)
+    assert again.not_compared() == {"no reward was recorded": 1}
 
 
 def test_a_conversation_that_was_cut_off_has_its_0_with_the_official_note(stored, exported):

@@ -23,7 +23,7 @@ from adk_agent.present.page.layout import place
 from adk_agent.present.page.texts import plain
 from adk_agent.present.page.timeline import timeline
 from adk_agent.present.page.verdict import ENDS
-from adk_agent.present.page.words import CLASSES, COMPONENTS
+from adk_agent.present.page.words import CLASSES
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
@@ -32,8 +32,8 @@ from adk_agent.results.team_summary import TeamRow
 from adk_agent.runs.store import RunManifest, TrialRecord
 from evals.base import Evaluation
 from evals.diagnosis import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
-from evals.outcome import ComponentName
 from evals.trace import ASSESSOR, CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.testing import scripted_agent, serve
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -134,8 +134,15 @@ def keep_run(folder, records, *, status="complete", trials=1, references=None, w
     return folder
 
 
+INSTALLED = open_benchmarks(lambda _: {})
+
+
 def page_of(folder):
-    return write_page(folder, RUN).read_text(encoding="utf-8")
+    return write_page(folder, RUN, benchmarks=INSTALLED).read_text(encoding="utf-8")
+
+
+def writes(name):
+    return name in ("create_task", "update_task_status")
 
 
 class Seen(HTMLParser):
@@ -174,7 +181,7 @@ async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make
     with serve(scripted_agent(lambda text, context_id: "I cannot help with that.")) as url:
         plan = make_plan(url, task_ids=("create_task_1", "impossible_task_1"), num_trials=2)
         await evaluate(plan, deps, request="Evaluate it")
-    page = write_page(deps.results_dir, "run-1").read_text(encoding="utf-8")
+    page = write_page(deps.results_dir, "run-1", benchmarks=INSTALLED).read_text(encoding="utf-8")
     seen = Seen(page)
     assert [each for each in seen.ids if each in SECTIONS] == SECTIONS
     assert all(address.startswith("#") for address in seen.addresses)
@@ -228,7 +235,7 @@ OF_FORM = Diagnosis(kind="format", side="agent", summary="It wrote text.", reply
 
 def test_replies_without_a_call_are_shown_beside_what_should_have_been_sent():
     lost = row("http://a.test", "one", reward=0.0, diagnosis=OF_FORM)
-    assert trial_json(record(lost))["why"]["form"] == {
+    assert trial_json(record(lost), writes)["why"]["form"] == {
         "without": 2,
         "replies": 3,
         "example": "<b>Sure!</b>",
@@ -293,7 +300,7 @@ def test_a_conversation_tells_calls_results_writes_and_where_it_left_the_gold_pa
         },
         {"role": "tool", "id": "", "content": "first", "error": False},
     )
-    told = trial_json(record(lost, messages=messages))
+    told = trial_json(record(lost, messages=messages), writes)
     asked, wrote, said, first, second = told["items"]
     assert asked == {"who": "user", "text": "Please."}
     assert (wrote["writes"], wrote["error"], wrote["result"]) == (True, True, "no")
@@ -363,7 +370,7 @@ def test_a_run_whose_conversations_are_gone_still_has_its_page(tmp_path):
 
 def test_where_room_is_scarce_the_trials_that_did_not_pass_are_kept(tmp_path, monkeypatch):
     played = [record(row("http://x.test", "a")), record(row("http://x.test", "b", reward=0.0))]
-    sizes = [len(gathered.packed(each)) for each in played]
+    sizes = [len(gathered.packed(each, writes)) for each in played]
     monkeypatch.setattr(gathered, "MOST_PACKED_CHARS", max(sizes))
     page = page_of(keep_run(tmp_path, played))
     assert list(unpacked(page)) == [1]
@@ -460,10 +467,33 @@ def test_a_timeline_keeps_the_clocks_of_participants_within_what_was_seen():
 
 def test_every_class_component_and_status_has_a_name():
     assert set(get_args(FailureKind)) < set(CLASSES)
-    components = {name for each in get_args(ComponentName) for name in get_args(each) or (each,)}
-    assert components == set(COMPONENTS)
+    domains = [INSTALLED.domain(name) for name in INSTALLED.domains]
+    assert {each.name: set(each.meanings) for each in domains} == {
+        each.name: set(each.components) for each in domains
+    }
     status = EvaluationReport.model_fields["status"].annotation
     assert set(get_args(status)) == set(ENDS)
+
+
+def test_a_run_of_a_benchmark_that_is_not_installed_still_becomes_a_page(tmp_path):
+    called = {"id": "1", "name": "create_task", "arguments": {}}
+    said = ({"role": "assistant", "tool_calls": [called]},)
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a", reward=0.0), messages=said)])
+    there = page_of(folder)
+    page = write_page(folder, RUN, benchmarks=Benchmarks([])).read_text(encoding="utf-8")
+    assert "what went wrong most: the database ended in another state (1 of 1" in text_of(there)
+    assert "what went wrong most: DB (1 of 1" in text_of(page)
+    assert unpacked(there)[0]["items"][0]["writes"] is True
+    assert unpacked(page)[0]["items"][0]["writes"] is False
+
+
+def test_a_page_is_written_where_the_data_of_a_benchmark_are_gone(tmp_path, monkeypatch, capsys):
+    folder = keep_run(tmp_path, [record(row("http://x.test", "a"))])
+    monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "gone"))
+    assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == f"page: {folder / RUN / 'report.html'}\n"
+    assert "the page marks no call that changes data" in captured.err
 
 
 def test_view_writes_the_page_and_opens_it_only_where_there_is_a_screen(

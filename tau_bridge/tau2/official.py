@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adk_agent.core.plan import EvaluationType
-from adk_agent.results.summary import TrialRow
 from evals.outcome import Check, Component
+from tau_bridge.run_view import RowView
 from tau_bridge.tau2.scoring import REGULAR_ENDS
 from tau_bridge.tau2.tasks import EvaluationCriteria, Task
 
@@ -21,20 +20,20 @@ def task_record(task: Task, domain: str) -> dict[str, Any]:
     return record
 
 
-def reward_info(row: TrialRow, task: Task, evaluation: EvaluationType) -> dict[str, Any]:
+def reward_info(row: RowView, task: Task, *, actions_alone: bool) -> dict[str, Any]:
     """A scored trial's reward with what it was made of.
 
     Args:
         row: The trial; it has a reward.
         task: What was played.
-        evaluation: How rewards were made.
+        actions_alone: Rewards were made from actions alone.
     """
     notes: dict[str, Any] = {"produced_by": row.produced_by}
     if row.termination not in REGULAR_ENDS:
         # As the official engine does: no component is looked at where a conversation was cut off.
         note = f"Simulation terminated prematurely. Termination reason: {row.termination}"
         return {"reward": row.reward, "reward_basis": None, "info": {**notes, "note": note}}
-    if evaluation == "action":
+    if actions_alone:
         notes["note"] = "the reward compares actions alone; it is not the official product"
     return {
         "reward": row.reward,
@@ -49,7 +48,7 @@ def reward_info(row: TrialRow, task: Task, evaluation: EvaluationType) -> dict[s
     }
 
 
-def _checks(row: TrialRow, criteria: EvaluationCriteria | None) -> dict[str, Any]:
+def _checks(row: RowView, criteria: EvaluationCriteria | None) -> dict[str, Any]:
     if criteria is None:
         return {}
     found = {component.name: component for component in row.components}

@@ -11,16 +11,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan
-from adk_agent.present.exports.official import reward_info, task_record
-from adk_agent.present.exports.output import Export, Output, names_of
-from adk_agent.present.exports.played import Part, PlayedRun, label_of
-from adk_agent.results.summary import TrialRow, total
-from adk_agent.runs.store import TrialRecord
 from evals.trace import CallType
+from tau_bridge.benchmark import BenchmarkExport, ExportedFile
+from tau_bridge.errors import DataError
+from tau_bridge.run_view import PartView, RecordView, RowView, RunView
 from tau_bridge.tau2.data import DataSource
 from tau_bridge.tau2.loop import ConversationLimits
+from tau_bridge.tau2.official import reward_info, task_record
 from tau_bridge.tau2.users import USER
 
 STEM = "tau2-results"
@@ -29,45 +26,52 @@ BROKEN = "infrastructure_error"
 _MODEL_USER = "llm:"
 
 
-def to_tau2(run: PlayedRun, source: DataSource) -> Export:
+def to_results(
+    run: RunView, source: DataSource, *, solo: bool, actions_alone: bool
+) -> BenchmarkExport:
     """One results file for each participant and domain of τ²-bench.
 
     Args:
         run: The run.
         source: The data that it was played with: the files embed the tasks and the policy.
+        solo: It was played without a user.
+        actions_alone: Its rewards compare actions alone.
 
     Raises:
-        RequestError: It played no domain of τ²-bench, or with other data.
-        DataError: The data cannot be read.
+        DataError: It played no domain of τ²-bench, or with other data, or the data cannot be read.
     """
     parts = [part for part in run.parts() if part[1] in source.domains()]
     if not parts:
-        msg = f"run {run.report.run_id} has no trial of a τ²-bench domain"
-        raise RequestError(msg)
+        raise DataError(f"run {run.run_id} has no trial of a τ²-bench domain")
     for domain in sorted({domain for _, domain in parts}):
         _require_same_data(run, domain, source)
-    names = names_of(STEM, ".json", [label_of(part) for part in parts])
-    return Export(
-        outputs=tuple(
-            Output(name=name, chunks=_results(run, part, source))
-            for name, part in zip(names, parts, strict=True)
-        ),
+    return BenchmarkExport(
+        stem=STEM,
+        suffix=".json",
+        files=[
+            ExportedFile(
+                label=f"{participant.address} {domain}",
+                chunks=_results(
+                    run, (participant, domain), source, solo=solo, actions_alone=actions_alone
+                ),
+            )
+            for participant, domain in parts
+        ],
         notes=_left_out(run, parts),
     )
 
 
-def _require_same_data(run: PlayedRun, domain: str, source: DataSource) -> None:
-    played, here = run.manifest.data[domain], source.revision(domain)
+def _require_same_data(run: RunView, domain: str, source: DataSource) -> None:
+    played, here = run.origins[domain], source.revision(domain)
     if (played.source, played.revision) != (source.name, here):
-        msg = (
-            f"run {run.report.run_id} played {domain} with the data {played.source} "
+        raise DataError(
+            f"run {run.run_id} played {domain} with the data {played.source} "
             f"({played.revision}), and those at hand are {source.name} ({here}): set TAU2_DATA_DIR "
             "to the folder that it was played with, or unset it"
         )
-        raise RequestError(msg)
 
 
-def _left_out(run: PlayedRun, parts: Sequence[Part]) -> tuple[str, ...]:
+def _left_out(run: RunView, parts: Sequence[PartView]) -> tuple[str, ...]:
     notes = []
     skipped = [part for part in run.parts() if part not in parts]
     if skipped:
@@ -92,14 +96,16 @@ def _left_out(run: PlayedRun, parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _is_broken(row: TrialRow) -> bool:
+def _is_broken(row: RowView) -> bool:
     return row.status == "failed" and row.fault in ("infrastructure", "harness")
 
 
-def _results(run: PlayedRun, part: Part, source: DataSource) -> Iterator[str]:
+def _results(
+    run: RunView, part: PartView, source: DataSource, *, solo: bool, actions_alone: bool
+) -> Iterator[str]:
     head = {
-        "timestamp": run.report.created_at.isoformat(),
-        "info": _info(run, part, source),
+        "timestamp": run.created_at.isoformat(),
+        "info": _info(run, part, source, solo=solo),
         "tasks": [
             task_record(source.task(part[1], task_id), part[1])
             for task_id in dict.fromkeys(row.task_id for row in run.rows(part))
@@ -110,51 +116,52 @@ def _results(run: PlayedRun, part: Part, source: DataSource) -> Iterator[str]:
     before = "\n"
     for record in run.records(part):
         if record.row.reward is not None or _is_broken(record.row):
-            yield before + _json(_simulation(run, record, source))
+            yield before + _json(_simulation(run, record, source, actions_alone=actions_alone))
             before = ",\n"
     yield "\n]}\n"
 
 
-def _info(run: PlayedRun, part: Part, source: DataSource) -> dict[str, Any]:
+def _info(run: RunView, part: PartView, source: DataSource, *, solo: bool) -> dict[str, Any]:
     participant, domain = part
-    plan = run.report.plan
-    data = run.manifest.data[domain]
-    version = run.report.versions.get("greenroom", "unknown")
+    data = run.origins[domain]
+    version = run.versions.get("greenroom", "unknown")
     return {
         "git_commit": f"greenroom {version}, data {data.source} {data.revision}",
-        "num_trials": plan.num_trials,
-        "max_steps": plan.max_steps,
-        "max_errors": ConversationLimits(max_steps=plan.max_steps).max_errors,
-        "user_info": _user_info(plan, run.rows(part)),
+        "num_trials": run.num_trials,
+        "max_steps": run.max_steps,
+        "max_errors": ConversationLimits(max_steps=run.max_steps).max_errors,
+        "user_info": _user_info(run, run.rows(part), solo=solo),
         "agent_info": {"implementation": participant.address, "llm": None, "llm_args": None},
         "environment_info": {
             "domain_name": domain,
-            "policy": source.policy(domain, solo=plan.solo),
+            "policy": source.policy(domain, solo=solo),
             "tool_defs": None,
         },
-        "seed": plan.seed,
+        "seed": run.seed,
     }
 
 
-def _user_info(plan: EvaluationPlan, rows: Sequence[TrialRow]) -> dict[str, Any]:
+def _user_info(run: RunView, rows: Sequence[RowView], *, solo: bool) -> dict[str, Any]:
     models = sorted({row.user for row in rows if row.user.startswith(_MODEL_USER)})
     # The first is the official name of a user who is not there.
-    implementation = "dummy_user" if plan.solo else "user_simulator" if models else "scripted"
+    implementation = "dummy_user" if solo else "user_simulator" if models else "scripted"
     return {
         "implementation": implementation,
         "llm": ", ".join(user.removeprefix(_MODEL_USER) for user in models) or None,
-        "llm_args": plan.user_llm_args or None,
+        "llm_args": dict(run.user_llm_args) or None,
         "global_simulation_guidelines": None,
     }
 
 
-def _simulation(run: PlayedRun, record: TrialRecord, source: DataSource) -> dict[str, Any]:
+def _simulation(
+    run: RunView, record: RecordView, source: DataSource, *, actions_alone: bool
+) -> dict[str, Any]:
     row = record.row
     broken = _is_broken(row)
     steps = record.trace.steps
     starts = [step.start_time for step in steps if step.start_time is not None]
     ends = [step.end_time for step in steps if step.end_time is not None]
-    began = min(starts, default=run.report.created_at)
+    began = min(starts, default=run.created_at)
     task = source.task(row.domain, row.task_id)
     return {
         "id": row.trace_id,
@@ -166,7 +173,7 @@ def _simulation(run: PlayedRun, record: TrialRecord, source: DataSource) -> dict
         "termination_reason": BROKEN if broken else row.termination,
         "agent_cost": None,
         "user_cost": _user_cost(record),
-        "reward_info": None if broken else reward_info(row, task, run.report.plan.evaluation_type),
+        "reward_info": None if broken else reward_info(row, task, actions_alone=actions_alone),
         # The official loader would write the time of loading where there is none.
         "messages": [{**message, "timestamp": None} for message in record.messages],
         "trial": row.trial,
@@ -175,9 +182,11 @@ def _simulation(run: PlayedRun, record: TrialRecord, source: DataSource) -> dict
     }
 
 
-def _user_cost(record: TrialRecord) -> float | None:
+def _user_cost(record: RecordView) -> float | None:
+    """The sum of what is known; None where nothing is."""
     steps = record.trace.of_type(CallType.TOOL)
-    return total(step.cost for step in steps if step.caller == USER)
+    known = [step.cost for step in steps if step.caller == USER and step.cost is not None]
+    return sum(known) if known else None
 
 
 def _json(value: Any) -> str:

@@ -1,0 +1,27 @@
+"""UnaskedModel: what an ADK agent holds whose work is done by rules."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+
+
+class UnaskedModel(BaseLlm):
+    """Is never asked, for the agent answers before. Without it ADK would take a model of its own."""
+
+    model: str = "greenroom/rules"
+
+    def generate_content_async(
+        self,
+        llm_request: LlmRequest,  # noqa: ARG002 - the signature is ADK's
+        stream: bool = False,  # noqa: ARG002
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Raise, for no model is configured.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("an agent that goes by rules asked for a language model")

@@ -1,0 +1,52 @@
+"""The `greenroom` command as a user meets it: a process, its streams and its exit code.
+
+Most processes start at once, see `tests/preloaded`; each kind of command is also run by the
+interpreter that is installed.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def _command(*arguments, python=None):
+    return [python or sys.executable, "-m", "adk_agent.cli.main", *map(str, arguments)]
+
+
+@pytest.fixture(scope="session")
+def command():
+    """The command line, by another interpreter where one is named."""
+    return _command
+
+
+@pytest.fixture(scope="session")
+def greenroom():
+    """Runs the command to its end; its environment is ours with what is named."""
+
+    def run(*arguments, cwd=None, python=None, **environment):
+        return subprocess.run(
+            _command(*arguments, python=python),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            cwd=cwd,
+            env={**os.environ, **environment},
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def assert_complains():
+    """That a command ended with this code, and said these words without a traceback."""
+
+    def check(result, code, *words):
+        assert result.returncode == code, result.stderr
+        assert "Traceback" not in result.stderr
+        for word in words:
+            assert word in result.stderr
+
+    return check

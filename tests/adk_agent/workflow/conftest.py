@@ -1,0 +1,62 @@
+import pytest
+
+from adk_agent.core.plan import Overrides
+from adk_agent.workflow.agents import WorkflowDeps
+from adk_agent.workflow.interpreter import InterpreterDeps
+from adk_agent.workflow.selector import SelectorDeps
+from adk_agent.workflow.sequence import build_root_agent
+from adk_agent.workflow.session import WorkflowPipeline
+
+
+@pytest.fixture
+def deps(make_deps, benchmarks):
+    """What the workflow needs; without a model, the agents go by rules."""
+
+    def make(selector=None, interpreter=None, **changes):
+        evaluation = make_deps()
+        return WorkflowDeps(
+            selector=SelectorDeps(catalogue=lambda: benchmarks, model=selector),
+            evaluation=evaluation,
+            interpreter=InterpreterDeps(
+                model=interpreter,
+                results_dir=evaluation.results_dir,
+                author="rules" if interpreter is None else "llm:tiny",
+            ),
+            **changes,
+        )
+
+    return make
+
+
+@pytest.fixture
+def pipeline(deps):
+    def make(selector=None, interpreter=None):
+        return WorkflowPipeline(
+            lambda on_report: build_root_agent(deps(selector, interpreter, on_report=on_report))
+        )
+
+    return make
+
+
+@pytest.fixture
+def ask():
+    """Has a pipeline evaluate a request; gives the outcome and the progress that was told."""
+
+    async def run(pipeline, text, **overrides):
+        seen = []
+
+        async def show(progress):
+            seen.append(progress)
+
+        outcome = await pipeline.run_request(
+            text, overrides=Overrides(**overrides), on_progress=show
+        )
+        return outcome, seen
+
+    return run
+
+
+@pytest.fixture
+def markdown(make_deps):
+    """What stands in the `report.md` of the only run."""
+    return (make_deps().results_dir / "run-1" / "report.md").read_text
