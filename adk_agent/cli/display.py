@@ -26,7 +26,13 @@ from adk_agent.cli.meaning import meaning_lines, next_commands
 from adk_agent.core.printable import printable
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.tables import doubt, score_table, team_table, without_the_usual
+from adk_agent.results.tables import (
+    doubt,
+    headline_table,
+    score_table,
+    team_table,
+    without_the_usual,
+)
 from adk_agent.results.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
@@ -114,6 +120,8 @@ class Display:
         """Show the scores, what they mean, and the folder, or a `last` line in its place."""
         scores = without_the_usual(score_table([*report.summary, *report.overall]))
         self._table(*scores, title=f"Run {report.run_id}: {report.status}")
+        if report.headlines:
+            self._table(*without_the_usual(headline_table(report.headlines)), title="Headlines")
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)
@@ -158,7 +166,7 @@ class Display:
             title_justify="left",
         )
         for name in header:
-            words = name in ("agent", "domain", "labels", "judged")
+            words = name in ("agent", "domain", "headline", "better", "labels", "judged")
             table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
             table.add_row(*(escape(printable(cell)) for cell in row))

@@ -63,6 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", type=values.positive, metavar="N", help="at most this many tasks of each domain"
     )
     parser.add_argument(
+        "--option",
+        type=values.option,
+        action="append",
+        metavar="NAME=VALUE",
+        help="an option of a benchmark; may be repeated",
+    )
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="print the plan and the explicit command; contact nobody",
@@ -83,6 +90,7 @@ def execute(parsed: argparse.Namespace) -> int:
         seed=parsed.seed,
         max_steps=parsed.max_steps,
         limit=parsed.limit,
+        options=dict(parsed.option or ()),
     )
     settings = Settings.load(
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,

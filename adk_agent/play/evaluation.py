@@ -26,7 +26,7 @@ from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
-from adk_agent.runs.conditions import NO_MODELS, data_origins, refuse_a_mixture
+from adk_agent.runs.conditions import NO_MODELS, data_origins, headlines_of, refuse_a_mixture
 from adk_agent.runs.jobs import TrialJob, jobs_of
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
@@ -104,6 +104,7 @@ async def evaluate(
         versions=dict(deps.versions),
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
         data=data_origins(plan, deps.benchmarks),
+        headlines=headlines_of(plan, deps.benchmarks),
         models=deps.models.labels(plan, deps.benchmarks.needs(plan.domains)),
     )
     return await _tracked(manifest, deps, on_progress)
@@ -430,6 +431,7 @@ class _Run:
             versions=self._manifest.versions,
             origins=self._manifest.data,
             references=self._manifest.references,
+            headlines=self._manifest.headlines,
             interrupted=interrupted,
         )
         if not interrupted:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.harmless import harmless
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
 from adk_agent.results.summary import FLOOR, SummaryRow
 from adk_agent.results.tables import score_range
@@ -49,6 +50,26 @@ class DigestRow(BaseModel):
     """Whether the interval of that leaves no doubt; None where nothing is known."""
 
 
+class DigestHeadline(BaseModel):
+    """A figure that speaks for a benchmark, of one participant in one domain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    participant: str
+    domain: str
+    name: str
+    higher_is_better: bool
+    tasks: int
+    scored: int
+    unscored: int
+    failed: int
+    low: float | None
+    high: float | None
+    """The ends of the figure, equal where no trial failed."""
+    interval_low: float | None = None
+    interval_high: float | None = None
+
+
 class DigestTeam(BaseModel):
     """How one participant's team coordinates in one domain."""
 
@@ -74,6 +95,8 @@ class ReportDigest(BaseModel):
     run_id: str
     status: str
     rows: tuple[DigestRow, ...]
+    headlines: tuple[DigestHeadline, ...] = ()
+    """Figures other than pass^k; no two of them may be mixed."""
     teams: tuple[DigestTeam, ...] = ()
     """Those of which some coordination was measured."""
     failing_components: dict[str, int]
@@ -101,6 +124,7 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         run_id=report.run_id,
         status=report.status,
         rows=tuple(_digest_row(row) for row in report.summary),
+        headlines=tuple(map(_digest_headline, report.headlines)),
         teams=tuple(_digest_team(team) for team in report.teams if team.measured),
         failing_components=dict(sorted(components.items())),
         failures=failure_counts(report.trials),
@@ -162,6 +186,24 @@ def _digest_row(row: SummaryRow) -> DigestRow:
     )
 
 
+def _digest_headline(row: HeadlineRow) -> DigestHeadline:
+    low, high = row.ends or (None, None)
+    return DigestHeadline(
+        participant=row.participant,
+        domain=row.domain,
+        name=row.name,
+        higher_is_better=row.higher_is_better,
+        tasks=row.tasks,
+        scored=row.scored,
+        unscored=row.unscored,
+        failed=row.failed,
+        low=low,
+        high=high,
+        interval_low=_digits(row.interval.low) if row.interval else None,
+        interval_high=_digits(row.interval.high) if row.interval else None,
+    )
+
+
 def _digits(value: float) -> float:
     """As it is shown, so that prose which rounds it says what the report says."""
     return round(value, 2)
@@ -169,9 +211,10 @@ def _digits(value: float) -> float:
 
 def template_prose(digest: ReportDigest) -> str:
     """Summary, key findings and recommendations, by rules alone."""
+    summary = [*map(_summary_line, digest.rows), *map(_headline_line, digest.headlines)]
     return "\n\n".join(
         [
-            "## Summary\n\n" + "\n".join(f"- {_summary_line(row)}" for row in digest.rows),
+            "## Summary\n\n" + "\n".join(f"- {line}" for line in summary),
             "## Key findings\n\n" + "\n".join(f"- {line}" for line in _findings(digest)),
             "## Recommendations\n\n" + "\n".join(f"- {line}" for line in _recommendations(digest)),
         ]
@@ -200,6 +243,25 @@ def _summary_line(row: DigestRow) -> str:
     )
     return (
         f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{marks}{gaps}."
+    )
+
+
+def _headline_line(row: DigestHeadline) -> str:
+    name = f"{row.name} of {row.participant} in {row.domain}"
+    gaps = "".join(
+        f", {count} {what}"
+        for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
+        if count
+    )
+    if row.low is None:
+        return f"{name}: no value{gaps}."
+    within = ""
+    if row.interval_low is not None and row.interval_high is not None:
+        within = f" (95 % interval {row.interval_low:.2f} to {row.interval_high:.2f})"
+    better = "higher" if row.higher_is_better else "lower"
+    return (
+        f"{name}: {score_range(row.low, row.high)}{within}, over {row.tasks} tasks{gaps}; {better} "
+        "is better."
     )
 
 
@@ -321,6 +383,7 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
 def _quotable(digest: ReportDigest) -> list[str]:
     """The digest's own texts, the longest first, for one may hold another."""
     addresses = [row.participant for row in digest.rows]
+    addresses += [headline.name for headline in digest.headlines]
     addresses += [finding for team in digest.teams for finding in team.findings]
     texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
     return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
@@ -335,6 +398,9 @@ def _held_numbers(digest: ReportDigest) -> set[float]:
         marks = (row.floor, row.ceiling, row.above_floor)
         values.update(score for score in (*scores, *marks) if score is not None)
         values.update(n / m for n, m in _pairs(row) if m)
+    for headline in digest.headlines:
+        known = headline.model_dump(exclude={"participant", "domain", "name", "higher_is_better"})
+        values.update(float(value) for value in known.values() if value is not None)
     for team in digest.teams:
         values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
         values.update(() if team.coverage is None else (team.coverage,))

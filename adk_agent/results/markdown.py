@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from adk_agent.core.printable import printable
 from adk_agent.results.digest import digest_of, template_prose
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
-from adk_agent.results.tables import counted, doubt, number, score_table, team_table
+from adk_agent.results.tables import counted, doubt, headline_table, number, score_table, team_table
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation
 from evals.diagnosis import ReplyFormat
@@ -34,6 +35,7 @@ def render_markdown(
         parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
     parts += _repairs(report.summary)
+    parts += _headlines(report.headlines)
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
     if report.teams:
@@ -53,6 +55,28 @@ def explained(report: EvaluationReport) -> str:
 def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:
     header, rows = score_table([*summary, *over_all])
     return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
+
+
+def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
+    if not rows:
+        return []
+    header, cells = headline_table(rows)
+    counted = dict.fromkeys(f"{row.name}: {_counts(row)}" for row in rows)
+    return [
+        "## Headlines",
+        "\n".join([_row(header), _row("---" for _ in header), *map(_row, cells)]),
+        "The benchmark's own figures, each for itself: means over the tasks that it counts. A range "
+        "counts failed trials against the agent at one end and in its favour at the other; "
+        "trials that the agent itself ended count against it, and unscored trials are left out.",
+        _bullets(map(_plain, counted)),
+    ]
+
+
+def _counts(row: HeadlineRow) -> str:
+    """What a headline is made of, in words."""
+    what = "the reward" if row.component is None else f"the component {row.component}"
+    where = ", ".join(f"{name} {value}" for name, value in row.cases.items())
+    return f"{what} of {f'tasks with {where}' if where else 'all tasks'}"
 
 
 def _legend(report: EvaluationReport) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import AwareDatetime, TypeAdapter
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow, total_kinds
 from adk_agent.results.tables import counted
 from adk_agent.results.team_summary import TeamRow
@@ -47,6 +48,8 @@ class EvaluationReport(Row):
     summary: tuple[SummaryRow, ...]
     overall: tuple[OverallRow, ...] = ()
     """Over all domains, where there are several."""
+    headlines: tuple[HeadlineRow, ...] = ()
+    """The figures of benchmarks that name others than pass^k."""
     tasks: tuple[TaskRow, ...] = ()
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.summary import OverallRow, ReferenceScore, SummaryRow
 from adk_agent.results.team_summary import TeamRow
 from evals.statistics import Interval
@@ -35,6 +36,26 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
             _reference(row.floor),
             _reference(row.ceiling),
             *(_short_range(row.pass_hat_k.get(k), row.high(k)) for k in ks),
+        )
+        for row in rows
+    ]
+    return header, cells
+
+
+def headline_table(rows: Sequence[HeadlineRow]) -> Table:
+    """The table of headlines; `better` says in which direction."""
+    header = (
+        *("agent", "domain", "headline", "better", "tasks", "trials"),
+        *("scored", "unscored", "failed", "value", "95 %"),
+    )
+    cells = [
+        (
+            *(row.participant, row.domain, row.name),
+            "higher" if row.higher_is_better else "lower",
+            *map(str, (row.tasks, row.trials)),
+            *map(str, (row.scored, row.unscored, row.failed)),
+            _short_range(*(row.ends or (None, None))),
+            interval(row.interval),
         )
         for row in rows
     ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.model_choice import ModelChoice
-from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.plan import EvaluationPlan, PlannedTasks
+from adk_agent.results.headlines import DomainHeadlines, HeadlineSpec
 from adk_agent.results.summary import DataOrigin
 from adk_agent.runs.store import WITHOUT_MODELS, RunManifest
+from tau_bridge.benchmark import PASS_HAT_K, Benchmark
 from tau_bridge.benchmarks import Benchmarks
 
 NO_MODELS = (
@@ -32,6 +34,44 @@ def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Data
             simulates_user="user" in benchmarks.domain(domain).needs,
         )
     return origins
+
+
+def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DomainHeadlines]:
+    """The headlines of each domain of a plan, other than pass^k, with what chooses their tasks.
+
+    A run keeps them, so that they can be told later, without the benchmark.
+    """
+    opened = benchmarks.with_options(plan.options_of)
+    found = {}
+    for planned in plan.tasks:
+        benchmark = opened.of(planned.domain)
+        others = [each for each in benchmark.headlines if each != PASS_HAT_K]
+        if others:
+            asked = {name for each in others for name in each.cases}
+            found[planned.domain] = DomainHeadlines(
+                headlines=tuple(
+                    HeadlineSpec(
+                        name=each.name,
+                        component=each.component,
+                        cases=dict(each.cases),
+                        higher_is_better=each.higher_is_better,
+                    )
+                    for each in others
+                ),
+                attributes=_attributes(benchmark, planned, asked) if asked else {},
+            )
+    return found
+
+
+def _attributes(
+    benchmark: Benchmark, planned: PlannedTasks, asked: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Those attributes of the planned tasks that are asked for."""
+    infos = {task_id: benchmark.task(planned.domain, task_id) for task_id in planned.task_ids}
+    return {
+        task_id: {name: value for name, value in info.attributes.items() if name in asked}
+        for task_id, info in infos.items()
+    }
 
 
 def refuse_a_mixture(

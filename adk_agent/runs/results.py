@@ -8,6 +8,7 @@ from typing import Any
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import storage
 from adk_agent.results.digest import digest_of, template_prose
+from adk_agent.results.headlines import headline_rows
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import TrialRow, tables
@@ -124,6 +125,7 @@ def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationRepo
         versions=manifest.versions,
         warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"], manifest.data)),
         **made,
+        headlines=headline_rows(rows, plan, manifest.headlines),
         trials=rows,
         evaluations=(),
     )

@@ -20,6 +20,7 @@ from adk_agent.core.errors import DamagedError, RequestError, StorageError
 from adk_agent.core.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
 from adk_agent.core.model_choice import RULES, SCRIPTED
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
 from evals.base import Evaluation
@@ -48,6 +49,8 @@ class RunManifest(BaseModel):
     seeds: tuple[int, ...]
     data: dict[str, DataOrigin]
     """By domain."""
+    headlines: dict[str, DomainHeadlines] = {}
+    """The figures that speak for a domain, where they are others than pass^k."""
     references: dict[str, DomainReferences] = {}
     """What the agents that mark the floor and the ceiling got, by domain."""
     models: dict[str, str] = {}

@@ -10,6 +10,7 @@ from typing import Final
 
 from adk_agent.core.model_choice import SCRIPTED
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import Headlines, headline_rows
 from adk_agent.results.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
 from adk_agent.results.summary import DataOrigin, References, SummaryRow, TrialRow, tables
 from adk_agent.results.team_summary import TeamRow, for_report, judge_warnings, team_row
@@ -88,6 +89,7 @@ class Tally:
         versions: Mapping[str, str],
         origins: Mapping[str, DataOrigin],
         references: References,
+        headlines: Headlines,
         interrupted: bool,
     ) -> EvaluationReport:
         """The report of what has ended so far."""
@@ -109,6 +111,7 @@ class Tally:
                 *warnings_of(self._plan, rows, made["summary"], origins),
             ),
             **made,
+            headlines=headline_rows(rows, self._plan, headlines),
             trials=rows,
             teams=self._team_rows(),
             evaluations=await self._all_evaluations(),

@@ -20,7 +20,7 @@ from adk_agent.results.digest import digest_of
 from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import OnProgress, Progress, followed
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.tables import score_table
+from adk_agent.results.tables import headline_table, score_table
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says
 from tau_bridge.errors import BridgeError
@@ -126,8 +126,10 @@ def _counter(progress: Progress) -> str:
 
 
 def _closing(report: EvaluationReport) -> str:
-    header, rows = score_table([*report.summary, *report.overall])
+    tables = (score_table([*report.summary, *report.overall]), headline_table(report.headlines))
     lines = [
-        ", ".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True)) for row in rows
+        ", ".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
+        for header, rows in tables
+        for row in rows
     ]
     return f"Run {report.run_id} is {report.status}.\n" + "\n".join(lines)

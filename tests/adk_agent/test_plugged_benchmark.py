@@ -108,6 +108,35 @@ def test_a_sentence_with_a_number_plays_as_many(played, knowing):
     assert [trial["task_id"] for trial in report["trials"]] == ["capital", "metal"]
 
 
+def test_its_options_are_given_by_json_or_a_flag(played, greenroom, knowing, tmp_path):
+    (tmp_path / "site" / "trivia.py").write_text(
+        PACKAGE.replace(
+            "class TriviaBenchmark(Benchmark):",
+            "from tau_bridge.benchmark import NoOptions\n\n"
+            "class Options(NoOptions):\n    backwards: bool = False\n\n"
+            "class TriviaBenchmark(Benchmark):\n    options_type = Options",
+        ).replace(
+            "question, right = QUESTIONS[ref.id]",
+            "question, right = QUESTIONS[ref.id]\n"
+            "        question = question[::-1] if self.options.backwards else question",
+        )
+    )
+    asked = f"Evaluate the agent at {knowing} on all trivia tasks"
+    assert played(asked)["trials"][0]["status"] == "scored"
+    backwards = played(asked, "--option", "backwards=true")
+    assert backwards["plan"]["options"] == {"backwards": True}
+    assert {trial["fault"] for trial in backwards["trials"]} == {
+        "agent"
+    }  # it fails at words unknown
+    config = {"domain": "trivia", "options": {"backwards": True}}
+    request = json.dumps({"participants": {"agent": knowing}, "config": config})
+    assert played(request)["plan"]["options"] == {"backwards": True}
+    for flag in ("forwards=true", "backwards=perhaps"):
+        code, output = greenroom("run", asked, "--offline", "--option", flag)
+        assert code == 2
+        assert flag.split("=")[0] in output
+
+
 def test_a_run_of_it_is_seen_exported_compared_and_resumed(played, greenroom, knowing, tmp_path):
     request = f"Evaluate the agent at {knowing} on all trivia tasks"
     first, second = played(request)["run_id"], played(request)["run_id"]

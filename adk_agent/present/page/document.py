@@ -28,6 +28,7 @@ from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
+from adk_agent.results.tables import headline_table
 
 if TYPE_CHECKING:
     from adk_agent.results.report import EvaluationReport
@@ -56,6 +57,7 @@ def render(
             end=ending(report),
             verdicts=verdicts(report, rows, lookup.meaning),
             scores=rows,
+            headlines=headline_table(report.headlines),
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),
             teams=teams(report, found),

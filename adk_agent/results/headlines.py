@@ -1,0 +1,162 @@
+"""Headlines: the figures that speak for a benchmark, where it names others than pass^k."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.summary import Row, TrialRow, mean
+from evals.outcome import Scored
+from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
+
+
+class HeadlineSpec(Row):
+    """What a headline counts."""
+
+    name: str
+    component: str | None = None
+    """The component of a trial's result; None: the reward."""
+    cases: dict[str, str] = Field(default_factory=dict)
+    """The attributes that a task has to have to count; empty: all tasks do."""
+    higher_is_better: bool = True
+
+
+class DomainHeadlines(Row):
+    """The headlines of a domain, with what it takes to choose their tasks."""
+
+    headlines: tuple[HeadlineSpec, ...]
+    attributes: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Of the plan's tasks, by id: those attributes that some headline asks for."""
+
+    def counts(self, headline: HeadlineSpec, task_id: str) -> bool:
+        """Whether a task is one of a headline's cases."""
+        return headline.cases.items() <= self.attributes.get(task_id, {}).items()
+
+
+class HeadlineRow(Row):
+    """One headline of one participant in one domain. It is never mixed with another.
+
+    Where trials failed the figure is a range: `value` counts them against the agent, and `at_best`
+    in its favour. A trial that the agent itself ended counts against it. Unscored trials are left
+    out. Figures are None where nothing was scored.
+    """
+
+    participant: str
+    domain: str
+    name: str
+    component: str | None
+    """The component that is counted; None: the reward."""
+    cases: dict[str, str]
+    """The attributes of the tasks that count; empty: all do."""
+    higher_is_better: bool
+    tasks: int
+    """How many cases the figure rests on: tasks with a trial that is scored or failed."""
+    scored: int
+    """Trials of these cases that have the value, or that the agent ended."""
+    unscored: int
+    failed: int
+    value: float | None
+    """Mean over the tasks of the mean of their trials, 0 to 1."""
+    at_best: float | None
+    """Equal to `value` where no trial failed."""
+    interval: Interval | None
+    """0 to 1, from that of the low end to that of the high end: see `interval_method`."""
+    interval_method: str = INTERVAL_METHOD
+
+    @property
+    def trials(self) -> int:
+        """Trials of its cases that ended."""
+        return self.scored + self.unscored + self.failed
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The lower and the higher end of the figure; None where there is none."""
+        if self.value is None or self.at_best is None:
+            return None
+        return min(self.value, self.at_best), max(self.value, self.at_best)
+
+
+Headlines = Mapping[str, DomainHeadlines]
+"""By domain; those whose benchmark names no other than pass^k have none."""
+
+
+def headline_rows(
+    trials: Sequence[TrialRow], plan: EvaluationPlan, headlines: Headlines
+) -> tuple[HeadlineRow, ...]:
+    """A row for each participant, domain and headline, in the order of the plan."""
+    rows = []
+    for participant in plan.participants:
+        for domain in plan.domains:
+            if domain not in headlines:
+                continue
+            told = headlines[domain]
+            played = [
+                trial
+                for trial in trials
+                if (trial.participant, trial.domain) == (participant.address, domain)
+            ]
+            for headline in told.headlines:
+                mine = [trial for trial in played if told.counts(headline, trial.task_id)]
+                rows.append(_row(headline, mine, participant.address, domain))
+    return tuple(rows)
+
+
+def _row(
+    headline: HeadlineSpec, trials: Iterable[TrialRow], participant: str, domain: str
+) -> HeadlineRow:
+    worst, best = (0.0, 1.0) if headline.higher_is_better else (1.0, 0.0)
+    against: dict[str, list[float]] = defaultdict(list)
+    in_favour: dict[str, list[float]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    for trial in trials:
+        value = _value(trial, headline.component, worst)
+        counts[value if isinstance(value, str) else "scored"] += 1
+        if value == "unscored":
+            continue
+        against[trial.task_id].append(worst if value == "failed" else value)
+        in_favour[trial.task_id].append(best if value == "failed" else value)
+    is_known = counts["scored"] > 0
+    at_worst, at_best = (_by_task(end) if is_known else [] for end in (against, in_favour))
+    return HeadlineRow(
+        **headline.model_dump(),
+        participant=participant,
+        domain=domain,
+        tasks=len(against),
+        scored=counts["scored"],
+        unscored=counts["unscored"],
+        failed=counts["failed"],
+        value=mean(at_worst),
+        at_best=mean(at_best),
+        interval=_interval(*sorted((at_worst, at_best), key=sum)),
+    )
+
+
+def _by_task(values: Mapping[str, Sequence[float]]) -> list[float]:
+    """The mean of each task's trials."""
+    return [sum(each) / len(each) for each in values.values()]
+
+
+def _interval(low: Sequence[float], high: Sequence[float]) -> Interval | None:
+    """From the interval of the low end to that of the high end."""
+    lower, upper = interval_of_mean(low), interval_of_mean(high)
+    return None if lower is None or upper is None else lower.reaching(upper)
+
+
+def _value(
+    trial: TrialRow, component: str | None, worst: float
+) -> float | Literal["unscored", "failed"]:
+    """What a trial counts; the components of one that the agent ended early say nothing."""
+    if trial.status == "failed":
+        return "failed"
+    if trial.fault == "agent":
+        return worst
+    if component is None:
+        return "unscored" if trial.reward is None else trial.reward
+    outcome = next((each.outcome for each in trial.components if each.name == component), None)
+    if outcome is None:
+        return "unscored"
+    return outcome.value if isinstance(outcome, Scored) else outcome.status
