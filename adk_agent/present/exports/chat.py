@@ -9,10 +9,10 @@ from typing import Any
 def chat_messages(records: Sequence[Mapping[str, Any]], *, prefix: str) -> list[dict[str, Any]]:
     """The messages of a conversation, in order.
 
-    Inspect's user calls no tools: calls of a τ² user stand in their message's metadata.
+    Inspect's user calls no tools: calls of a user stand in their message's metadata.
 
     Args:
-        records: The conversation in the official τ² format.
+        records: The conversation in the official results format.
         prefix: Begins every message's id.
     """
     names: dict[str, str] = {}
