@@ -79,7 +79,7 @@ class EvaluationTools(LookupTools):
         Args:
             request: What to evaluate, in one English sentence that names an agent (an address, a
                 registered name or builtin:null), a number of tasks and a domain, for example
-                "Evaluate shop-bot on five airline tasks, two trials each"; or AgentBeats JSON.
+                "Evaluate shop-bot on five <domain> tasks, two trials each"; or AgentBeats JSON.
 
         Returns:
             run_id, by which get_evaluation_status and get_evaluation_results find the evaluation,

@@ -1,6 +1,6 @@
 """The reward of a task from its components, and pass^k over its trials.
 
-Reward: the product of the components that the task's `reward_basis` names, as in τ²-bench
+Reward: the product of the components that the task's `reward_basis` names
 (Barres et al., "τ²-Bench", 2025). pass^k: Yao et al., "τ-bench", 2024.
 """
 

@@ -1,4 +1,4 @@
-"""The messages of a τ² conversation, in the official results format.
+"""The messages of a conversation with a user, in the official results format.
 
 Parsing is lenient about keys that we do not use (recorded files carry many); `to_records` writes
 the keys that the official loader reads.
@@ -87,7 +87,7 @@ def parse_messages(records: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
     """The messages of a recorded conversation; grouped tool results are flattened.
 
     Raises:
-        pydantic.ValidationError: a record is not a τ² message.
+        pydantic.ValidationError: a record is not such a message.
     """
     flat: list[Any] = []
     for record in records:

@@ -1,4 +1,4 @@
-"""The τ² text protocol between the assessor and an agent (dialect A): what we say, what we hear.
+"""The text protocol between the assessor and an agent (dialect A): what we say, what we hear.
 
 Out: one first message with policy, tools and the conversation so far, then the user's text or the
 result of the agent's tool call, both as they are. In: one JSON object that names a tool or

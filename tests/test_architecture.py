@@ -1,6 +1,7 @@
 """The arrows that import-linter cannot draw; those that it can are in pyproject.toml."""
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -90,3 +91,43 @@ def test_every_folder_says_what_lives_there():
         if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert not silent
+
+
+BUNDLED = ("tau_bridge/tau2/", "tau_bridge/business/", "tau_bridge/exercises/")
+ELSEWHERE = [
+    path
+    for package in ("adk_agent", "evals", "tau_bridge")
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if not str(path.relative_to(ROOT)).startswith(BUNDLED)
+]
+# Words that mean nothing but a bundled benchmark or domain.
+NAMES = re.compile(r"\b(?:tau2|airline|telecom|retail)\b|τ²")
+# Words of English, too: prose may use them, and a key or a comparison is a text of its own.
+AMBIGUOUS = {"mock", "coordination", "business", "exercises"}
+# What these name is no benchmark: the source of a formula, by title and year, and an extra of ours.
+NAMING_ELSE = re.compile(r'"[^"\n]+", (?:19|20)\d\d|the extra `\w+`')
+
+
+def test_nothing_outside_a_benchmarks_folder_imports_it():
+    folders = tuple(each.rstrip("/").replace("/", ".") for each in BUNDLED)
+    users = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in ELSEWHERE
+        for name in imported(path)
+        if name.startswith(tuple(f"{folder}." for folder in folders)) or name in folders
+    ]
+    assert not users
+
+
+def test_nothing_outside_a_benchmarks_folder_names_a_bundled_benchmark_or_domain():
+    named = []
+    for path in ELSEWHERE:
+        text = path.read_text(encoding="utf-8")
+        place = path.relative_to(ROOT)
+        named += [f"{place}: {found[0]}" for found in NAMES.finditer(NAMING_ELSE.sub("", text))]
+        named += [
+            f"{place}:{node.lineno}: {node.value!r}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Constant) and node.value in AMBIGUOUS
+        ]
+    assert not named

@@ -27,7 +27,7 @@ COMMANDS = {
     "export": "a run in the form of another tool",
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
     "score": "measure and judge recorded traces",
-    "regrade": "score recorded τ² conversations again",
+    "regrade": "score recorded conversations again",
     "serve": "serve the green agent over A2A",
     "agent": "serve a bundled purple agent",
 }

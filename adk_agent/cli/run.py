@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.description = "Evaluate agents. A flag beats what the request says."
     parser.epilog = (
-        'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five '
-        'airline tasks, two trials each"'
+        'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five DOMAIN '
+        'tasks, two trials each"; greenroom list domains names the domains'
     )
     parser.add_argument("request", help="a sentence, or AgentBeats JSON; - reads standard input")
     parser.add_argument(

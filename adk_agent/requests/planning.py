@@ -227,8 +227,8 @@ def _with_references(
     }
     if all(without.values()):
         warnings.append(
-            f"config.references was ignored: the tasks of {without[names.FLOOR][0]!r} have no floor and "
-            "no ceiling"
+            f"config.references was ignored: the tasks of {without[names.FLOOR][0]!r} have no floor "
+            "and no ceiling"
         )
     else:
         warnings += [

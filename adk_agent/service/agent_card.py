@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from a2a.compat.v0_3.conversions import to_compat_agent_card
@@ -20,25 +21,35 @@ from a2a.types import (
 from google.protobuf.json_format import MessageToDict
 
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
+from tau_bridge.benchmarks import installed
 
 PROTOCOL_VERSIONS = ("1.0", "0.3")
 INPUT_MODES = ("text/plain", "application/json", "text/markdown")
 OUTPUT_MODES = ("text/plain", "application/json")
 BEARER = "bearer"
 
-EVALUATE = AgentSkill(
-    id="evaluate-agents",
-    name="Evaluate agents",
-    description=(
-        "Plays τ²-bench tasks against A2A agents, and reports their scores with pass^k, latency, "
-        "and what could not be measured."
-    ),
-    tags=["evaluation", "tau2-bench", "green-agent"],
-    examples=[
-        "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
-        "Evaluate the bundled oracle and null agents on all retail tasks",
-    ],
-)
+
+@cache
+def evaluate_skill() -> AgentSkill:
+    """What the service is for, with the examples of the installed benchmarks.
+
+    Their data are not opened: the card is made before anything is loaded that takes long.
+    """
+    found, _ = installed()
+    benchmarks = sorted(found, key=lambda each: (each.position, each.name))
+    return AgentSkill(
+        id="evaluate-agents",
+        name="Evaluate agents",
+        description=(
+            "Plays the tasks of benchmarks against A2A agents, and reports their scores with "
+            "pass^k, latency, and what could not be measured. A request without a known domain is "
+            "answered with those that are installed."
+        ),
+        tags=["evaluation", "green-agent", *(each.name for each in benchmarks)],
+        examples=[example for each in benchmarks for example in each.examples],
+    )
+
+
 TEAMS = AgentSkill(
     id="evaluate-teams",
     name="Evaluate how a team works together",
@@ -46,10 +57,10 @@ TEAMS = AgentSkill(
         "Gives a team of agents an exercise, or a benchmark task, and judges its coordination: "
         "hand-offs, repeated work, lost information, and who held the others up."
     ),
-    tags=["coordination", "multi-agent", "traceability"],
+    tags=["teamwork", "multi-agent", "traceability"],
     examples=[
-        "Evaluate the team at http://localhost:9010 on all coordination exercises",
-        "Evaluate team:star5 on two coordination exercises",
+        "Evaluate the team at http://localhost:9010 on all <domain> tasks",
+        "Evaluate team:star5 on two <domain> tasks",
     ],
 )
 ASSESSMENT = AgentSkill(
@@ -63,7 +74,7 @@ ASSESSMENT = AgentSkill(
     examples=[
         (
             '{"participants": {"agent": "http://localhost:9010"}, '
-            '"config": {"domain": "airline", "num_tasks": 5}}'
+            '"config": {"domain": "<domain>", "num_tasks": 5}}'
         ),
     ],
     input_modes=["text/plain", "application/json"],
@@ -91,7 +102,7 @@ def build_card(
     card = AgentCard(
         name="Greenroom",
         description=(
-            "A green agent (assessor): plays τ²-bench tasks against A2A agents and reports "
+            "A green agent (assessor): plays the tasks of benchmarks against A2A agents and reports "
             "scores that name their data, their versions and what they lack."
         ),
         version=version,
@@ -101,7 +112,7 @@ def build_card(
         default_input_modes=list(INPUT_MODES),
         default_output_modes=list(OUTPUT_MODES),
         supported_interfaces=list(_interfaces(url, grpc_url)),
-        skills=[EVALUATE, TEAMS, ASSESSMENT, FOLLOW_UPS],
+        skills=[evaluate_skill(), TEAMS, ASSESSMENT, FOLLOW_UPS],
     )
     if needs_token:
         card.security_schemes[BEARER].CopyFrom(

@@ -14,7 +14,7 @@ from adk_agent.workflow.runner import EvaluationRunner
 from adk_agent.workflow.selector import SelectorDeps, build_selector
 
 NAME = "greenroom"
-DESCRIPTION = "Evaluates A2A agents on τ²-bench tasks and explains the scores."
+DESCRIPTION = "Evaluates A2A agents on the tasks of benchmarks and explains the scores."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""diagnose_conversation: why a τ²-bench conversation did not earn its reward.
+"""diagnose_conversation: why a conversation with a user did not earn its reward.
 
 Rules in the order in which one thing follows from another: an agent that sent no call at all, what
 ended the conversation, then the user, then wrong calls, then calls that were not made, then words.

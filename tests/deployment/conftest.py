@@ -3,13 +3,15 @@
 import re
 import shlex
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.play.evaluation import EvaluationDeps
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.agentbeats import read_agentbeats
+from adk_agent.requests.reader import Vocabulary
 from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
@@ -25,9 +27,9 @@ def benchmarks():
 
 
 @pytest.fixture(scope="session")
-def vocabulary(benchmarks):
-    """What requests may name of the bundled benchmarks."""
-    return Vocabulary.of(benchmarks)
+def read_json(benchmarks):
+    """Reads an assessment as the platform sends it."""
+    return partial(read_agentbeats, vocabulary=Vocabulary.of(benchmarks))
 
 
 @pytest.fixture

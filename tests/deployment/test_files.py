@@ -12,7 +12,6 @@ import yaml
 
 from adk_agent.cli.main import build_parser
 from adk_agent.core.settings import Settings
-from adk_agent.requests.agentbeats import read_agentbeats
 
 ROOT = Path(__file__).parents[2]
 PINNED_ACTION = re.compile(r"[\w-]+/[\w-]+@v\d+\.\d+\.\d+")
@@ -212,21 +211,19 @@ def test_the_manifest_sets_variables_that_are_read_from_settings_it_declares(man
     assert declared["llm_api_key"]["secret"] is True
 
 
-def test_the_manifests_default_assessment_is_one_that_is_understood(manifest, vocabulary):
+def test_the_manifests_default_assessment_is_one_that_is_understood(read_json, manifest):
     metadata = manifest["metadata"]
     participants = dict.fromkeys(metadata["participant_roles"], "http://127.0.0.1:8080/agent/")
-    request = read_agentbeats(
-        {"participants": participants, "config": metadata["assessment_config"]}, vocabulary
-    )
+    request = read_json({"participants": participants, "config": metadata["assessment_config"]})
     assert request.warnings == ()
     assert [each.role for each in request.participants] == ["agent"]
 
 
-def test_the_scenario_is_an_assessment_that_is_understood(scenario, vocabulary):
+def test_the_scenario_is_an_assessment_that_is_understood(read_json, scenario):
     [participant] = scenario["participants"]
     address = f"http://{participant['name']}:9009"
-    request = read_agentbeats(
-        {"participants": {participant["name"]: address}, "config": scenario["config"]}, vocabulary
+    request = read_json(
+        {"participants": {participant["name"]: address}, "config": scenario["config"]}
     )
     assert request.warnings == ()
     allowed = scenario["green_agent"]["env"]["GREENROOM_ALLOWED_HOSTS"]

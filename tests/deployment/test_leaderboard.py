@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from adk_agent.play.evaluation import evaluate
-from adk_agent.requests.agentbeats import read_agentbeats
 from adk_agent.requests.planning import resolve
 from adk_agent.service.conversation.artifacts import report_data
 
@@ -122,7 +121,7 @@ def test_results_that_say_little_are_named_with_the_reason(ask):
 
 
 async def test_the_queries_read_what_an_evaluation_in_two_shards_returns(
-    ask, make_deps, benchmarks, vocabulary
+    ask, read_json, make_deps, benchmarks
 ):
     rows = []
     for shard in (0, 1):
@@ -136,7 +135,7 @@ async def test_the_queries_read_what_an_evaluation_in_two_shards_returns(
                 "num_shards": 2,
             },
         }
-        plan = resolve(read_agentbeats(record, vocabulary), benchmarks)
+        plan = resolve(read_json(record), benchmarks)
         deps = make_deps(new_run_id=lambda shard=shard: f"run-{shard}")
         rows.append(report_data(await evaluate(plan, deps, request="")))
     [found] = ask("overall", ("echo", rows))

@@ -9,10 +9,10 @@ from typing import Any
 def chat_messages(records: Sequence[Mapping[str, Any]], *, prefix: str) -> list[dict[str, Any]]:
     """The messages of a conversation, in order.
 
-    Inspect's user calls no tools: what a user called stands in the metadata of their message.
+    Inspect's user calls no tools: calls of a user stand in their message's metadata.
 
     Args:
-        records: The conversation, as a trial keeps it.
+        records: The conversation in the official results format.
         prefix: Begins every message's id.
     """
     names: dict[str, str] = {}

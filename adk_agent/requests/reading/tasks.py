@@ -4,7 +4,7 @@ A table of patterns runs over the letters of the words that matter (`adk_agent.r
 from left to right; the first pattern that fits takes its words.
 
 A number that stands after `task` is an id, one that stands before `tasks` is a count, which means
-a sample, and with `first` the first of the split. What can be read in two ways that cost differently (`airline 5`; five tasks of two domains) is refused.
+a sample, and with `first` the first of the split. What can be read in two ways that cost differently (`shop 5`; five tasks of two domains) is refused.
 """
 
 from __future__ import annotations

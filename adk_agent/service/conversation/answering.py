@@ -17,14 +17,17 @@ _MOST_CHARS = 300
 """Of one reason: agents write them."""
 
 WHAT_TO_SEND = (
-    "Send a sentence such as 'Evaluate the agent at http://localhost:9010 on five airline tasks', "
-    'or JSON: {"participants": {"agent": "http://..."}, "config": {"domain": "airline"}}.'
+    "Send a sentence such as 'Evaluate the agent at http://localhost:9010 on five <domain> tasks', "
+    'or JSON: {"participants": {"agent": "http://..."}, "config": {"domain": "<domain>"}}. Without '
+    "a domain it is answered with those that there are."
 )
-GREETING = f"Hello. I evaluate A2A agents on τ²-bench tasks. {WHAT_TO_SEND} Ask 'help' for more."
+GREETING = (
+    f"Hello. I evaluate A2A agents on the tasks of benchmarks. {WHAT_TO_SEND} Ask 'help' for more."
+)
 HELP = (
-    f"I evaluate A2A agents on τ²-bench tasks and report exact rewards. {WHAT_TO_SEND} To try it "
-    "without an agent of your own: 'Evaluate builtin:oracle on two mock tasks'. While it runs, and "
-    "afterwards, ask in the same context: 'status?', 'show the failures', 'why did they fail?', "
+    f"I evaluate A2A agents on the tasks of benchmarks and report exact rewards. {WHAT_TO_SEND} To "
+    "try it without an agent of your own: 'Evaluate builtin:echo on two <domain> tasks'. While it "
+    "runs, and afterwards, ask in the same context: 'status?', 'show the failures', 'why did they fail?', "
     "'show the report', 'run the failed ones again', 'run it again', 'resume', 'cancel it'."
 )
 NOTHING_YET = (

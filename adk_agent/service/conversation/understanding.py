@@ -2,7 +2,7 @@
 
 A message is a follow-up only where *all* of it is one: courtesies at both ends are taken away, and
 what is left has to match a form as a whole. Everything else is a request for an evaluation, which
-others read. So "stop" stops, and "stop after five airline tasks" does not.
+others read. So "stop" stops, and "stop after five shop tasks" does not.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.tools import served_tools
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import read_request
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
@@ -139,9 +138,9 @@ def test_an_address_of_tools_that_is_none_is_refused():
 
 
 @pytest.mark.parametrize("domain", ["business", ["mock", "business"], "coordination"])
-def test_action_only_scoring_is_refused_where_tasks_name_no_actions(benchmarks, domain):
+def test_action_only_scoring_is_refused_where_tasks_name_no_actions(read, benchmarks, domain):
     config = {"domain": domain, "evaluation_type": "action"}
-    request = read_request(
+    request = read(
         json.dumps({"participants": {"agent": "http://localhost:9010"}, "config": config})
     )
     with pytest.raises(RequestError, match=r"'(business|coordination)' has no action-only scoring"):
@@ -187,14 +186,14 @@ def test_scenarios_are_listed(capsys):
         ("on five retail tasks, our business needs it", [("retail", 5, None)]),
     ],
 )
-def test_a_sentence_means_the_domain_only_where_it_says_so(asked, selected):
-    request = read_request(f"Evaluate http://localhost:9010 {asked}")
+def test_a_sentence_means_the_domain_only_where_it_says_so(read, asked, selected):
+    request = read(f"Evaluate http://localhost:9010 {asked}")
     assert [(each.domain, each.num_tasks, each.task_ids) for each in request.selections] == selected
 
 
-def test_a_scenario_that_does_not_exist_is_refused():
+def test_a_scenario_that_does_not_exist_is_refused(read):
     with pytest.raises(Refusal, match="no scenario 'bp99'"):
-        read_request("Evaluate http://localhost:9010 on bp99")
+        read("Evaluate http://localhost:9010 on bp99")
 
 
 @pytest.mark.parametrize(
@@ -204,8 +203,8 @@ def test_a_scenario_that_does_not_exist_is_refused():
         ({"domain": "business", "references": True}, ["agent", "floor"]),
     ],
 )
-def test_agentbeats_json_may_name_the_domain(config, roles):
+def test_agentbeats_json_may_name_the_domain(read, benchmarks, config, roles):
     record = {"participants": {"agent": "http://localhost:9010"}, "config": config}
-    request = read_request(json.dumps(record))
+    request = read(json.dumps(record))
     assert [each.domain for each in request.selections] == ["business"]
-    assert [each.role for each in request.participants] == roles
+    assert [each.role for each in resolve(request, benchmarks).participants] == roles

@@ -16,7 +16,6 @@ from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import PlannedTasks
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import read_request
 from adk_agent.runs.store import load_trials
 from evals.driver import EvaluatorRegistry
 from evals.graph import schedule
@@ -135,12 +134,12 @@ def knows(text, context_id):
 
 
 @pytest.fixture
-def make_team_plan(benchmarks):
+def make_team_plan(read, benchmarks):
     """The plan that AgentBeats JSON makes of several participants."""
 
     def make(participants, *, entry, **config):
         config = {"domain": "coordination", "task_ids": [EXERCISE], "entry": entry, **config}
-        request = read_request(json.dumps({"participants": participants, "config": config}))
+        request = read(json.dumps({"participants": participants, "config": config}))
         return resolve(request, benchmarks)
 
     return make

@@ -6,7 +6,8 @@ from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from pydantic import SecretStr
 
 from adk_agent.cli.main import main
-from adk_agent.service.agent_card import ASSESSMENT, EVALUATE, TEAMS, build_card, card_json
+from adk_agent.requests.planning import resolve
+from adk_agent.service.agent_card import ASSESSMENT, TEAMS, build_card, card_json, evaluate_skill
 from adk_agent.service.callers import CARD_PATHS, Callers
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 
@@ -62,10 +63,27 @@ def test_the_card_names_a_security_scheme_where_a_token_is_needed(client, serve_
     assert card["securityRequirements"] == [{"schemes": {"bearer": {}}}]
 
 
-@pytest.mark.parametrize("skill", [EVALUATE, TEAMS, ASSESSMENT], ids=lambda skill: skill.id)
-def test_the_examples_of_the_skills_are_understood(skill, capsys):
+def test_the_examples_of_benchmarks_are_understood_as_they_stand(read, benchmarks):
+    skill = evaluate_skill()
+    plans = [resolve(read(example), benchmarks) for example in skill.examples]
+    played = {benchmarks.of(domain).name for plan in plans for domain in plan.domains}
+    assert played == {each.name for each in benchmarks.all} == set(skill.tags[2:])
+
+
+@pytest.mark.parametrize("skill", [TEAMS, ASSESSMENT], ids=lambda skill: skill.id)
+def test_the_examples_of_the_skills_are_understood_with_any_domain(skill, read, benchmarks):
+    assert skill.examples
     for example in skill.examples:
-        assert main(["run", example, "--dry-run", "--offline"]) == 0, capsys.readouterr().err
+        for domain in benchmarks.domains:
+            plan = resolve(read(example.replace("<domain>", domain)), benchmarks)
+            assert plan.domains == (domain,)
+
+
+@pytest.mark.parametrize("skill", [TEAMS], ids=lambda skill: skill.id)
+def test_an_example_that_is_sent_as_it_stands_is_answered_with_the_domains(skill, capsys):
+    for example in skill.examples:
+        assert main(["run", example, "--dry-run", "--offline"]) == 2
+        assert "airline, mock, retail, telecom, coordination, business" in capsys.readouterr().err
 
 
 def test_the_card_before_everything_is_loaded_is_the_one_that_comes_after():
