@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.core.errors import PreflightError, StorageError
-from adk_agent.play.evaluation import evaluate
+from adk_agent.core.errors import PreflightError, RequestError, RunCanceledError, StorageError
+from adk_agent.play.evaluation import evaluate, report_so_far, resume
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, load_report, load_trials
-from adk_agent.runs.tracking import read_status
+from adk_agent.runs.tracking import read_status, request_cancel
 from evals.trace import CallType, Trace
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentTimeoutError, DataError
@@ -354,3 +354,45 @@ async def test_a_results_folder_that_cannot_be_written_is_named(make_deps, make_
 async def test_a_report_read_back_is_the_report_written(make_deps, make_plan):
     report = await evaluate(make_plan("builtin:null"), make_deps(), request="")
     assert EvaluationReport.from_json(report.to_json()) == report
+
+
+@pytest.fixture
+def held_up():
+    """An agent that never answers, and what tells that it was asked."""
+    asked = asyncio.Event()
+
+    async def reply(text, context_id):
+        asked.set()
+        await asyncio.Event().wait()
+
+    with serve(scripted_agent(reply)) as url:
+        yield url, asked
+
+
+async def begun(plan, deps):
+    """A run of which the first trials are finished and the next one hangs."""
+    reached = asyncio.Event()
+
+    def tell(progress):
+        if progress.done == 2:
+            reached.set()
+
+    playing = asyncio.create_task(evaluate(plan, deps, request="r", on_progress=tell))
+    await reached.wait()
+    return playing
+
+
+@pytest.mark.parametrize("other", [resume, report_so_far])
+async def test_whoever_is_refused_a_run_in_play_leaves_its_cancellation_alone(
+    held_up, make_deps, make_plan, other
+):
+    url, _ = held_up
+    deps = make_deps()
+    plan = make_plan("builtin:null", url, max_concurrency=1, num_trials=2)
+    playing = await begun(plan, deps)
+    request_cancel(deps.results_dir, "run-1")
+    with pytest.raises(RequestError, match="being played"):
+        await other("run-1", deps)
+    with pytest.raises(RunCanceledError):
+        await playing
+    assert read_status(deps.results_dir, "run-1").state == "canceled"

@@ -187,3 +187,8 @@ async def test_results_are_shown_while_a_run_goes_on(make_deps, make_plan, shell
     assert (code, out, complaint) == (0, report.to_json(), "")
     code, out, _ = shell("results", "run-1")
     assert "Run run-1: complete" in out
+
+
+def test_an_id_that_is_too_long_for_a_folder_is_no_run(tmp_path):
+    with pytest.raises(RequestError, match="not the id of a run"):
+        read_status(tmp_path, "x" * 5_000)
