@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from adk_agent.cli.main import main
+
 
 def _command(*arguments, python=None):
     return [python or sys.executable, "-m", "adk_agent.cli.main", *map(str, arguments)]
@@ -50,3 +52,20 @@ def assert_complains():
             assert word in result.stderr
 
     return check
+
+
+@pytest.fixture
+def shell(tmp_path, capsys):
+    """Runs a command over the test's results; returns exit code, output and complaint."""
+
+    def run(*arguments):
+        code = main([*arguments, "--results-dir", str(tmp_path / "results")])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def results_dir(tmp_path):
+    return tmp_path / "results"

@@ -9,6 +9,7 @@ from adk_agent.cli.listing import LISTS
 from adk_agent.cli.main import main
 from adk_agent.runs.tracking import tracked_run
 from adk_agent.testing import manual_runtime
+from tau_bridge.business.scenarios import scenarios
 from tau_bridge.exercises import questions
 from tau_bridge.teams import teams
 
@@ -137,3 +138,10 @@ def test_listing_tasks_of_no_domain_is_exit_2(greenroom, assert_complains):
     assert_complains(greenroom("list", "tasks"), 2, "--domain")
     assert_complains(greenroom("list", "tasks", "--domain", "retial"), 2, "'retail'")
     assert_complains(greenroom("list", "tasks", "--domain", "mock", "--split", "base2"), 2, "base")
+
+
+def test_scenarios_are_listed(capsys):
+    assert main(["list", "tasks", "--domain", "business", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["task"] for row in rows] == list(scenarios())
+    assert {row["basis"] for row in rows} == {"[STATE, POLICY, COMMUNICATE]"}

@@ -1,18 +1,9 @@
 """Business scenarios played over A2A, with their tools over HTTP."""
 
-import json
-import socket
-
-import httpx
 import pytest
 
-from adk_agent.cli.main import main
-from adk_agent.core.errors import PreflightError, RequestError
-from adk_agent.core.settings import Settings
+from adk_agent.core.errors import PreflightError
 from adk_agent.play.evaluation import evaluate, resume
-from adk_agent.play.tools import served_tools
-from adk_agent.requests.planning import resolve
-from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
 from tau_bridge.business.benchmark import TOOLS
@@ -111,42 +102,6 @@ async def test_an_agent_on_another_machine_is_refused_before_anything_is_played(
         await play("http://192.0.2.7:9010", task_ids=[ALLOWED])
 
 
-async def test_tools_are_served_where_an_agent_on_another_machine_is_told_to_find_them():
-    elsewhere = {"http://192.0.2.7:9010": "http://192.0.2.7:9010"}
-    async with (
-        served_tools("http://assessor.example", elsewhere) as tools,
-        httpx.AsyncClient() as client,
-    ):
-        host, _, port = tools.endpoint.rpartition(":")
-        url = f"http://127.0.0.1:{port}/mcp/tools"
-        answer = await client.get(url, params={"session_id": "guess"})
-    assert (host, answer.status_code) == ("http://assessor.example", 404)
-
-
-async def test_tools_whose_port_is_taken_are_refused_before_anything_is_played():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(PreflightError, match=f"cannot be served at {url}"):
-            async with served_tools(url, {}):
-                pytest.fail("served")
-
-
-def test_an_address_of_tools_that_is_none_is_refused():
-    for url in ("assessor:9020", "https://assessor", "http://a/b", "http://u@a", "http://"):
-        with pytest.raises(RequestError, match="tools_url"):
-            Settings.load(tools_url=url)
-
-
-@pytest.mark.parametrize("domain", ["business", ["mock", "business"], "coordination"])
-def test_action_only_scoring_is_refused_where_tasks_name_no_actions(read, benchmarks, domain):
-    config = {"domain": domain, "evaluation_type": "action"}
-    request = read(
-        json.dumps({"participants": {"agent": "http://localhost:9010"}, "config": config})
-    )
-    with pytest.raises(RequestError, match=r"'(business|coordination)' has no action-only scoring"):
-        resolve(request, benchmarks)
-
-
 async def test_a_run_of_scenarios_goes_on_where_it_stopped(play, gold, make_deps):
     _, url = gold
     ids = list(scenarios())[:3]
@@ -165,46 +120,3 @@ async def test_an_agent_that_fails_its_task_is_scored_0(play):
     [row] = report.trials
     assert (row.reward, row.fault, row.termination) == (0.0, "agent", "agent_error")
     assert row.reason.startswith("no (")
-
-
-def test_scenarios_are_listed(capsys):
-    assert main(["list", "tasks", "--domain", "business", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["task"] for row in rows] == list(scenarios())
-    assert {row["basis"] for row in rows} == {"[STATE, POLICY, COMMUNICATE]"}
-
-
-@pytest.mark.parametrize(
-    ("asked", "selected"),
-    [
-        ("on ten business tasks", [("business", 10, None)]),
-        ("on all business-process scenarios", [("business", None, None)]),
-        ("on two airline and three business tasks", [("airline", 2, None), ("business", 3, None)]),
-        (f"on business task {ALLOWED}", [("business", None, (ALLOWED,))]),
-        (f"on {ALLOWED.partition('_')[0]}", [("business", None, (ALLOWED,))]),
-        ("on five retail tasks for business reasons", [("retail", 5, None)]),
-        ("on five retail tasks, our business needs it", [("retail", 5, None)]),
-    ],
-)
-def test_a_sentence_means_the_domain_only_where_it_says_so(read, asked, selected):
-    request = read(f"Evaluate http://localhost:9010 {asked}")
-    assert [(each.domain, each.num_tasks, each.task_ids) for each in request.selections] == selected
-
-
-def test_a_scenario_that_does_not_exist_is_refused(read):
-    with pytest.raises(Refusal, match="no scenario 'bp99'"):
-        read("Evaluate http://localhost:9010 on bp99")
-
-
-@pytest.mark.parametrize(
-    ("config", "roles"),
-    [
-        ({"domain": "business", "num_tasks": 2}, ["agent"]),
-        ({"domain": "business", "references": True}, ["agent", "floor"]),
-    ],
-)
-def test_agentbeats_json_may_name_the_domain(read, benchmarks, config, roles):
-    record = {"participants": {"agent": "http://localhost:9010"}, "config": config}
-    request = read(json.dumps(record))
-    assert [each.domain for each in request.selections] == ["business"]
-    assert [each.role for each in resolve(request, benchmarks).participants] == roles

@@ -1,52 +1,32 @@
 import asyncio
 import json
 import os
-import resource
 import signal
 import threading
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from adk_agent.core.errors import PreflightError, StorageError
-from adk_agent.play.evaluation import evaluate
-from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import TrialRow
-from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, load_report, load_trials
-from adk_agent.runs.tracking import read_status
-from evals.trace import CallType, Trace
+from adk_agent.core.errors import PreflightError, RequestError, RunCanceledError, StorageError
+from adk_agent.play.evaluation import evaluate, report_so_far, resume
+from adk_agent.runs.store import load_report, load_trials
+from adk_agent.runs.tracking import read_status, request_cancel
+from evals.trace import CallType
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentTimeoutError, DataError
 from tau_bridge.testing import (
     RequestLog,
     auth_required,
     closed_port,
-    drops_connection,
-    fails,
-    hangs,
     http_500,
     http_status,
-    huge,
     invalid_card,
-    never_ends,
-    rejects,
     scripted_agent,
     serve,
 )
+from tests.adk_agent.play.task_creator import creates_the_task
 
 pytestmark = pytest.mark.usefixtures("quick_start")
-
-CREATE = {
-    "name": "create_task",
-    "arguments": {"user_id": "user_1", "title": "Important Meeting"},
-}
-DONE = {"name": "respond", "arguments": {"content": "Done. Is there anything else?"}}
-
-
-def creates_the_task(text, context_id):
-    return json.dumps(DONE if text.startswith("{") else CREATE)
 
 
 def own_children():
@@ -78,15 +58,6 @@ async def test_an_agent_that_does_the_task_passes_and_the_run_is_on_disk(make_de
     assert record.messages[0]["content"] == "Hi! How can I help you today?"
 
 
-@pytest.mark.requirement("tau:isolation")
-async def test_trials_share_no_state(make_deps, make_plan):
-    """A second task_2 would be task_3, were the world shared."""
-    with serve(scripted_agent(creates_the_task)) as url:
-        report = await evaluate(make_plan(url, num_trials=4), make_deps(), request="")
-    assert [trial.reward for trial in report.trials] == [1.0] * 4
-    assert report.summary[0].pass_hat_k == {"1": 1.0, "2": 1.0, "3": 1.0, "4": 1.0}
-
-
 async def test_the_report_is_the_same_byte_for_byte_whatever_the_concurrency(
     make_deps, make_plan, source, tmp_path
 ):
@@ -115,16 +86,6 @@ async def test_trials_with_gold_replay_pass_and_a_null_agent_stands_beside_them(
     assert (null.passed, null.scored, null.failed) == (1, 9, 0)
 
 
-async def test_only_the_oracle_is_told_which_task_it_plays(make_deps, make_plan):
-    log = RequestLog(scripted_agent(creates_the_task))
-    with serve(log) as url:
-        await evaluate(make_plan(url, "builtin:oracle"), make_deps(), request="")
-    bodies = b"".join(post.body for post in log.posts)
-    assert bodies
-    assert b"greenroom.task" not in bodies
-    assert b"create_task_1" not in bodies
-
-
 def assert_nothing_was_played(results_dir, *, problem):
     """Only a status is kept, which says why."""
     (folder,) = results_dir.iterdir()
@@ -145,66 +106,6 @@ async def test_an_agent_that_is_not_there_ends_the_run_before_it_begins(make_dep
 async def test_an_agent_with_an_invalid_card_ends_the_run_before_it_begins(make_deps, make_plan):
     with serve(invalid_card()) as url, pytest.raises(PreflightError, match="card"):
         await evaluate(make_plan(url), make_deps(), request="")
-
-
-@pytest.mark.parametrize(
-    ("app", "fault"),
-    [
-        (partial(http_status, 503), "infrastructure"),
-        (partial(http_status, 404), "infrastructure"),
-        (drops_connection, "infrastructure"),
-        (auth_required, "infrastructure"),
-    ],
-)
-async def test_what_happened_between_leaves_no_score(make_deps, make_plan, app, fault):
-    with serve(app()) as url:
-        report = await evaluate(make_plan(url), make_deps(timeout_s=1.0), request="")
-    (trial,) = report.trials
-    assert (trial.status, trial.reward, trial.fault) == ("failed", None, fault)
-    assert report.status == "incomplete"
-    assert report.summary[0].mean_reward is None
-    assert report.summary[0].pass_hat_k == {"1": None}
-    (record,) = load_trials(make_deps().results_dir, "run-1")
-    assert record.trace.of_type(CallType.AGENT)[0].error is not None
-
-
-@pytest.mark.parametrize(
-    ("reply", "repairs", "tool_errors"),
-    [
-        ('{"name": "create_task", "arguments": ', True, 0),
-        ('{"name": "no_such_tool", "arguments": {}}', False, 1),
-        ('{"name": "create_task", "arguments": {"user_id": 7, "title": []}}', False, 1),
-    ],
-)
-async def test_a_broken_reply_is_the_agents_and_scored(
-    make_deps, make_plan, reply, repairs, tool_errors
-):
-    replies = iter([reply])
-
-    def answer(text, context_id):
-        return next(replies, json.dumps(DONE))
-
-    deps = make_deps()
-    with serve(scripted_agent(answer)) as url:
-        report = await evaluate(make_plan(url), deps, request="")
-    (trial,) = report.trials
-    assert (trial.status, trial.reward) == ("scored", 0.0)
-    assert (trial.format_repairs > 0) is repairs
-    (record,) = load_trials(deps.results_dir, "run-1")
-    tools = record.trace.of_type(CallType.TOOL)
-    assert sum(step.error is not None for step in tools) == tool_errors
-
-
-@pytest.mark.parametrize("app", [http_500, hangs, never_ends, huge, fails, rejects])
-async def test_an_agent_that_gives_no_reply_is_scored_0(make_deps, make_plan, app):
-    with serve(app()) as url:
-        report = await evaluate(make_plan(url), make_deps(timeout_s=1.0), request="")
-    (trial,) = report.trials
-    assert (trial.status, trial.reward, trial.fault) == ("scored", 0.0, "agent")
-    assert report.status == "complete"
-    assert report.summary[0].agent_errors == 1
-    (record,) = load_trials(make_deps().results_dir, "run-1")
-    assert record.trace.of_type(CallType.AGENT)[0].error is not None
 
 
 async def test_one_bad_agent_does_not_touch_the_scores_of_another(make_deps, make_plan):
@@ -300,50 +201,6 @@ async def test_a_task_that_cannot_be_read_stops_the_run_before_it_begins(
     assert_nothing_was_played(deps.results_dir, problem="'b'")
 
 
-def test_a_full_disk_leaves_whole_lines(tmp_path, make_plan):
-    manifest = RunManifest(
-        run_id="run-1",
-        request="",
-        plan=make_plan("builtin:null"),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-        versions={},
-        seeds=(),
-        data={},
-    )
-    row = TrialRow(
-        **dict.fromkeys(("participant", "domain", "task_id", "termination", "user"), "x"),
-        **dict.fromkeys(("trial", "seed", "turns", "tool_calls", "format_repairs"), 0),
-        status="scored",
-        reward=1.0,
-        reward_breakdown={},
-        reason=None,
-        duration_ms=0.0,
-        trace_id="t",
-    )
-    record = TrialRecord(row=row, evaluations=(), trace=Trace(trace_id="t"), messages=())
-    store = RunStore.create(tmp_path, "run-1", manifest)
-    store.append(record)
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    size = (tmp_path / "run-1" / "trials.jsonl").stat().st_size
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, limit[1]))
-    try:
-        with pytest.raises(StorageError, match=r"trials\.jsonl"):
-            store.append(record)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-        signal.signal(signal.SIGXFSZ, ignored)
-    store.close()
-    assert list(load_trials(tmp_path, "run-1")) == [record]
-
-
-def test_a_torn_last_line_is_no_trial(tmp_path):
-    folder = tmp_path / "run-1"
-    folder.mkdir()
-    (folder / "trials.jsonl").write_text('{"row": ')
-    assert list(load_trials(tmp_path, "run-1")) == []
-
-
 async def test_a_results_folder_that_cannot_be_written_is_named(make_deps, make_plan, tmp_path):
     occupied = tmp_path / "file"
     occupied.write_text("")
@@ -351,6 +208,43 @@ async def test_a_results_folder_that_cannot_be_written_is_named(make_deps, make_
         await evaluate(make_plan("builtin:null"), make_deps(results_dir=occupied), request="")
 
 
-async def test_a_report_read_back_is_the_report_written(make_deps, make_plan):
-    report = await evaluate(make_plan("builtin:null"), make_deps(), request="")
-    assert EvaluationReport.from_json(report.to_json()) == report
+@pytest.fixture
+def held_up():
+    """An agent that never answers, and what tells that it was asked."""
+    asked = asyncio.Event()
+
+    async def reply(text, context_id):
+        asked.set()
+        await asyncio.Event().wait()
+
+    with serve(scripted_agent(reply)) as url:
+        yield url, asked
+
+
+async def begun(plan, deps):
+    """A run of which the first trials are finished and the next one hangs."""
+    reached = asyncio.Event()
+
+    def tell(progress):
+        if progress.done == 2:
+            reached.set()
+
+    playing = asyncio.create_task(evaluate(plan, deps, request="r", on_progress=tell))
+    await reached.wait()
+    return playing
+
+
+@pytest.mark.parametrize("other", [resume, report_so_far])
+async def test_whoever_is_refused_a_run_in_play_leaves_its_cancellation_alone(
+    held_up, make_deps, make_plan, other
+):
+    url, _ = held_up
+    deps = make_deps()
+    plan = make_plan("builtin:null", url, max_concurrency=1, num_trials=2)
+    playing = await begun(plan, deps)
+    request_cancel(deps.results_dir, "run-1")
+    with pytest.raises(RequestError, match="being played"):
+        await other("run-1", deps)
+    with pytest.raises(RunCanceledError):
+        await playing
+    assert read_status(deps.results_dir, "run-1").state == "canceled"

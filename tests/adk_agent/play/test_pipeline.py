@@ -8,7 +8,6 @@ from adk_agent.core.plan import Overrides
 from adk_agent.play.pipeline import RulesPipeline
 from adk_agent.results.markdown import explained
 from adk_agent.results.outcome import Problem
-from adk_agent.results.progress import followed
 from adk_agent.runs import store
 from adk_agent.runs.tracking import request_cancel
 from tau_bridge.testing import closed_port
@@ -115,21 +114,3 @@ async def test_a_run_that_was_killed_before_its_markdown_was_written_gets_it(
     again = await pipeline.run_plan(plan, request="r", on_progress=tell, resumed_run_id="run-1")
     assert again.report == first.report
     assert path.read_text() == written == explained(first.report)
-
-
-async def test_leaving_what_is_followed_cancels_the_work_and_waits_for_its_end():
-    ended = []
-
-    async def work(tell):
-        tell("begun")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
-    async with followed(work) as (told, task):
-        async for each in told:
-            assert each == "begun"
-            break
-    assert task.cancelled()
-    assert ended == [True]

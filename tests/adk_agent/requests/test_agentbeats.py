@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import json
 from typing import Any
 
 import pytest
@@ -11,36 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides, PlannedTasks
+from adk_agent.core.plan import EvaluationPlan, Overrides, PlannedTasks
 from adk_agent.play.evaluation import evaluate
-from adk_agent.requests.agentbeats import find_json, read_agentbeats
+from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import Refusal, Vocabulary
 from adk_agent.service.conversation.artifacts import report_data
 from tau_bridge.benchmarks import Benchmarks
+from tests.adk_agent.requests.records import ADDRESS, Parse, record, refused
+from tests.adk_agent.requests.sentences import Read
 
 pytestmark = pytest.mark.usefixtures("quick_start")
-
-ADDRESS = "http://127.0.0.1:8080/agent/"
-
-
-def record(**config: Any) -> dict[str, Any]:
-    return {"participants": {"agent": ADDRESS}, "config": {"domain": "airline", **config}}
-
-
-Parse = Callable[[Any], EvaluationRequest]
-
-
-@pytest.fixture(scope="session")
-def parse(vocabulary: Vocabulary) -> Parse:
-    """Reads JSON that was parsed already."""
-    return partial(read_agentbeats, vocabulary=vocabulary)
-
-
-def refused(parse: Parse, value: Any) -> Refusal:
-    with pytest.raises(Refusal) as caught:
-        parse(value)
-    return caught.value
 
 
 def test_every_key_of_the_platform_is_read(parse: Parse) -> None:
@@ -259,13 +239,6 @@ async def test_floor_and_ceiling_of_the_same_tasks_stand_in_the_row(
     assert (row["floor"], row["ceiling"]) == (50.0, 100.0)
 
 
-async def test_without_references_floor_and_ceiling_are_those_that_were_measured(
-    make_deps, make_plan
-) -> None:
-    row = report_data(await evaluate(make_plan("builtin:echo"), make_deps(), request=""))
-    assert (row["floor"], row["ceiling"]) == (0.0, 100.0)
-
-
 async def test_a_warning_about_an_unknown_key_stands_in_the_result(
     parse: Parse, benchmarks: Benchmarks, make_deps
 ) -> None:
@@ -326,74 +299,6 @@ def test_null_means_not_said(parse: Parse) -> None:
     assert got == parse(record())
 
 
-def test_a_request_cannot_redirect_the_calls_of_the_users_model(parse: Parse) -> None:
-    got = parse(
-        record(user_llm_args={"temperature": 1, "api_base": "http://evil.example", "api_key": "k"})
-    )
-    assert got.user_llm_args == {"temperature": 1}
-    assert len(got.warnings) == 2
-
-
-@pytest.mark.parametrize("name", ["timeout", "num_retries", "n"])
-def test_how_often_and_how_long_a_model_is_called_is_not_for_a_request_to_say(
-    parse: Parse, name: str
-) -> None:
-    got = parse(record(user_llm_args={name: 2, "temperature": None}))
-    assert got.user_llm_args == {}
-    assert len(got.warnings) == 1
-    assert f"config.user_llm_args.{name} was ignored" in got.warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("temperature", "hot", "a number from 0 to 2"),
-        ("temperature", 2.1, "a number from 0 to 2"),
-        ("temperature", True, "a number from 0 to 2"),
-        ("temperature", float("nan"), "a number from 0 to 2"),
-        ("top_p", -0.1, "a number from 0 to 1"),
-        ("min_p", [0.5], "a number from 0 to 1"),
-        ("top_k", 0, "a whole number from 1"),
-        ("max_tokens", 10.5, "a whole number from 1"),
-        ("max_completion_tokens", "all", "a whole number from 1"),
-        ("presence_penalty", -3, "a number from -2 to 2"),
-        ("frequency_penalty", 3, "a number from -2 to 2"),
-        ("seed", -1, "a whole number from 0"),
-        ("seed", 1.0, "a whole number from 0"),
-        ("stop", [], "up to 4 texts"),
-        ("stop", ["a", 1], "up to 4 texts"),
-        ("reasoning_effort", "much", "low, medium, high"),
-        ("drop_params", "yes", "true or false"),
-    ],
-)
-def test_a_models_argument_that_cannot_be_is_refused_with_key_value_and_what_is_expected(
-    parse: Parse, name: str, value: Any, expected: str
-) -> None:
-    refusal = refused(parse, record(user_llm_args={name: value}))
-    assert refusal.code == "bad-config"
-    assert f"config.user_llm_args.{name} is {value!r}" in str(refusal)
-    assert expected in str(refusal)
-
-
-def test_a_models_arguments_within_their_bounds_are_read(parse: Parse) -> None:
-    arguments = {
-        "temperature": 2,
-        "top_p": 0.5,
-        "min_p": 0,
-        "top_k": 40,
-        "max_tokens": 1,
-        "max_completion_tokens": 4096,
-        "presence_penalty": -2.0,
-        "frequency_penalty": 2,
-        "seed": 0,
-        "stop": ["###", "END"],
-        "reasoning_effort": "low",
-        "drop_params": True,
-    }
-    got = parse(record(user_llm_args=arguments))
-    assert (got.user_llm_args, got.warnings) == (arguments, ())
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -449,3 +354,27 @@ def test_any_json_object_gives_a_request_or_a_request_error(
     except RequestError:
         return
     assert [each.address for each in got.participants] == [ADDRESS]
+
+
+def test_json_in_a_fence_is_read_and_the_prose_around_it_is_not(read: Read) -> None:
+    got = read(
+        "Ten trials please!\n```json\n"
+        '{"participants": {"agent": "http://localhost:9010"}, "config": {"domain": "mock"}}\n```'
+    )
+    assert got.num_trials is None
+    assert got.selections[0].domain == "mock"
+    assert len(got.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "roles"),
+    [
+        ({"domain": "business", "num_tasks": 2}, ["agent"]),
+        ({"domain": "business", "references": True}, ["agent", "floor"]),
+    ],
+)
+def test_agentbeats_json_may_name_the_domain(read, benchmarks, config, roles):
+    record = {"participants": {"agent": "http://localhost:9010"}, "config": config}
+    request = read(json.dumps(record))
+    assert [each.domain for each in request.selections] == ["business"]
+    assert [each.role for each in resolve(request, benchmarks).participants] == roles

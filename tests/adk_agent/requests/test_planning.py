@@ -651,3 +651,13 @@ def test_the_equivalent_command_keeps_the_options(read: Read) -> None:
 )
 def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, str], named: str) -> None:
     assert named in refusal(request(Selection(domain="mock")), options=options)
+
+
+@pytest.mark.parametrize("domain", ["business", ["mock", "business"], "coordination"])
+def test_action_only_scoring_is_refused_where_tasks_name_no_actions(read, benchmarks, domain):
+    config = {"domain": domain, "evaluation_type": "action"}
+    request = read(
+        json.dumps({"participants": {"agent": "http://localhost:9010"}, "config": config})
+    )
+    with pytest.raises(RequestError, match=r"'(business|coordination)' has no action-only scoring"):
+        resolve(request, benchmarks)

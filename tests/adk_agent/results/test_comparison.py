@@ -1,96 +1,10 @@
 """Two runs compared by task, and the gate that follows."""
 
-import json
-from datetime import UTC, datetime
-
 import pytest
 
-from adk_agent.cli.main import main
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.comparison import compare_runs, told
-from adk_agent.results.report import EvaluationReport, TrialEvaluations
-from adk_agent.results.summary import DataOrigin, TrialRow, tables
-from adk_agent.runs.tracking import RunStatus
-from evals.base import Evaluation
-
-NOW = datetime(2026, 1, 2, tzinfo=UTC)
-OLD, NEW = "http://old:1", "http://new:1"
-
-
-def trial(agent, task, number, passed, domain="mock"):
-    scored = passed is not None
-    return TrialRow(
-        participant=agent,
-        domain=domain,
-        task_id=task,
-        trial=number,
-        seed=1,
-        status="scored" if scored else "failed",
-        reward=float(passed) if scored else None,
-        reward_breakdown={},
-        reason=None if scored else "gone",
-        termination="user_stop",
-        user="scripted",
-        turns=1,
-        tool_calls=0,
-        format_repairs=0,
-        duration_ms=1.0,
-        trace_id="t",
-    )
-
-
-def report(run_id, outcomes, *, roles=None, revision="r1", latencies=(), **changes):
-    """A run: for each agent and task the outcomes of its trials; None is a failed one."""
-    rows = tuple(
-        trial(agent, task, number, passed)
-        for agent, tasks in outcomes.items()
-        for task, trials in tasks.items()
-        for number, passed in enumerate(trials)
-    )
-    names = tuple(dict.fromkeys(row.task_id for row in rows))
-    plan = EvaluationPlan(
-        participants=tuple(
-            Participant(address=agent, role=(roles or {}).get(agent, "agent")) for agent in outcomes
-        ),
-        tasks=(PlannedTasks(domain="mock", task_ids=names),),
-        num_trials=max(len(trials) for tasks in outcomes.values() for trials in tasks.values()),
-    )
-    fields = {
-        "run_id": run_id,
-        "status": "complete",
-        "request": "r",
-        "plan": plan,
-        "created_at": NOW,
-        "versions": {"greenroom": "1"},
-        "trials": rows,
-        "evaluations": tuple(
-            TrialEvaluations(
-                scope="trial",
-                participant=agent,
-                domain="mock",
-                task_id=task,
-                trial=0,
-                results=(
-                    Evaluation(
-                        evaluator="latency",
-                        version="1",
-                        tier=2,
-                        status="scored",
-                        values={"p50_ms": value},
-                    ),
-                ),
-            )
-            for agent, task, value in latencies
-        ),
-        **tables(rows, plan, {"mock": DataOrigin(source="s", revision=revision)}, {}),
-    }
-    return EvaluationReport(**{**fields, **changes})
-
-
-def one(agent, passed, tasks=20, trials=4):
-    """An agent that passes all trials of the first `passed` tasks, and none of the others."""
-    return {agent: {f"t{n:02}": [n < passed] * trials for n in range(tasks)}}
+from tests.adk_agent.results.compared import NEW, OLD, one, report
 
 
 def test_one_agent_before_and_after_is_compared_whatever_its_address():
@@ -180,53 +94,6 @@ def test_what_it_would_take_to_show_a_difference_is_said():
     assert "gained: 1 tasks: mock/t05 (0 to 0.25)" in text
 
 
-def kept(folder, written):
-    """A report as a finished run has it on disk."""
-    directory = folder / written.run_id
-    directory.mkdir()
-    status = RunStatus(
-        run_id=written.run_id, state="complete", request="r", started_at=NOW, updated_at=NOW
-    )
-    (directory / "status.json").write_text(status.model_dump_json())
-    (directory / "manifest.json").write_text("{}")
-    (directory / "report.json").write_text(written.to_json())
-
-
-def test_the_gate_fails_on_a_significant_loss_alone(tmp_path, capsys):
-    for name, passed in (("good", 15), ("same", 14), ("bad", 4)):
-        kept(tmp_path, report(name, one(OLD, passed)))
-    folder = ("--results-dir", str(tmp_path))
-    assert main(["compare", "good", "same", "--fail-on-regression", *folder]) == 0
-    assert main(["compare", "good", "bad", *folder]) == 0
-    assert main(["compare", "good", "bad", "--fail-on-regression", "--json", *folder]) == 1
-    out, err = capsys.readouterr()
-    assert f"regression: {OLD}" in err
-    assert json.loads(out[out.index("\n{\n") :])["agents"][0]["comparison"]["difference"] == -0.55
-    assert main(["compare", "bad", "good", "--fail-on-regression", *folder]) == 0
-    assert main(["compare", "good", "nope", *folder]) == 2
-    assert "there is no run 'nope'" in capsys.readouterr().err
-
-
-def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, capsys):
-    """Its failed trials decide: the gate cannot tell, and says so."""
-    first = {OLD: {f"t{n}": [True] for n in range(12)}, "http://x": {"t0": [True]}}
-    second = {
-        OLD: {f"t{n}": [True if n < 4 else None] for n in range(12)},
-        "http://x": {"t0": [None]},
-    }
-    kept(tmp_path, report("before", first))
-    kept(tmp_path, report("after", second, status="incomplete"))
-    folder = ("--results-dir", str(tmp_path))
-    assert main(["compare", "before", "after", *folder]) == 0
-    out, _ = capsys.readouterr()
-    assert "undecided: 8 failed trials decide. Counted against it, worse (-0.667)" in out
-    assert "http://x is not compared, for it has no scored task in common" in out
-    assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
-    err = capsys.readouterr().err
-    assert "no verdict" in err
-    assert "http://x has no task in common; http://old:1 has 8 failed trials that decide" in err
-
-
 def test_agents_without_a_counterpart_are_named():
     second = report("b", {**one(OLD, 5), **one("http://y", 5)})
     first = report("a", {**one(OLD, 5), **one("http://x", 3)}, roles={"http://x": "other"})
@@ -246,21 +113,6 @@ def test_another_user_is_told_whatever_the_address_and_another_way_of_scoring_re
     plan = second.plan.model_copy(update={"evaluation_type": "action"})
     with pytest.raises(RequestError, match="'all', run b with 'action': these are different"):
         compare_runs(first, second.model_copy(update={"plan": plan}))
-
-
-def test_an_agent_or_a_task_that_is_missing_leaves_the_gate_undecided(tmp_path, capsys):
-    kept(tmp_path, report("before", {**one(OLD, 5), **one("http://x", 3)}))
-    kept(tmp_path, report("after", one(OLD, 5, tasks=19)))
-    arguments = ["compare", "before", "after", "--fail-on-regression"]
-    assert main([*arguments, "--results-dir", str(tmp_path)]) == 3
-    err = capsys.readouterr().err
-    assert "http://x is in the first run alone; http://old:1 lacks 1 of 20 tasks" in err
-
-
-def test_one_run_is_no_two(tmp_path, capsys):
-    kept(tmp_path, report("a", one(OLD, 5)))
-    assert main(["compare", "a", "a", "--results-dir", str(tmp_path)]) == 2
-    assert "a is one run: name two to compare" in capsys.readouterr().err
 
 
 def test_the_other_way_round_is_the_mirror():

@@ -1,78 +1,16 @@
 """No fault raises a score: not its low end, nor a leaderboard's row, nor a gate's verdict."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adk_agent.cli import compare as compare_command
 from adk_agent.cli import gate
-from adk_agent.cli.meaning import meaning_lines, next_commands
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.leaderboard import leaderboard_row
-from adk_agent.results.report import EvaluationReport
 from adk_agent.results.standing import EndedTrial, Standing
-from adk_agent.results.summary import DataOrigin, DomainReferences, ReferencePlay, TrialRow, tables
-from adk_agent.testing import ManualClock
-
-AGENT = "http://agent:9010"
-ORIGIN = DataOrigin(source="test", revision="1")
-PASSED, LOST, UNSCORED, AGENT_ERROR = "+", "-", "?", "e"
-FAILED = {"i": "infrastructure", "u": "user", "h": "harness"}
-FAULTS = (AGENT_ERROR, *FAILED)
-
-
-def row(task, trial, end):
-    status = "failed" if end in FAILED else "unscored" if end == UNSCORED else "scored"
-    fault = "agent" if end == AGENT_ERROR else FAILED.get(end)
-    return TrialRow(
-        participant=AGENT,
-        domain="mock",
-        task_id=str(task),
-        trial=trial,
-        seed=1,
-        status=status,
-        reward={PASSED: 1.0, LOST: 0.0, AGENT_ERROR: 0.0}.get(end),
-        reward_breakdown={},
-        reason=None if end in (PASSED, LOST) else "it broke",
-        fault=fault,
-        termination="user_stop",
-        user="scripted",
-        turns=1,
-        tool_calls=0,
-        format_repairs=0,
-        duration_ms=1.0,
-        trace_id="x",
-    )
-
-
-def report_of(ends, *, run_id="run-2", floor=None):
-    """The report of trials that ended so: a string for each task, a letter for each trial."""
-    plan = EvaluationPlan(
-        participants=(Participant(address=AGENT),),
-        tasks=(PlannedTasks(domain="mock", task_ids=tuple(map(str, range(len(ends))))),),
-        num_trials=max(map(len, ends)),
-    )
-    rows = [
-        row(task, trial, end) for task, each in enumerate(ends) for trial, end in enumerate(each)
-    ]
-    broken = any(each.status == "failed" for each in rows)
-    played = ReferencePlay(agent="builtin:null", user="scripted", rewards=floor or {})
-    references = {"mock": DomainReferences(floor=played)} if floor else {}
-    return EvaluationReport(
-        run_id=run_id,
-        status="incomplete" if broken else "complete",
-        request="r",
-        plan=plan,
-        created_at=ManualClock().now(),
-        versions={},
-        **tables(rows, plan, {"mock": ORIGIN}, references),
-        trials=tuple(rows),
-        evaluations=(),
-    )
+from tests.adk_agent.results.mixed_runs import FAILED, FAULTS, LOST, PASSED, UNSCORED, report_of
 
 
 def test_a_run_without_failed_trials_has_one_score():
@@ -101,12 +39,6 @@ def test_an_agent_none_of_whose_trials_is_scored_has_no_score_and_no_row():
     assert report.summary[0].pass_hat_k == {"1": None, "2": None}
     assert leaderboard_row(report) is None
     assert gate.exit_code(report, 0.5) == 3
-
-
-def test_a_row_counts_failed_trials_as_not_passed():
-    found = leaderboard_row(report_of(["++", "+i", "?-"]))
-    assert (found["score"], found["max_score"], found["pass_rate"]) == (3, 5, 60.0)
-    assert found["task_rewards"] == {"0": 1.0, "1": 0.5, "2": 0.0}
 
 
 def test_the_floor_is_over_the_tasks_of_the_score():
@@ -158,50 +90,6 @@ def test_failed_trials_of_the_baseline_count_as_passed_against_a_candidate():
     (row,) = compare_runs(before, after).agents
     assert row.verdict == "undecided"
     assert row.comparison.difference == 0.0
-
-
-@pytest.mark.parametrize(
-    ("ends", "floor", "told"),
-    [
-        (
-            ["+", "-"],
-            {"0": 1.0, "1": 0.0},
-            "not better than an agent that does nothing (pass^1 0.500",
-        ),
-        (
-            ["+", "-"],
-            {"0": 0.0, "1": 0.0},
-            "perhaps better than an agent that does nothing (pass^1",
-        ),
-        (
-            ["+"] * 9,
-            dict.fromkeys(map(str, range(9)), 0.0),
-            "better than an agent that does nothing",
-        ),
-        (["-", "i"], {"0": 1.0, "1": 0.0}, "not better than an agent that does nothing"),
-        (["+", "i"], {"0": 1.0, "1": 0.0}, "perhaps not better than an agent that does nothing"),
-        (["+", "i"], {"0": 1.0, "1": 0.0}, "1 failed trials leave its score open, 0.500 to 1.000"),
-        (
-            ["+", "e"],
-            {"0": 1.0, "1": 0.0},
-            "1 of 2 trials ended by an error of the agent: it broke",
-        ),
-        (["i", "i"], {"0": 1.0, "1": 0.0}, "not evaluated: it broke"),
-        (["+"], None, "pass^1 1.000; no floor is known"),
-    ],
-)
-def test_a_line_for_each_agent_says_what_its_score_means(ends, floor, told):
-    (line,) = meaning_lines(report_of(ends, floor=floor))
-    assert line.startswith(f"{AGENT}: ")
-    assert told in line
-
-
-def test_what_to_run_next_is_said_with_the_folder_of_runs_where_it_is_another():
-    assert next_commands(report_of(["+"]), Path("results/run-2")) == "next: greenroom view run-2"
-    assert next_commands(report_of(["i"]), Path("my runs/run-2")) == (
-        "next: greenroom view run-2 --results-dir 'my runs'; "
-        "greenroom resume run-2 --results-dir 'my runs' plays its failed trials again"
-    )
 
 
 EVERY_END = PASSED + LOST + UNSCORED + "".join(FAULTS)

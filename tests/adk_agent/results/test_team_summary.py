@@ -1,54 +1,7 @@
 """What a report says of a team, from its trials' evaluations."""
 
-from adk_agent.results.tables import doubt, team_table
-from adk_agent.results.team_summary import CUT_OFF, for_report, judge_warnings, team_row
-from evals.base import Evaluation
-
-
-def graph(*labels, nodes=("a", "b", "c"), calls=4, observed=4, not_believed=0, findings=()):
-    return Evaluation(
-        evaluator="graph",
-        version="1",
-        tier=1,
-        status="scored",
-        values={"density": 0.5},
-        skipped={"modularity": "too few"},
-        details={
-            "labels": list(labels),
-            "findings": [
-                {"name": name, "agents": ["a"], "statement": f"{name}!"} for name in findings
-            ],
-            "graph": {
-                "nodes": list(nodes),
-                "agent_calls": calls,
-                "observed": observed,
-                "not_believed": not_believed,
-                "contradictions": not_believed,
-            },
-            "problems": [],
-            "metrics": {"density": {"value": 0.5}},
-        },
-    )
-
-
-def judged(score, *, rules=None, flags=(), by="rules", warnings=()):
-    values = {"overall_score": score} | ({} if rules is None else {"rules_score": rules})
-    return Evaluation(
-        evaluator="judge",
-        version="1",
-        tier=2,
-        status="scored",
-        values=values,
-        details={"flags": [{"kind": kind, "sentence": f"{kind}!"} for kind in flags]},
-        warnings=warnings,
-        produced_by=by,
-    )
-
-
-def row(*trials, failed=0):
-    return team_row(
-        list(trials), participant="http://a", domain="coordination", consistency={}, failed=failed
-    )
+from adk_agent.results.team_summary import CUT_OFF, for_report, judge_warnings
+from tests.adk_agent.results.team_trials import graph, judged, row
 
 
 def test_labels_findings_and_coverage_are_counted_over_the_trials():
@@ -84,32 +37,6 @@ def test_two_members_of_a_team_that_call_each_other_are_measured():
 
 def test_without_a_graph_there_is_no_row():
     assert row({"judge": judged(0.5)}) is None
-
-
-def test_the_rules_score_and_the_flags_stand_beside_a_model_s_judgement():
-    by = "llm:m"
-    found = row(
-        {"graph": graph("hub"), "judge": judged(1.0, rules=0.5, flags=["addresses_judge"], by=by)},
-        {"graph": graph("hub"), "judge": judged(0.6, rules=0.6, by=by)},
-        {
-            "graph": graph("hub"),
-            "judge": judged(0.8, rules=0.1, flags=["differs_from_rules"] * 2, by=by),
-        },
-    )
-    assert (found.judged, found.judged_by_rules, found.flagged) == (0.8, 0.4, 2)
-    assert found.flags == {"addresses_judge": 1, "differs_from_rules": 1}
-    _, ((*_, cell),) = team_table([found])
-    assert cell == "0.800 llm:m, rules 0.400, flagged 2 x"
-    assert doubt(found) == (
-        "2 judgements are flagged (addresses judge, differs from rules). addresses_judge!"
-    )
-
-
-def test_a_judgement_by_rules_alone_has_nothing_beside_it():
-    found = row({"graph": graph("hub"), "judge": judged(0.8)})
-    assert (found.judged_by_rules, found.flagged, doubt(found)) == (None, 0, None)
-    _, ((*_, cell),) = team_table([found])
-    assert cell == "0.800 rules"
 
 
 def test_rules_in_the_place_of_a_model_are_one_warning_that_counts_them():

@@ -3,7 +3,9 @@
 import errno
 import io
 import json
+import resource
 import shutil
+import signal
 from datetime import UTC, datetime
 
 import pytest
@@ -262,3 +264,47 @@ def test_a_listing_names_the_run_that_cannot_be_read_and_shows_the_others(tmp_pa
     assert rows["run-2"]["state"] == "interrupted"
     assert rows[RUN]["state"] == "unreadable"
     assert "newer greenroom" in rows[RUN]["request"]
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path, make_plan):
+    manifest = RunManifest(
+        run_id="run-1",
+        request="",
+        plan=make_plan("builtin:null"),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        versions={},
+        seeds=(),
+        data={},
+    )
+    row = TrialRow(
+        **dict.fromkeys(("participant", "domain", "task_id", "termination", "user"), "x"),
+        **dict.fromkeys(("trial", "seed", "turns", "tool_calls", "format_repairs"), 0),
+        status="scored",
+        reward=1.0,
+        reward_breakdown={},
+        reason=None,
+        duration_ms=0.0,
+        trace_id="t",
+    )
+    record = TrialRecord(row=row, evaluations=(), trace=Trace(trace_id="t"), messages=())
+    store = RunStore.create(tmp_path, "run-1", manifest)
+    store.append(record)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (tmp_path / "run-1" / "trials.jsonl").stat().st_size
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, limit[1]))
+    try:
+        with pytest.raises(StorageError, match=r"trials\.jsonl"):
+            store.append(record)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, ignored)
+    store.close()
+    assert list(load_trials(tmp_path, "run-1")) == [record]
+
+
+def test_a_torn_last_line_is_no_trial(tmp_path):
+    folder = tmp_path / "run-1"
+    folder.mkdir()
+    (folder / "trials.jsonl").write_text('{"row": ')
+    assert list(load_trials(tmp_path, "run-1")) == []

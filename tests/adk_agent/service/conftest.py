@@ -1,9 +1,13 @@
-"""The edge of the service around an executor whose work is chosen by the text of the message."""
+"""The edge of the service around an executor whose work is chosen by the text of the message.
+
+Beside it a whole green agent, and who talks to it.
+"""
 
 import asyncio
 import contextlib
 import json
 import threading
+import uuid
 from dataclasses import replace
 
 import httpx
@@ -21,10 +25,12 @@ from a2a.types import TaskState
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.settings import Settings
-from adk_agent.service.options import ServiceOptions
+from adk_agent.service.options import ServiceOptions, TaskStoreChoice
 from adk_agent.service.server import build_service
 from adk_agent.service.serving import StoppingServer, server_config
+from tau_bridge.testing import serve
 from tau_bridge.testing.serving import listening_socket
+from tests.adk_agent.service.conversations import TIMEOUT_S, Caller
 
 SECRET = "hunter2-planted"
 HEADERS_1_0 = {"A2A-Version": "1.0"}
@@ -198,3 +204,46 @@ class EDGE:
     rpc = staticmethod(rpc)
     running = staticmethod(running)
     service_of = staticmethod(service_of)
+
+
+@pytest.fixture(scope="module")
+def assembly(benchmarks, tmp_path_factory):
+    settings = Settings(results_dir=tmp_path_factory.mktemp("results"), offline=True)
+    return Assembly(settings=settings, benchmarks=benchmarks, timeout_s=60)
+
+
+@pytest.fixture(scope="module")
+def green(assembly):
+    app = build_service(assembly, card_url="http://127.0.0.1:1/").app
+    with serve(app) as url:
+        yield url
+
+
+@pytest.fixture
+def caller(green):
+    return Caller(url=green, context_id=str(uuid.uuid4()))
+
+
+@pytest.fixture(scope="module")
+def waiting(unanswering):
+    """An agent that never answers; it says when it was asked, and when nobody waits any more."""
+    with unanswering() as agent:
+        yield agent
+
+
+@pytest.fixture(name="running")
+def running_evaluation(caller, waiting):
+    """A task whose only trial waits for an answer; canceled at the end."""
+    url, asked, left = waiting
+    asked.clear()
+    left.clear()
+    task = caller.begin(f"Evaluate {url} on one mock task")
+    assert asked.wait(TIMEOUT_S)
+    yield task
+    caller.call("CancelTask", {"id": task["id"]})
+    assert left.wait(TIMEOUT_S)
+
+
+@pytest.fixture
+def choice(tmp_path):
+    return TaskStoreChoice.parse(f"sqlite:{tmp_path / 'deep' / 'tasks.db'}")

@@ -126,3 +126,15 @@ def test_too_many_connections_are_answered_503(serve_edge):
     finally:
         for connection in held:
             connection.close()
+
+
+def test_a_body_of_too_many_values_is_refused_and_one_of_prose_is_not(serve_edge, connect, edge):
+    client = connect(serve_edge(limits=RequestLimits(body_values=1_000)))
+    many = {"message": edge.message_1_0(metadata={str(number): 1 for number in range(1_000)})}
+    for path, body in (("/", edge.rpc("SendMessage", many)), ("/message:send", many)):
+        answer = client.http.post(path, json=body, headers=edge.HEADERS_1_0)
+        assert answer.status_code == 413
+        assert "more than 1000 JSON values" in answer.json()["error"]["message"]
+    prose = {"message": edge.message_1_0("one, two, [three] and {four}, " * 1_000)}
+    answer = client.http.post("/message:send", json=prose, headers=edge.HEADERS_1_0)
+    assert answer.status_code == 200

@@ -8,7 +8,6 @@ import pytest
 from adk_agent.cli.main import main
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.evaluation import evaluate
-from adk_agent.play.executors.cluster import connected
 from adk_agent.play.executors.crew import Crew, TrialBrokeError, WorkerLostError
 from adk_agent.play.executors.ray_executor import (
     RayExecutor,
@@ -16,10 +15,9 @@ from adk_agent.play.executors.ray_executor import (
     refuse_agents_out_of_reach,
     stays_here,
 )
-from adk_agent.play.executors.worker import Equipment
 from adk_agent.play.team_access import TeamAccess
 from adk_agent.runs.jobs import jobs_of
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tau_bridge.testing import scripted_agent, serve
 
 HELP = "I cannot help with that."
 
@@ -39,23 +37,6 @@ def test_without_the_extra_the_command_names_it(no_ray, tmp_path, capsys):
 def test_without_the_extra_no_executor_is_made(no_ray):
     with pytest.raises(RequestError, match=r"greenroom\[ray\]"):
         on_ray(None, build=dict, secrets=())
-
-
-@pytest.mark.parametrize("address", ["ray://10.0.0.1:10001", "auto", "10.0.0.1:", ":6379"])
-async def test_what_is_no_address_of_a_head_is_refused(address):
-    pytest.importorskip("ray")
-    with pytest.raises(RequestError, match="is not host:port"):
-        async with connected(address):
-            pytest.fail("it connected")
-
-
-async def test_a_cluster_that_does_not_answer_ends_the_run_before_it_begins():
-    pytest.importorskip("ray")
-    with closed_port() as url:
-        address = url.removeprefix("http://")
-        with pytest.raises(PreflightError, match=f"does not answer at '{address}'"):
-            async with connected(address):
-                pytest.fail("it connected")
 
 
 @pytest.fixture
@@ -99,16 +80,6 @@ def test_agents_on_loopback_are_refused_where_there_are_other_machines(make_tria
 def test_agents_in_the_network_are_called_from_any_machine(make_trials):
     jobs, deps = make_trials("http://10.0.0.2:9010")
     refuse_agents_out_of_reach(["10.0.0.3"], jobs, deps)
-
-
-def test_what_differs_between_two_machines_is_named():
-    here = Equipment(versions={"greenroom": "1", "numpy": "2"}, revisions={"mock": "a"})
-    there = Equipment(versions={"greenroom": "1", "numpy": "3"}, revisions={})
-    assert here.differences(here) == []
-    assert here.differences(there) == [
-        "data of mock: a here, None there",
-        "version of numpy: 2 here, 3 there",
-    ]
 
 
 async def test_exercises_alone_start_no_cluster(make_trials):

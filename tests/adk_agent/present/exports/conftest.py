@@ -213,3 +213,10 @@ def stored(tmp_path, source):
         return tmp_path
 
     return write
+
+
+@pytest.fixture
+def lines(played, exported):
+    """The lines of the played run's traces, by OTLP."""
+    [text] = exported(played.results_dir, "otlp").values()
+    return text.splitlines()

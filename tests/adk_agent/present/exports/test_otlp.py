@@ -9,29 +9,14 @@ import pytest
 
 from adk_agent.present.exports.otlp import spans_of
 from adk_agent.runs.store import load_trials
-from evals.trace import CallType, Provenance
+from evals.trace import Provenance
 from tau_bridge.trace_context import wire_span_id, wire_trace_id
+from tests.adk_agent.present.exports.spans import attributes, spans_in
 
 from .conftest import BROKEN, START, trial
 
 TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-01")
 IDS = ("traceId", "spanId", "parentSpanId")
-
-
-def attributes(span):
-    return {each["key"]: next(iter(each["value"].values())) for each in span.get("attributes", [])}
-
-
-def spans_in(line):
-    [resource] = json.loads(line)["resourceSpans"]
-    [scope] = resource["scopeSpans"]
-    return scope["spans"]
-
-
-@pytest.fixture
-def lines(played, exported):
-    [text] = exported(played.results_dir, "otlp").values()
-    return text.splitlines()
 
 
 def test_the_messages_of_opentelemetry_read_every_line(lines):
@@ -83,51 +68,6 @@ def test_every_step_is_a_span_below_its_parent_and_the_first_encloses_the_trial(
         assert len({span["spanId"] for span in (root, *steps)}) == len(steps) + 1
         [event] = root["events"]
         assert attributes(event)["gen_ai.evaluation.score.value"] == record.row.reward
-
-
-def test_spans_say_what_the_conventions_ask_for(played, lines):
-    spans = [attributes(span) for span in spans_in(lines[0])[1:]]
-    agent, tool = spans[0], next(s for s in spans if s["openinference.span.kind"] == "TOOL")
-    assert agent["gen_ai.agent.name"] == agent["graph.node.id"] == played.url
-    assert (agent["graph.node.parent_id"], agent["openinference.span.kind"]) == (
-        "green-agent",
-        "AGENT",
-    )
-    assert (tool["gen_ai.operation.name"], tool["gen_ai.tool.name"]) == (
-        "execute_tool",
-        "create_task",
-    )
-    assert json.loads(tool["gen_ai.tool.call.arguments"])["user_id"] == "user_1"
-    assert tool["graph.node.parent_id"] == played.url
-
-
-def test_every_name_of_a_convention_is_one_that_opentelemetry_knows(stored, exported):
-    known = pytest.importorskip("opentelemetry.semconv._incubating.attributes.gen_ai_attributes")
-    names = {value for name, value in vars(known).items() if name.startswith("GEN_AI_")}
-    model = {"step_id": "2", "call_type": CallType.TOOL, "name": "completion", "callee": "gpt"}
-    tool = {"step_id": "3", "call_type": CallType.TOOL, "name": "look", "callee": "look"}
-    [text] = exported(stored(trial(steps=({}, model, tool))), "otlp").values()
-    spans = spans_in(text)
-    used = {key for span in spans for key in attributes(span)}
-    used |= {key for span in spans for event in span.get("events", ()) for key in attributes(event)}
-    assert {name for name in used if name.startswith("gen_ai.")} <= names
-
-
-def test_a_models_call_is_chat_with_its_tokens_and_cost(stored, exported):
-    model = {
-        "call_type": CallType.TOOL,
-        "name": "completion",
-        "caller": "user",
-        "callee": "gpt-4o-mini",
-        "total_tokens": 7,
-        "cost": 0.25,
-    }
-    [text] = exported(stored(trial(steps=(model,))), "otlp").values()
-    span = spans_in(text)[1]
-    found = attributes(span)
-    assert (span["name"], found["openinference.span.kind"]) == ("chat gpt-4o-mini", "LLM")
-    assert (found["llm.token_count.total"], found["llm.cost.total"]) == ("7", 0.25)
-    assert found["gen_ai.request.model"] == "gpt-4o-mini"
 
 
 def test_errors_have_their_status_and_type(stored, exported):

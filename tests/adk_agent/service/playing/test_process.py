@@ -17,24 +17,20 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
 from adk_agent.runs.tracking import read_status
-from adk_agent.service.playing.frames import Asked, Hello, Ready, blocking_frame, framed
 from adk_agent.service.playing.player import (
     PlanOrder,
     PlayerBrokeError,
     PlayerEndedError,
-    RequestOrder,
 )
 from adk_agent.service.playing.process import ProcessPlayer
-from adk_agent.service.playing.spawning import spawn
-from adk_agent.service.playing.worker import SERVICE_IS_GONE
 from adk_agent.service.server import build_service
 from tau_bridge.clock import Runtime
 from tau_bridge.tau2.data import DataFolderError
 from tau_bridge.testing import scripted_agent, serve
+from tests.adk_agent.service.playing.orders import TIMEOUT_S, order
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
-TIMEOUT_S = 60
 REFUSES = json.dumps({"name": "respond", "arguments": {"content": "I cannot help with that."}})
 ONE_AT_A_TIME = {
     "domain": "mock",
@@ -96,10 +92,6 @@ class Hearing:
     @property
     def run_id(self):
         return self.heard[0].run_id
-
-
-def order(text):
-    return RequestOrder(text=text, session_id="session-1")
 
 
 async def until(event):
@@ -240,21 +232,6 @@ async def test_an_order_that_tries_to_end_the_program_ends_alone(assembly, tmp_p
             with pytest.raises(PlayerBrokeError):
                 await player.play(order("Evaluate builtin:null on one mock task"), Hearing())
         assert pid_of(player) == before
-
-
-def test_when_the_service_is_gone_the_process_is_and_its_run_can_be_resumed(assembly, waiting):
-    url, asked, left = waiting
-    process = spawn()
-    process.stdin.write(framed(Hello(assembly=assembly, own_addresses=(), secrets=())))
-    assert isinstance(blocking_frame(process.stdout), Ready)
-    process.stdin.write(framed(Asked(1, order(f"Evaluate {url} on one mock task"))))
-    run_id = blocking_frame(process.stdout).progress.run_id
-    assert asked.wait(TIMEOUT_S)
-    process.stdin.close()
-    assert process.wait(TIMEOUT_S) == SERVICE_IS_GONE
-    process.stdout.close()
-    assert left.wait(TIMEOUT_S)
-    assert read_status(assembly.settings.results_dir, run_id).state == "interrupted"
 
 
 class Caller:

@@ -10,7 +10,6 @@ import anyio
 import pytest
 from a2a.compat.v0_3.types import Task as Task03
 from a2a.helpers import new_text_part
-from a2a.server.context import ServerCallContext
 from a2a.types import Task, TaskPushNotificationConfig, TaskState, TaskStatus
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
@@ -20,7 +19,7 @@ from starlette.routing import Route
 from adk_agent.core.errors import StorageError
 from adk_agent.service.options import MEMORY, TaskStoreChoice
 from adk_agent.service.push import LEFT_AT_ONCE
-from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK, version_of
+from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import context_of, new_stores, opened
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.testing import RequestLog, closed_port, serve
@@ -311,9 +310,3 @@ async def test_receivers_are_kept_in_order_for_their_callers_up_to_ten(choice, k
         await kept.delete_info("t", context_of("her"))
         await kept.forget("u")
         assert await kept.task_ids() == []
-
-
-def test_a_request_that_names_no_version_is_of_0_3():
-    named = {"": "0.3", "0.3": "0.3", "0.3.0": "0.3", "1.0": "1.0", "v1.0": "1.0", " 1": "1.0"}
-    for header, version in named.items():
-        assert version_of(ServerCallContext(state={"headers": {"a2a-version": header}})) == version

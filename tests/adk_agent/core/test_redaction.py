@@ -31,3 +31,10 @@ def test_a_secret_of_three_letters_does_not_blank_out_the_log():
 
 def test_a_message_that_does_not_fit_its_arguments_is_logged_all_the_same():
     assert cleaned("%d of hunter2-x", "one") == "%d of [secret]"
+
+
+def test_nobody_writes_lines_of_his_own_into_the_log():
+    text = "task %s not found"
+    record = logging.LogRecord("x", logging.INFO, "f", 1, text, ("a\nERROR: b\x1b[2J\0",), None)
+    RedactingFilter([]).filter(record)
+    assert record.getMessage() == "task a\\nERROR: b\\x1b[2J\\x00 not found"

@@ -1,0 +1,51 @@
+"""`greenroom results`, while a run goes on and of a run that never began."""
+
+import json
+
+import pytest
+
+from adk_agent.core.errors import PreflightError
+from adk_agent.play.evaluation import evaluate
+from adk_agent.runs.tracking import tracked_run
+from adk_agent.testing import manual_runtime
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+CLOCK = manual_runtime().clock
+
+
+def test_results_of_a_run_that_never_began_are_exit_3_and_say_why(shell, results_dir):
+    with (
+        pytest.raises(PreflightError),
+        tracked_run(results_dir, "r1", request="r", clock=CLOCK),
+    ):
+        raise PreflightError("the agent is not ready")
+    code, _, complaint = shell("results", "r1")
+    assert code == 3
+    assert "it is failed and nothing was played: the agent is not ready" in complaint
+    code, out, _ = shell("status", "r1")
+    assert code == 0
+    assert "why: the agent is not ready" in out
+
+
+async def test_results_are_shown_while_a_run_goes_on(make_deps, make_plan, shell):
+    deps = make_deps()
+    seen = []
+
+    def tell(progress):
+        if progress.trial is not None and not seen:
+            seen.append(shell("results", "run-1", "--json"))
+
+    plan = make_plan("builtin:null", num_trials=3, max_concurrency=1)
+    report = await evaluate(plan, deps, request="r", on_progress=tell)
+    code, out, complaint = seen[0]
+    assert code == 3
+    assert "run run-1 goes on" in complaint
+    partial = json.loads(out)
+    assert partial["trials"] == json.loads(report.to_json())["trials"][:1]
+    assert partial["summary"][0]["trials"] == 1
+    assert "2 of 3 trials not played" in partial["warnings"]
+    code, out, complaint = shell("results", "run-1", "--json")
+    assert (code, out, complaint) == (0, report.to_json(), "")
+    code, out, _ = shell("results", "run-1")
+    assert "Run run-1: complete" in out

@@ -1,0 +1,91 @@
+"""`greenroom status`: a run as other processes see it, and following it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from adk_agent.results.progress import Progress
+from adk_agent.runs.tracking import run_ids, tracked_run
+from adk_agent.testing import manual_runtime
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+CLOCK = manual_runtime().clock
+
+
+def progress(done, **fields):
+    return Progress(
+        stage="playing", run_id="r1", message="m", done=done, total=4, passed=1, **fields
+    )
+
+
+def test_a_run_that_goes_on_is_shown_with_its_progress(shell, results_dir):
+    with tracked_run(results_dir, "r1", request="Evaluate \x1b[2Jme", clock=CLOCK) as tracker:
+        tracker.saw(progress(3, failed=1, seconds_left=12.4))
+        code, out, _ = shell("status", "r1")
+        _, listed, _ = shell("list", "runs")
+    assert code == 0
+    assert "Run r1: running" in out
+    assert "3 of 4 played, 1 passed, 1 failed, about 12 s left" in out
+    assert "\x1b" not in out + listed
+    assert "resume" not in out
+    assert listed.split()[:3] == ["r1", "running", "3/4"]
+
+
+def test_the_latest_run_is_meant_where_none_is_named(shell, results_dir):
+    for run_id in ("20260101-000000-aa", "20260102-000000-aa"):
+        with tracked_run(results_dir, run_id, request="r", clock=CLOCK) as tracker:
+            tracker.end("complete")
+    assert run_ids(results_dir) == ["20260102-000000-aa", "20260101-000000-aa"]
+    _, out, _ = shell("status", "--json")
+    assert json.loads(out)["run_id"] == "20260102-000000-aa"
+    _, out, _ = shell("list", "runs", "--json")
+    assert [row["state"] for row in json.loads(out)] == ["complete", "complete"]
+
+
+@pytest.mark.parametrize("command", ["status", "results", "cancel", "resume"])
+@pytest.mark.parametrize("run", ["nope", "../x", ".."])
+def test_a_run_that_is_not_there_is_exit_2(shell, command, run):
+    code, out, complaint = shell(command, run)
+    assert (code, out) == (2, "")
+    assert repr(run) in complaint
+
+
+@pytest.mark.parametrize("command", ["status", "results"])
+def test_no_run_at_all_is_exit_2(shell, command):
+    code, _, complaint = shell(command)
+    assert code == 2
+    assert "start one: greenroom run" in complaint
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [("complete", 0), ("incomplete", 3), ("interrupted", 3), ("canceled", 130), ("failed", 3)],
+)
+def test_following_a_run_ends_with_its_exit_code(shell, results_dir, state, code):
+    with tracked_run(results_dir, "r1", request="r", clock=CLOCK) as tracker:
+        tracker.end(state)
+    assert shell("status", "r1", "--follow")[0] == code
+
+
+def test_following_tells_every_change_until_the_end(results_dir, shell):
+    with tracked_run(results_dir, "r1", request="r", clock=CLOCK) as tracker:
+        tracker.saw(progress(1))
+        told = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "adk_agent.cli.main", "status", "r1", "--follow"),
+                *("--json", "--results-dir", str(results_dir)),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        first = json.loads(told.stdout.readline())
+        tracker.saw(progress(2).model_copy(update={"stage": "finished"}))
+        second = json.loads(told.stdout.readline())
+        tracker.end("complete")
+    rest, _ = told.communicate(timeout=30)
+    assert [each["progress"]["done"] for each in (first, second)] == [1, 2]
+    assert json.loads(rest)["state"] == "complete"
+    assert told.returncode == 0

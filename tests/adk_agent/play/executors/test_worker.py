@@ -1,0 +1,13 @@
+"""What two machines must have in common."""
+
+from adk_agent.play.executors.worker import Equipment
+
+
+def test_what_differs_between_two_machines_is_named():
+    here = Equipment(versions={"greenroom": "1", "numpy": "2"}, revisions={"mock": "a"})
+    there = Equipment(versions={"greenroom": "1", "numpy": "3"}, revisions={})
+    assert here.differences(here) == []
+    assert here.differences(there) == [
+        "data of mock: a here, None there",
+        "version of numpy: 2 here, 3 there",
+    ]

@@ -1,0 +1,63 @@
+"""The page as HTML: its sections in order, no address, and nothing that an agent wrote obeyed."""
+
+import json
+
+from adk_agent.play.evaluation import evaluate
+from adk_agent.present.page.writing import write_page
+from evals.trace import ASSESSOR
+from tau_bridge.testing import scripted_agent, serve
+from tests.adk_agent.present.page.kept_run import (
+    INSTALLED,
+    Seen,
+    keep_run,
+    page_of,
+    record,
+    row,
+    step,
+    text_of,
+    unpacked,
+)
+
+SECTIONS = ["verdict", "scores", "matrix", "latency", "teams", "trials", "failures", "skipped"]
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u202e\x1b[2J\x00"
+
+
+async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make_deps, make_plan):
+    deps = make_deps()
+    with serve(scripted_agent(lambda text, context_id: "I cannot help with that.")) as url:
+        plan = make_plan(url, task_ids=("create_task_1", "impossible_task_1"), num_trials=2)
+        await evaluate(plan, deps, request="Evaluate it")
+    page = write_page(deps.results_dir, "run-1", benchmarks=INSTALLED).read_text(encoding="utf-8")
+    seen = Seen(page)
+    assert [each for each in seen.ids if each in SECTIONS] == SECTIONS
+    assert all(address.startswith("#") for address in seen.addresses)
+    assert seen.handlers == []
+    assert "default-src 'none'" in page
+    assert sorted(unpacked(page)) == [0, 1, 2, 3]
+    first = unpacked(page)[0]
+    assert first["items"][-1]["text"]
+    assert first["timeline"]["lanes"] == [url]
+    assert "each is a dyad" in text_of(page)
+
+
+def test_what_agents_write_is_shown_and_never_obeyed(tmp_path):
+    called = {"id": "1", "name": HOSTILE, "arguments": {HOSTILE: HOSTILE}}
+    messages = (
+        {"role": "user", "content": HOSTILE},
+        {"role": "assistant", "tool_calls": [called]},
+        {"role": "tool", "id": "1", "content": HOSTILE, "error": False},
+    )
+    spoiled = row(HOSTILE, HOSTILE, reward=None, status="failed", reason=HOSTILE)
+    steps = (step(1, ASSESSOR, HOSTILE), step(2, HOSTILE, "b", error=HOSTILE))
+    whole = record(
+        spoiled, messages=messages, steps=steps, trace_problems=(HOSTILE,), roster=(HOSTILE, "b")
+    )
+    page = page_of(keep_run(tmp_path, [whole]))
+    seen = Seen(page)
+    assert seen.tags.count("script") == 2  # the page's own, and the packed conversation
+    assert "img" not in seen.tags
+    assert not set(page) & set("\u2028\u202e\x1b\x00")
+    assert "&lt;img src=x onerror=alert(2)&gt;" in page
+    told = json.dumps(unpacked(page), ensure_ascii=False)
+    assert not set(told) & set("\u2028\u202e\x1b\x00")
+    assert "<img src=x onerror=alert(2)>" in told

@@ -1,0 +1,48 @@
+"""The graph of who called whom."""
+
+from evals.base import Evaluation
+from evals.trace import ASSESSOR, CALLER_KIND, USER, Provenance
+from tests.adk_agent.present.page.kept_run import keep_run, page_of, record, row, step, text_of
+
+
+def test_the_graph_tells_observed_and_reported_calls_weak_spots_and_the_assessor_apart(tmp_path):
+    told = {"provenance": Provenance.REPORTED}
+    steps = (
+        step(1, ASSESSOR, "lead"),
+        step(2, "lead", "a"),
+        step(3, "lead", "b", **told),
+        step(4, "lead", "c"),
+        step(5, "lead", "c", **told),
+    )
+    graph = Evaluation(
+        evaluator="graph",
+        version="1",
+        tier=1,
+        status="scored",
+        details={"findings": [{"name": "bottleneck", "agents": ["lead"], "statement": "x"}]},
+    )
+    judge = Evaluation(evaluator="judge", version="1", tier=2, status="unscored", reason="no key")
+    whole = record(
+        row("http://x.test", "a"), steps=steps, evaluations=(graph, judge), roster=("lead", "idle")
+    )
+    page = page_of(keep_run(tmp_path, [whole]))
+    for kind, times in (("observed", 2), ("reported", 1), ("both", 1)):
+        assert page.count(f'<path class="edge {kind}"') == times
+    shown = text_of(page)
+    assert "5 agents, 4 calls between them in 1 trial, 2 of them reported and not seen" in shown
+    assert "weak spots: lead (bottleneck in 1 of 1 trial)" in shown
+    assert page.count('class="node idle"') == 1
+    assert page.count('<rect class="node assessor" x="') == 2  # one of them in the legend
+    assert "judge: unscored 1 no key" in shown
+
+
+def test_a_team_called_by_its_address_is_drawn_with_the_member_that_answers_there(tmp_path):
+    outside = {"additional_attributes": {CALLER_KIND: USER}}
+    steps = (
+        step(1, ASSESSOR, "http://x.test", **outside),
+        step(2, "lead", "a", parent_step_id="t.1"),
+    )
+    whole = record(row("http://x.test", "one"), steps=steps, roster=("a", "lead"))
+    page = page_of(keep_run(tmp_path, [whole]))
+    assert "<title>green-agent to lead: 1 call</title>" in page
+    assert "2 agents, 1 call between them" in text_of(page)

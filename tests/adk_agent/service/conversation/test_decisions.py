@@ -1,0 +1,53 @@
+"""What is done about a follow-up, by the runs of its conversation."""
+
+import pytest
+
+from tests.adk_agent.service.conversations import Caller, row, state, words
+
+pytestmark = pytest.mark.usefixtures("quick_start")
+
+
+@pytest.mark.parametrize("text", ["status?", "show the failures", "why?", "show the report"])
+def test_a_question_about_nothing_is_answered_with_what_to_send(caller, text):
+    task = caller.say(text)
+    assert state(task) == "completed"
+    assert "no evaluation in this conversation yet" in words(task)
+
+
+@pytest.mark.parametrize("text", ["run the failed ones again", "resume", "cancel it", "again"])
+def test_an_order_about_nothing_is_rejected_with_what_to_send(caller, text):
+    task = caller.say(text)
+    assert state(task) == "rejected"
+    assert "no evaluation in this conversation yet" in words(task)
+
+
+def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
+    caller.say("Evaluate builtin:oracle on one mock task")
+    task = caller.say("run the failed ones again")
+    assert (state(task), "artifacts" in task) == ("completed", False)
+    assert words(task).startswith("None of the 1 finished trials")
+    assert "Nothing of it is missing" in words(caller.say("resume"))
+    assert "nothing is running" in words(caller.say("cancel it")).lower()
+    assert row(caller.say("run it again"))["score"] == 1
+
+
+def test_other_conversations_and_their_runs_are_not_spoken_of(caller, green):
+    task = caller.say("Evaluate builtin:oracle on one mock task")
+    stranger = Caller(url=green, context_id="another")
+    assert "no evaluation in this conversation yet" in words(stranger.say("status?"))
+    refusal = stranger.say(f"show the report of run {row(task)['run_id']}")
+    assert state(refusal) == "rejected"
+    assert "does not belong to this conversation" in words(refusal)
+
+
+def test_a_question_about_a_running_task_is_answered_at_once(caller, running):
+    run_id = caller.run_of(running["id"])
+    for named in ({}, {"taskId": running["id"]}):
+        status = caller.say("how far are you?", **named)
+        assert state(status) == "completed"
+        assert f"Run {run_id} is running" in words(status)
+    assert "None of the 0 finished trials" in words(caller.say("show the failures"))
+    assert "Its report comes when it is over" in words(caller.say("show the report"))
+    early = caller.say("resume")
+    assert state(early) == "rejected"
+    assert "say 'cancel it' first" in words(early)
