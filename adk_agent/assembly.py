@@ -148,8 +148,8 @@ class Assembly:
                 f"{', '.join(self.apps)}: an agent in this process cannot be called from workers on"
                 " ray; play it with the local executor, or serve it at an address"
             )
-        # A worker plays in its own process: it opens the data there, and asks nobody else.
-        there = replace(self, executor="local")
+        # A worker plays in its own process, with what is played here and not what it finds there.
+        there = replace(self, executor="local", benchmarks=self.open_benchmarks())
         return on_ray(
             self.settings.ray_address, build=there.evaluation_deps, secrets=self.secrets()
         )

@@ -311,7 +311,8 @@ class Benchmark(ABC):
 
     An instance is opened with options and shared by all trials of a run, which call it from one
     event loop. Methods that are not `async` may take a while; they are called in threads where
-    that would hold up others.
+    that would hold up others. An instance can be pickled: workers on other machines get a copy, and
+    `prepare` is called there.
     """
 
     name: ClassVar[str]
