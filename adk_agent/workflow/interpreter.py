@@ -63,6 +63,7 @@ def build_interpreter(deps: InterpreterDeps, take_report: TakeReport) -> LlmAgen
         output_key=state.INTERPRETATION,
         generate_content_config=types.GenerateContentConfig(temperature=0.0),
         before_agent_callback=interpreter.before_agent,
+        before_model_callback=interpreter.before_model,
         after_model_callback=interpreter.after_model,
         on_model_error_callback=interpreter.on_model_error,
         after_agent_callback=interpreter.after_agent,
@@ -86,19 +87,24 @@ class _Interpreter:
             f"<digest>{text}</digest>"
         )
 
-    async def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
-        digest = state.digest(callback_context.state)
-        if digest is None:
-            found = state.problem(callback_context.state)
-            return model_says(
-                harmless(found.message) if found is not None else "There is no report to explain."
-            )
-        if self._deps.model is not None:
+    def before_agent(self, callback_context: CallbackContext) -> types.Content | None:
+        if state.digest(callback_context.state) is not None:
             return None
-        # What an evaluation has written holds this prose already.
-        report = self._take_report(callback_context.session.id)
-        await offer_report(callback_context, self._deps.results_dir / report.run_id)
-        return model_says(harmless(template_prose(digest)))
+        found = state.problem(callback_context.state)
+        return model_says(
+            harmless(found.message) if found is not None else "There is no report to explain."
+        )
+
+    def before_model(
+        self,
+        callback_context: CallbackContext,
+        llm_request: LlmRequest,  # noqa: ARG002 - ADK's signature
+    ) -> LlmResponse | None:
+        """The template's prose in the place of an answer, where there is no model to ask."""
+        digest = state.digest(callback_context.state)
+        if self._deps.model is not None or digest is None:
+            return None
+        return _said(LlmResponse(), template_prose(digest))
 
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
@@ -132,14 +138,15 @@ class _Interpreter:
         if state.digest(callback_context.state) is None or not isinstance(prose, str):
             return
         report = self._take_report(callback_context.session.id)
-        author = callback_context.state.get(state.AUTHOR) or self._deps.author
-        # A long report takes time that other evaluations need on the event loop.
-        path = await asyncio.to_thread(self._save, report, prose, author)
-        await offer_report(callback_context, path.parent)
+        if self._deps.model is not None:  # the template's prose was written with the report
+            author = callback_context.state.get(state.AUTHOR) or self._deps.author
+            # A long report takes time that other evaluations need on the event loop.
+            await asyncio.to_thread(self._save, report, prose, author)
+        await offer_report(callback_context, self._deps.results_dir / report.run_id)
 
-    def _save(self, report: EvaluationReport, prose: str, author: str) -> Path:
+    def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)
-        return rewrite_markdown(self._deps.results_dir, report.run_id, text)
+        rewrite_markdown(self._deps.results_dir, report.run_id, text)
 
 
 def _said(response: LlmResponse, prose: str) -> LlmResponse:

@@ -44,6 +44,7 @@ def conversation(tmp_path, benchmarks):
 async def test_the_report_is_offered_as_markdown_and_as_json(conversation, tmp_path):
     events = await conversation.say(SENTENCE)
     assert events[-1].actions.artifact_delta == {"report.md": 0, "report.json": 0}
+    assert events[-1].content is None  # the web interface shows no text beside artifacts
     markdown = await conversation.artifact("report.md")
     assert markdown.mime_type == "text/markdown"
     [folder] = tmp_path.iterdir()
