@@ -24,7 +24,7 @@ from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
 from adk_agent.requests.by_rules import plan_by_rules
-from adk_agent.requests.planning import describe, equivalent_command
+from adk_agent.requests.description import describe, equivalent_command
 from adk_agent.requests.registry import AgentRegistry
 from tau_bridge.benchmarks import open_benchmarks
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from adk_agent.core.plan import EvaluationPlan, PlannedTasks
 from adk_agent.play.trial import counting
-from adk_agent.results.summary import CEILING, FLOOR, DomainReferences, ReferencePlay
+from adk_agent.results.summary import REFERENCE_AGENTS, DomainReferences, ReferencePlay
 from evals.outcome import Failed, Outcome, Scored, Unscored
 from evals.reward import reward_of
 from tau_bridge import benchmark as names
@@ -25,8 +25,6 @@ logger = logging.getLogger(__name__)
 MOST_KEPT = 10_000
 TOLD_AFTER = 100
 """Tasks between two words on how far it is."""
-_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
-"""The bundled agents that do over the wire what references do here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +118,7 @@ class ReferenceBook:
             outcomes[task_id] = await self._outcome(key, benchmark)
             told.another()
         return ReferencePlay(
-            agent=_AGENTS.get(name, name),
+            agent=REFERENCE_AGENTS.get(name, name),
             user=NO_USER if plan.solo else SCRIPTED_USER,
             rewards={
                 task_id: outcome.value if isinstance(outcome, Scored) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -33,7 +32,7 @@ from adk_agent.core.plan import (
 )
 from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
-from adk_agent.results.summary import CEILING, FLOOR
+from adk_agent.results.summary import REFERENCE_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
 from tau_bridge.benchmark import BASE_SPLIT, Benchmark
@@ -43,8 +42,6 @@ from tau_bridge.sampling import stratified_sample
 
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
 _IDS_SHOWN = 8
-_REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
-"""The bundled agents that do over the wire what references do here."""
 
 
 def resolve(
@@ -223,7 +220,7 @@ def _with_references(
             for domain in domains
             if name not in domain.references or (name == names.CEILING and not domain.has_gold)
         ]
-        for name in _REFERENCE_AGENTS
+        for name in REFERENCE_AGENTS
     }
     if all(without.values()):
         warnings.append(
@@ -240,7 +237,7 @@ def _with_references(
     playing = {participant.address for participant in participants}
     beside = [
         Participant(role=name, address=address)
-        for name, address in _REFERENCE_AGENTS.items()
+        for name, address in REFERENCE_AGENTS.items()
         if not without[name] and address not in playing
     ]
     return _with_roles_of_their_own((*participants, *beside))
@@ -495,73 +492,3 @@ def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple
         )
         for domain in dict.fromkeys(name for name, _ in kept)
     )
-
-
-def equivalent_command(plan: EvaluationPlan) -> str:
-    """The shell command that plays exactly this plan: everything explicit, nothing to interpret."""
-    config: dict[str, Any] = {}
-    if len(plan.tasks) == 1:
-        config["domain"] = plan.tasks[0].domain
-        config["task_ids"] = list(plan.tasks[0].task_ids)
-    else:
-        config["domain"] = [each.domain for each in plan.tasks]
-        config["task_ids"] = {each.domain: list(each.task_ids) for each in plan.tasks}
-    if plan.solo:
-        config["solo"] = True
-    if plan.evaluation_type != "all":
-        config["evaluation_type"] = plan.evaluation_type
-    if plan.options:
-        config["options"] = plan.options
-    if plan.user_llm is not None:
-        config["user_llm"] = plan.user_llm
-    if plan.user_llm_args:
-        config["user_llm_args"] = plan.user_llm_args
-    if plan.members:
-        config["entry"] = entry_of(plan)
-    record = {
-        "participants": {each.role: each.address for each in plan.members or plan.participants},
-        "config": config,
-    }
-    flags = {
-        "--num-trials": plan.num_trials,
-        "--max-concurrency": plan.max_concurrency,
-        "--seed": plan.seed,
-        "--max-steps": plan.max_steps,
-    }
-    words = ["greenroom", "run", json.dumps(record, ensure_ascii=False)]
-    words += [str(word) for flag in flags.items() for word in flag]
-    return shlex.join(words)
-
-
-def entry_of(plan: EvaluationPlan) -> str:
-    """Who answers for a plan's team: a role, or `all`."""
-    return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
-
-
-def describe(plan: EvaluationPlan) -> str:
-    """The plan in lines that a person can read."""
-    lines = ["Participants:"]
-    lines += [f"  {each.role}: {each.address}" for each in plan.members or plan.participants]
-    if plan.members:
-        lines.append(f"  They are one team; its entry: {entry_of(plan)}")
-    lines.append("Tasks:")
-    for each in plan.tasks:
-        shown = ", ".join(each.task_ids[:_IDS_SHOWN])
-        more = len(each.task_ids) - _IDS_SHOWN
-        lines.append(
-            f"  {each.domain}: {len(each.task_ids)} ({shown}{f', {more} more' if more > 0 else ''})"
-        )
-    default = "the configured model, scripted where there is none"
-    user = "none (solo)" if plan.solo else plan.user_llm or default
-    lines += [
-        f"Trials of each task: {plan.num_trials}",
-        f"Conversations in all: {plan.total_trials}, at most {plan.max_concurrency} at a time",
-        (
-            f"Seed: {plan.seed}; at most {plan.max_steps} steps; user: {user}; "
-            f"scoring: {plan.evaluation_type}"
-        ),
-    ]
-    if plan.reasoning:
-        lines.append(f"Why: {plan.reasoning}")
-    lines += [f"Warning: {warning}" for warning in plan.warnings]
-    return "\n".join(lines)

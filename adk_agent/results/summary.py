@@ -14,11 +14,14 @@ from evals.graph.consistency import outcome_consistency
 from evals.outcome import Component, Fault
 from evals.reward import is_success, pass_at_k_by_task, pass_hat_k_by_task
 from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, intervals_of_means
+from tau_bridge import benchmark as names
 
 FLOOR = f"{BUILTIN_PREFIX}null"
 """The agent that does nothing: what it passes, an agent passes without any doing of its own."""
 CEILING = f"{BUILTIN_PREFIX}oracle"
 """The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
+REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
+"""The bundled agents that do over the wire what a benchmark's references do in this process."""
 NOT_EVALUATED = "not evaluated: "
 """How the reason of a trial begins whose agent did not open its door."""
 Number = TypeVar("Number", int, float)

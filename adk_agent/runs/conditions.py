@@ -23,15 +23,16 @@ _MODEL = "model of the "
 
 def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DataOrigin]:
     """Where the data of each domain of a plan come from."""
+    opened = benchmarks.with_options(plan.options_of)
     origins = {}
     for domain in plan.domains:
-        benchmark = benchmarks.of(domain)
+        benchmark = opened.of(domain)
         found = benchmark.revision(domain)
         origins[domain] = DataOrigin(
             source=found.source,
             revision=found.revision,
             benchmark=benchmark.name,
-            simulates_user="user" in benchmarks.domain(domain).needs,
+            simulates_user="user" in opened.domain(domain).needs,
         )
     return origins
 

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.harmless import harmless
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
-from adk_agent.requests.planning import describe
+from adk_agent.requests.description import describe
 from adk_agent.requests.self_reference import itself_among
 from adk_agent.results.digest import digest_of
 from adk_agent.results.outcome import Problem

@@ -29,9 +29,10 @@ from google.genai import types
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.agentbeats import find_json
+from adk_agent.requests.description import describe
 from adk_agent.requests.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
 from adk_agent.requests.lookup import LIST_TASKS, REGISTER_AGENT, LookupTools
-from adk_agent.requests.planning import describe, resolve
+from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_request
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adk_agent.requests.planning import equivalent_command
+from adk_agent.requests.description import equivalent_command
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.store import RunManifest
 from evals.base import Evaluation

@@ -24,7 +24,8 @@ from adk_agent.core.plan import (
     PlannedTasks,
     Selection,
 )
-from adk_agent.requests.planning import describe, equivalent_command, resolve
+from adk_agent.requests.description import describe, equivalent_command
+from adk_agent.requests.planning import resolve
 from evals.outcome import TaskResult
 from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.benchmark import (
