@@ -32,6 +32,7 @@ def imported(path):
             yield from (name.name for name in node.names)
 
 
+@pytest.mark.requirement("house:layers")
 @pytest.mark.parametrize("library", ONLY_IN)
 def test_a_library_is_imported_in_its_own_place_only(library):
     users = {

@@ -82,6 +82,7 @@ def test_it_is_listed_with_its_tasks(greenroom):
     assert named.startswith("capital  What is the capital of Mongolia?")
 
 
+@pytest.mark.requirement("seam:benchmark")
 def test_a_sentence_plays_it_with_its_floor_and_ceiling(played, knowing):
     report = played(f"Evaluate the agent at {knowing} on all trivia tasks, two trials each")
     (row,) = report["summary"]

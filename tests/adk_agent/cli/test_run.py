@@ -305,6 +305,7 @@ def test_a_request_is_read_and_planned_once(tmp_path, monkeypatch, capsys, flags
     assert taken == ["open", "read_request", "resolve"]
 
 
+@pytest.mark.requirement("house:once")
 def test_no_step_of_a_request_is_taken_twice():
     told = subprocess.run(
         [INSTALLED, "performance/path.py", "--repeat", "0", "--expect-once"],
