@@ -29,7 +29,7 @@ _REQUEST_WIDTH = 80
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.add_argument("what", help="what to list, or the name of a benchmark")
+    parser.add_argument("what", help=f"{', '.join(LISTS)}, or the name of a benchmark")
     parser.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
     parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
     add_results_dir(parser)
@@ -49,7 +49,15 @@ def execute(parsed: argparse.Namespace) -> int:
 
 def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     listed = LISTS.get(parsed.what)
-    return _of_benchmark(_benchmarks()[parsed.what]) if listed is None else listed(parsed)
+    if listed is not None:
+        return listed(parsed)
+    benchmarks = {each.name: each for each in _benchmarks().all}
+    if parsed.what not in benchmarks:
+        raise RequestError(
+            f"there is nothing called {parsed.what!r} to list, but {', '.join(LISTS)}, and the tasks "
+            f"of {', '.join(benchmarks)}"
+        )
+    return _of_benchmark(benchmarks[parsed.what])
 
 
 def _benchmarks() -> Benchmarks:

@@ -145,3 +145,9 @@ def test_scenarios_are_listed(capsys):
     rows = json.loads(capsys.readouterr().out)
     assert [row["task"] for row in rows] == list(scenarios())
     assert {row["basis"] for row in rows} == {"[STATE, POLICY, COMMUNICATE]"}
+
+
+def test_what_cannot_be_listed_is_answered_with_what_can(capsys):
+    assert main(["list", "pizza"]) == 2
+    assert "domains, tasks, agents" in (told := capsys.readouterr().err)
+    assert "the tasks of tau2, exercises, business" in told
