@@ -144,15 +144,6 @@ class NoOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class BenchmarkSpec(BaseModel):
-    """What another process, or a later one, opens the same benchmark from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    options: dict[str, Any] = {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class UserModel:
     """The language model that plays the user."""
@@ -363,10 +354,9 @@ class Benchmark(ABC):
         other.options = options
         return other
 
-    def spec(self) -> BenchmarkSpec:
-        """What `with_options` and the registry make the same benchmark from."""
-        changed = self.options.model_dump(mode="json", exclude_defaults=True)
-        return BenchmarkSpec(name=self.name, options=changed)
+    def chosen_options(self) -> dict[str, Any]:
+        """The options that are not the defaults, as JSON values; `with_options` takes them again."""
+        return self.options.model_dump(mode="json", exclude_defaults=True)
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -460,6 +450,8 @@ class Benchmark(ABC):
     def prepare(self, refs: Sequence[TaskRef]) -> None:
         """Load what playing these tasks takes. Called in a thread, before the first is played.
 
+        `aclose` is called when the last was, also where this raised.
+
         Raises:
             DataError: A task cannot be read.
         """
@@ -534,5 +526,5 @@ class Benchmark(ABC):
         return None
 
     async def aclose(self) -> None:
-        """Let go of what `open` took."""
+        """Let go of what `prepare` took. Called at the end of a run, however it ended."""
         return

@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from tau_bridge.benchmark import GROUP, Benchmark, BenchmarkSpec, DomainInfo, Need
+from tau_bridge.benchmark import GROUP, Benchmark, DomainInfo, Need
 from tau_bridge.errors import DataError, UnknownDomainError, nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-    from tau_bridge.benchmark import TaskInfo
 
 
 class Benchmarks:
@@ -73,14 +71,6 @@ class Benchmarks:
             raise UnknownDomainError(domain, self._by_domain, self._left_out())
         return self._by_domain[domain]
 
-    def opened(self, spec: BenchmarkSpec) -> Benchmark:
-        """The benchmark that a spec describes.
-
-        Raises:
-            DataError: It is not installed, or has no such options.
-        """
-        return self[spec.name].with_options(spec.options)
-
     def with_options(self, options: Callable[[Benchmark], Mapping[str, object]]) -> Benchmarks:
         """The same benchmarks, each with the options that are said of it.
 
@@ -113,22 +103,8 @@ class Benchmarks:
         """
         return frozenset(need for name in domains for need in self.domain(name).needs)
 
-    def task(self, domain: str, task_id: str) -> TaskInfo:
-        """One task.
-
-        Raises:
-            UnknownDomainError: There is no such domain.
-            UnknownTaskError: There is no such task.
-        """
-        return self.of(domain).task(domain, task_id)
-
     def _left_out(self) -> str:
         return f" ({'; '.join(self.warnings)})" if self.warnings else ""
-
-    async def aclose(self) -> None:
-        """Close all of them."""
-        for benchmark in self.all:
-            await benchmark.aclose()
 
 
 def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:

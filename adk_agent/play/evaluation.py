@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.masking import without_keys
 from adk_agent.core.model_choice import ModelChoice
+from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
 from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.executors.base import Executor, OpenExecutor
@@ -234,7 +236,19 @@ class _Run:
         user_model, judge_model = await self._deps.models.opened(
             self._plan, self._needs, self._prepare
         )
-        await asyncio.to_thread(self._prepare_benchmarks)
+        refs = self._refs()
+        played = [self._benchmarks[name] for name in dict.fromkeys(ref.benchmark for ref in refs)]
+        async with AsyncExitStack() as stack:
+            for benchmark in played:
+                stack.push_async_callback(benchmark.aclose)
+                mine = [ref for ref in refs if ref.benchmark == benchmark.name]
+                await asyncio.to_thread(benchmark.prepare, mine)
+            return await self._execute(user_model, judge_model)
+
+    async def _execute(
+        self, user_model: LiteLlmCompletion | None, judge_model: LiteLlmCompletion | None
+    ) -> EvaluationReport:
+        """Play with the benchmarks prepared, and report."""
         everyone = self._plan.members or self._plan.participants
         names = [p.builtin for p in everyone if p.builtin is not None]
         messenger = self._deps.new_messenger()
@@ -322,14 +336,6 @@ class _Run:
             for planned in self._plan.tasks
             for task_id in planned.task_ids
         ]
-
-    def _prepare_benchmarks(self) -> None:
-        """Load what the tasks take; one that cannot be read is refused before any play."""
-        refs = self._refs()
-        for benchmark in self._benchmarks.all:
-            mine = [ref for ref in refs if ref.benchmark == benchmark.name]
-            if mine:
-                benchmark.prepare(mine)
 
     def _gold(self, names: list[str]) -> dict[str, object]:
         """What the oracle is told of each task: its solution."""

@@ -111,7 +111,7 @@ class ReferenceBook:
                 domain=planned.domain,
                 revision=revision,
                 task_id=task_id,
-                options=json.dumps(benchmark.spec().options, sort_keys=True),
+                options=json.dumps(benchmark.chosen_options(), sort_keys=True),
                 max_steps=plan.max_steps,
                 seed=plan.seed,
             )

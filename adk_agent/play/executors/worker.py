@@ -177,9 +177,14 @@ class RemoteWorker:
         return await play_trial(job, self._deps)
 
     async def close(self) -> None:
-        """Close the connections. May be called again."""
-        if self._deps is not None:
-            await self._deps.messenger.aclose()
+        """Close the connections and the benchmarks. May be called again."""
+        deps, self._deps = self._deps, None
+        if deps is not None:
+            await deps.messenger.aclose()
+            for benchmark in {
+                id(each): each for each in map(deps.benchmarks.of, deps.plan.domains)
+            }.values():
+                await benchmark.aclose()
 
     def _load(self) -> Ready:
         parts, built = self._parts, self._parts.build()
