@@ -93,8 +93,7 @@ class Assembly:
         """
         opened = self.open_benchmarks()
         for benchmark in opened.all:
-            for domain in benchmark.domains():
-                benchmark.prepare([benchmark.ref(domain.name, benchmark.task_ids(domain.name)[0])])
+            benchmark.preload()
         return replace(self, benchmarks=opened)
 
     def models(self) -> ModelChoice:

@@ -447,6 +447,10 @@ class Benchmark(ABC):
 
     # -- playing ---------------------------------------------------------------------------------
 
+    def preload(self) -> None:
+        """Read what takes long the first time and stays; called where many runs will be played."""
+        return None
+
     def prepare(self, refs: Sequence[TaskRef]) -> None:
         """Load what playing these tasks takes. Called in a thread, before the first is played.
 

@@ -181,6 +181,11 @@ class Tau2Benchmark(Benchmark):
 
     # -- playing ---------------------------------------------------------------------------------
 
+    def preload(self) -> None:
+        """Load all domains."""
+        for name in self.source.domains():
+            self._domain(name)
+
     def prepare(self, refs: Sequence[TaskRef]) -> None:
         """Parse the tasks, and load their domains."""
         for ref in refs:
