@@ -449,7 +449,7 @@ class Benchmark(ABC):
 
     def preload(self) -> None:
         """Read what takes long the first time and stays; called where many runs will be played."""
-        return None
+        return
 
     def prepare(self, refs: Sequence[TaskRef]) -> None:
         """Load what playing these tasks takes. Called in a thread, before the first is played.
