@@ -366,10 +366,10 @@ class Benchmark(ABC):
 
     @abstractmethod
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
-        """The tasks of a split, in their order.
+        """The tasks of a split, in their order. `split` is one of `splits(domain)`.
 
         Raises:
-            DataError: There is no such domain or split, or a task cannot be read.
+            DataError: There is no such domain, or a task cannot be read.
         """
 
     def splits(self, domain: str) -> tuple[str, ...]:
@@ -378,8 +378,23 @@ class Benchmark(ABC):
         return (BASE_SPLIT,)
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
-        """The ids of a split, in their order."""
+        """The ids of a split, in their order.
+
+        Raises:
+            DataError: There is no such domain or split.
+        """
+        self.require_split(domain, split)
         return tuple(task.ref.id for task in self.tasks(domain, split))
+
+    def require_split(self, domain: str, split: str) -> None:
+        """Make sure that a domain has a split.
+
+        Raises:
+            DataError: There is no such domain or split.
+        """
+        noun, known = self.domain(domain).noun, self.splits(domain)
+        if split not in known:
+            raise DataError(f"{noun} have no split {split!r}, only {', '.join(map(repr, known))}")
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
         """The ids of all tasks of a domain, whatever their split."""

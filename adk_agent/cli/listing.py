@@ -86,7 +86,9 @@ def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     benchmarks = _benchmarks()
     if parsed.domain is None:
         raise RequestError(f"list tasks needs --domain; there are: {', '.join(benchmarks.domains)}")
-    tasks = benchmarks.of(parsed.domain).tasks(parsed.domain, parsed.split)
+    benchmark = benchmarks.of(parsed.domain)
+    benchmark.require_split(parsed.domain, parsed.split)
+    tasks = benchmark.tasks(parsed.domain, parsed.split)
     return [
         {"task": task.ref.id, "basis": f"[{', '.join(task.components) or 'none'}]"}
         for task in tasks

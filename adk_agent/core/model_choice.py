@@ -10,9 +10,8 @@ from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.errors import ModelError, PreflightError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.plan import EvaluationPlan
+from tau_bridge.benchmark import SCRIPTED_USER
 
-SCRIPTED = "scripted"
-"""Who plays the user where no model does."""
 RULES = "rules"
 """Who judges where no model does."""
 
@@ -54,7 +53,7 @@ class ModelChoice:
         user, judge = self.specs(plan, needs)
         judge = judge or self.default  # which judges how a team works together
         return {
-            "user": SCRIPTED if user is None else user.label,
+            "user": SCRIPTED_USER if user is None else user.label,
             "judge": RULES if judge is None else judge.label,
         }
 

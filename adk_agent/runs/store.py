@@ -18,18 +18,19 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import DamagedError, RequestError, StorageError
 from adk_agent.core.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
-from adk_agent.core.model_choice import RULES, SCRIPTED
+from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
 from evals.base import Evaluation
 from evals.trace import Trace
+from tau_bridge.benchmark import SCRIPTED_USER
 
 MANIFEST, TRIALS, REPORT = "manifest.json", "trials.jsonl", "report.json"
 OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, "report.md", "status.json"})
 """What a run keeps in its folder, and nothing else may replace."""
-WITHOUT_MODELS = {"user": SCRIPTED, "judge": RULES}
+WITHOUT_MODELS = {"user": SCRIPTED_USER, "judge": RULES}
 """The `models` of a run that was begun without any."""
 _BLOCK = 65_536
 M = TypeVar("M", bound=BaseModel)

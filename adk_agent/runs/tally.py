@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from adk_agent.core.model_choice import SCRIPTED
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import Headlines, headline_rows
 from adk_agent.results.report import EvaluationReport, TrialEvaluations, failed_reasons, sickly
@@ -20,6 +19,7 @@ from evals.base import Evaluation, EvaluationContext, Scope
 from evals.driver import EvaluatorRegistry
 from evals.graph.consistency import action_consistency, outcome_consistency
 from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.benchmark import SCRIPTED_USER
 from tau_bridge.completion import CACHED, COMPLETION
 
 MOST_WARNED = 5
@@ -231,7 +231,7 @@ def _gaps(
 ) -> list[str]:
     """Warnings of what the scores lack."""
     warnings = []
-    if any(row.user == SCRIPTED and origins[row.domain].simulates_user for row in rows):
+    if any(row.user == SCRIPTED_USER and origins[row.domain].simulates_user for row in rows):
         warnings.append(
             "the user was scripted: it can answer, confirm and follow simple conditions of its "
             "task, and cannot bargain, insist or judge; these scores do not compare with published "

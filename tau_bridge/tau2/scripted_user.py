@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from tau_bridge.benchmark import SCRIPTED_USER
 from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.tau2.persona import Persona, asking
@@ -47,7 +48,7 @@ class ScriptedUser:
         patience: Turns after which it hangs up.
     """
 
-    label: Final = "scripted"
+    label: Final = SCRIPTED_USER
     step_id: Final = None
     """No call stands behind its words."""
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from tau_bridge.messages import Message, UserMessage
 from tau_bridge.tau2.model_user import USER, ModelUser
 from tau_bridge.tau2.scripted_user import ScriptedUser
 
-__all__ = ["NO_USER", "USER", "ModelUser", "ScriptedUser", "User"]
-
-NO_USER: Final = "none"
-"""The label of results that were played without a user."""
+__all__ = ["USER", "ModelUser", "ScriptedUser", "User"]
 
 
 class User(Protocol):

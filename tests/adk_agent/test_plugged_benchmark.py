@@ -104,6 +104,14 @@ def test_json_and_flags_play_it(played, knowing):
     assert [trial["task_id"] for trial in report["trials"]] == ["metal"] * 3
 
 
+def test_a_split_that_it_does_not_have_is_refused_and_not_taken_for_another(greenroom):
+    config = {"domain": "trivia", "split": "hard"}
+    request = json.dumps({"participants": {"agent": "builtin:null"}, "config": config})
+    for words in (["run", request], ["list", "tasks", "--domain", "trivia", "--split", "hard"]):
+        code, output = greenroom(*words)
+        assert (code, output) == (2, "greenroom: tasks have no split 'hard', only 'base'\n")
+
+
 def test_a_sentence_with_a_number_plays_as_many(played, knowing):
     report = played(f"Evaluate {knowing} on two trivia tasks")
     assert [trial["task_id"] for trial in report["trials"]] == ["capital", "metal"]
