@@ -46,7 +46,9 @@ def test_a_read_never_becomes_a_write():
 
 def test_a_write_becomes_only_a_write_with_the_same_verb():
     assert fix(called("pay_invoices", invoice_id="I1"), PAY).call.name == "pay_invoice"
-    assert fix(called("say_invoice"), PAY).problems
+    assert fix(called("say_invoice", invoice_id="I1"), PAY).problems == (
+        "there is no tool 'say_invoice'",
+    )
     assert fix(called("modify_order"), described("update_order")).call.name == "update_order"
 
 
@@ -73,6 +75,7 @@ def test_a_parameter_that_a_closed_schema_does_not_know_is_a_problem():
     [
         ("5", "integer", 5),
         (5.0, "integer", 5),
+        (2.0**53 - 1, "integer", 2**53 - 1),
         ("-12", "integer", -12),
         ("5.50", "number", 5.5),
         ("5", "number", 5),
@@ -98,6 +101,8 @@ def test_a_value_that_says_the_same_in_the_right_type_is_given_in_it(value, kind
         ("0.12345678901234567", "number"),
         ("inf", "number"),
         (5.5, "integer"),
+        (2.0**53, "integer"),
+        (-(2.0**53), "integer"),
         (True, "integer"),
         (1, "boolean"),
         ("yes", "boolean"),

@@ -1,4 +1,5 @@
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -235,6 +236,24 @@ async def test_the_extensions_are_asked_for_in_both_spellings(
     assert set(REQUESTED_EXTENSIONS) == asked
     assert TRACEABILITY_KEY.startswith("github.com/")
     assert TRACEABILITY_KEY.endswith("/v1/traceability")
+
+
+async def test_reports_beyond_the_limit_of_a_conversation_are_left_out_and_counted(
+    serving: Serving, recorder: TraceRecorder
+) -> None:
+    def two_reports(text: str, _: str) -> str:
+        return "\n".join(
+            json.dumps({"traceId": f"{text}-{number}", "steps": []}) for number in (1, 2)
+        )
+
+    messenger = Messenger(limits=MessengerLimits(max_reports=3))
+    conversation = messenger.conversation(serving(scripted_agent(two_reports)), recorder=recorder)
+    for text, left_out in (("one", 0), ("two", 1), ("three", 3)):
+        await conversation.send(text)
+        assert conversation.reports_left_out == left_out
+    await messenger.aclose()
+    kept = [report.value["traceId"] for report in conversation.reports]
+    assert kept == ["one-1", "one-2", "two-1"]
 
 
 @pytest.mark.requirement("a2a:auth")

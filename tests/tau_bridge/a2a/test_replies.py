@@ -189,8 +189,11 @@ def test_data_parts_come_back_with_whole_numbers_as_integers() -> None:
 
 
 def test_a_number_too_large_for_an_exact_double_stays_a_float() -> None:
-    reply = folded(artifact(new_data_part({"n": 2**60})), status(COMPLETED))
-    assert isinstance(reply.data[0]["n"], float)
+    data = {"exact": [2**53 - 1, 1 - 2**53], "several": [2**53, -(2**53), 2**60]}
+    reply = folded(artifact(new_data_part(data)), status(COMPLETED))
+    assert reply.data == (data,)
+    assert [type(number) for number in reply.data[0]["exact"]] == [int, int]
+    assert [type(number) for number in reply.data[0]["several"]] == [float, float, float]
 
 
 def test_a_string_in_a_data_part_is_text() -> None:
