@@ -132,6 +132,23 @@ async def test_a_hostile_report_changes_no_score(
     assert len(record.trace.to_json()) < 8_000_000
 
 
+async def test_a_trial_says_how_many_reports_were_not_kept(make_team_deps, make_plan):
+    deps = make_team_deps()
+
+    def talkative(text, context_id=None):
+        traces = [
+            {"trace_id": f"{number}", "steps": [flat("1", "a", requests=f"{number}")]}
+            for number in range(150)
+        ]
+        return [creates_the_task(text), *traces]
+
+    with serve(scripted_agent(talkative, reply_transport="artifact_data")) as url:
+        await evaluate(make_plan(url), deps, request="")
+    [record] = load_trials(deps.results_dir, "run-1")
+    [told] = [problem for problem in record.trace_problems if "not kept" in problem]
+    assert told == "200 reports not kept: too many or too long for one conversation"
+
+
 async def test_a_reply_nested_too_deep_for_a2a_is_the_agents_error(
     make_team_deps, make_plan, reporting_agent
 ):
