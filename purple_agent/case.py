@@ -19,6 +19,10 @@ Json = Any
 """What JSON can hold."""
 
 
+Complete = Callable[[str], Awaitable[tuple[str, int]]]
+"""A language model's answer to a prompt, and the tokens that both took."""
+
+
 class Dialect(StrEnum):
     """In which form a conversation is held."""
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from purple_agent.case import Entry
+from purple_agent.case import Complete, Entry
 
 MAX_WORDS = 200
 _MAX_LINE_CHARACTERS = 400
@@ -26,9 +26,6 @@ class Summary:
 
 Summarise = Callable[[str, Sequence[Entry]], Awaitable[Summary]]
 """Makes one summary of an older one and the entries that came after it."""
-
-Complete = Callable[[str], Awaitable[tuple[str, int]]]
-"""A language model's answer to a prompt, and the tokens that both took."""
 
 
 def extract(summary: str, entries: Sequence[Entry]) -> Summary:

@@ -1,7 +1,4 @@
-"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground.
-
-Two read each text: rules, which know plain requests, and a network that has learned from examples.
-"""
+"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground."""
 
 from __future__ import annotations
 
@@ -9,19 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from purple_agent.privacy import lexicon, lives
+from purple_agent.privacy import lives
 from purple_agent.privacy.disguise import readings
 from purple_agent.privacy.lexicon import Datum
 from purple_agent.privacy.request import Request
 from purple_agent.privacy.sentence import Words, read
 from purple_agent.privacy.verbs import Asking, Way
-
-SEEN_BY_READER = 1.5
-"""From which score of the reader on a text is refused in which the rules find nothing."""
-SEEN_BY_BOTH = -2.0
-"""From which one is refused in which they find something: near misses of theirs score lower."""
-SHORT = 120
-"""In a text of more words one sentence says the reader too little for it to doubt a rule."""
 
 
 class Reason(StrEnum):
@@ -50,7 +40,7 @@ class PrivacyVerdict:
     flags: tuple[str, ...] = ()
 
 
-def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
+def judge(text: str) -> PrivacyVerdict:
     """What a user's words ask to have disclosed, in time linear in their length.
 
     Refused are: telling a secret (password, card number ...) that is not the speaker's own, and
@@ -59,13 +49,11 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     No word in the text makes an exception.
 
     Args:
-        text: The user's words.
-        thorough: Ask the learned reader too; without it the rules decide alone, which is faster.
+        text: The user's words, in English; of other languages nothing is refused.
     """
     found: set[str] = set()
     for number, reading in enumerate(readings(text)):
-        words = read(reading)
-        reasons = _by_both(words, is_plain=not number) if thorough else set(_by_rules(words))
+        reasons = set(_grounds(read(reading)))
         if reasons - found and number:
             found.add("disguised")
         found |= reasons
@@ -75,24 +63,7 @@ def judge(text: str, *, thorough: bool = True) -> PrivacyVerdict:
     )
 
 
-def _by_both(text: Words, *, is_plain: bool) -> set[Reason]:
-    """The grounds of the rules unless the reader sees none at all, or the one that it sees alone.
-
-    Alone it judges plain readings only: backwards, anything reads as strange as an attack.
-    """
-    # Imported late: loading NumPy takes longer than the rules do.
-    from purple_agent.privacy.reader import trained
-
-    if not any(map(str.isalpha, text.words)):
-        return set()
-    score = trained().score(text.words)
-    if score < SEEN_BY_BOTH and len(text.words) <= SHORT:
-        return set()
-    found = set(_by_rules(text))
-    return {_likely(text)} if is_plain and not found and score >= SEEN_BY_READER else found
-
-
-def _by_rules(text: Words) -> Iterator[Reason]:
+def _grounds(text: Words) -> Iterator[Reason]:
     if lives.asks_about_a_life(text) or lives.asks_for_anothers(text):
         yield Reason.THIRD_PARTY
     for noun in text.nouns():
@@ -101,15 +72,6 @@ def _by_rules(text: Words) -> Iterator[Reason]:
         reason = _reason(request, asking) if asking else None
         if reason:
             yield reason
-
-
-def _likely(text: Words) -> Reason:
-    """The ground of a request that no rule knows, by the data that it names."""
-    data = {noun.datum for noun in text.nouns()}
-    if Datum.KEY in data:
-        return Reason.KEY
-    many = Datum.COLLECTION in data or lexicon.MANY.intersection(text.words)
-    return Reason.BULK if many else Reason.THIRD_PARTY
 
 
 def _reason(request: Request, asking: Asking) -> Reason | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from purple_agent.case import Stage
+from purple_agent.case import Complete, Stage
 from purple_agent.memory.cases import DATABASE, CaseMemory
 from purple_agent.memory.summary import ModelSummary
 from purple_agent.minds.deterministic.mind import DeterministicMind
@@ -45,7 +45,8 @@ class _Thinking:
 
     mind: Mind
     budget: BudgetStage
-    summarise: ModelSummary | None = None
+    complete: Complete | None = None
+    """Answers a question beside the conversation; None: there is no model."""
     prepare: Callable[[], object] = lambda: None
     close: tuple[Close, ...] = ()
 
@@ -67,8 +68,9 @@ def build_agent(
     reasoner = ReasonerStage(
         thinking.mind, deadline_s=settings.deadline_s, means=thinking.budget.means_left
     )
+    summarise = None if thinking.complete is None else ModelSummary(thinking.complete)
     stages: tuple[tuple[str, Stage], ...] = (
-        ("privacy", PrivacyStage()),
+        ("privacy", PrivacyStage(thinking.complete, means=thinking.budget.means_left)),
         ("budget", thinking.budget),
         ("memory", MemoryStage(memory)),
         ("session", SessionStage()),
@@ -76,7 +78,7 @@ def build_agent(
         ("process", ProcessStage()),
         ("tools", ToolsStage(opener)),
         ("reasoner", reasoner),
-        ("compression", CompressionStage(store, summarise=thinking.summarise)),
+        ("compression", CompressionStage(store, summarise=summarise)),
         ("outcome", OutcomeStage(memory)),
         ("structure", StructureStage()),
     )
@@ -105,7 +107,7 @@ def _thinking(settings: ReferenceSettings) -> _Thinking:
     return _Thinking(
         mind=mind,
         budget=budget,
-        summarise=ModelSummary(mind.complete),
+        complete=mind.complete,
         prepare=load_litellm,
         close=(mind.aclose,),
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-from functools import partial
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
 
 import anyio.to_thread
 
-from purple_agent.case import Answer, Case, Dialect, Session
+from purple_agent.case import Answer, Case, Complete, Dialect, Means, Session
 from purple_agent.privacy.guard import PrivacyVerdict, judge
+from purple_agent.privacy.question import is_refused, question_about
 from purple_agent.wire import parse_first_message
+
+logger = logging.getLogger(__name__)
 
 REFUSAL = (
     "I cannot help with that: I do not disclose passwords or other secrets, nor personal data of "
@@ -21,24 +26,60 @@ REFUSAL = (
 LONG = 10_000
 """Texts of more characters are judged in a thread, since that would hold up other conversations."""
 
+ANSWER_WITHIN_S = 15.0
+"""How long the model may take; after that the rules have decided."""
+BY_MODEL = "model"
+"""The flag of a request that the model refused, and no rule."""
+RULES_ALONE = "privacy:rules_alone"
+"""The flag of a case that the model was to look at, but did not."""
+
 
 class PrivacyStage:
-    """Refuses a business request that the guard refuses; on the τ² wire it only leaves flags.
+    """Refuses a business request for secrets or others' data; on the τ² wire it only leaves flags.
 
-    Looks at nothing but the user's words, neither at policies nor at tools nor at their results.
+    Rules decide first. Where they find nothing in a business request, a model is asked once; what
+    the rules refuse, it cannot clear. Only the user's words are looked at, neither policies nor
+    tools nor their results.
+
+    Args:
+        complete: Asks a language model; None: the rules decide alone.
+        means: What a session may yet spend on models.
     """
+
+    def __init__(
+        self,
+        complete: Complete | None = None,
+        *,
+        means: Callable[[Session], Means] = lambda _: Means.FULL,
+    ) -> None:
+        self._complete = complete
+        self._means = means
 
     async def __call__(self, case: Case) -> Case | Answer:
         """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
-        dialect = case.session.dialect
-        verdict = await _judged(
-            users_words(case.incoming.text, case.session), thorough=dialect is Dialect.BUSINESS
-        )
+        text = users_words(case.incoming.text, case.session)
+        verdict = await _judged(text)
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
-        if verdict.refused and dialect is Dialect.BUSINESS:
-            metadata = {"privacy": list(verdict.flags), "flags": [*case.flags, *flags]}
-            return Answer(text=REFUSAL, kind="refused", metadata=metadata)
-        return dataclasses.replace(case, flags=(*case.flags, *flags)) if flags else case
+        if case.session.dialect is not Dialect.BUSINESS:
+            return _flagged(case, *flags)
+        if verdict.refused:
+            return _refusal(case, verdict.flags)
+        if self._complete is None or not text.strip():
+            return _flagged(case, *flags)
+        try:
+            refused = await self._asked(self._complete, text, case.session)
+        except Exception as error:  # noqa: BLE001 - whatever a model's client raises
+            logger.warning("privacy is judged by rules alone: %s: %s", type(error).__name__, error)
+            return _flagged(case, *flags, RULES_ALONE)
+        return _refusal(case, (*verdict.flags, BY_MODEL)) if refused else _flagged(case, *flags)
+
+    async def _asked(self, complete: Complete, text: str, session: Session) -> bool:
+        if self._means(session) is Means.NONE:
+            raise ValueError("the session has no tokens left for models")
+        async with asyncio.timeout(ANSWER_WITHIN_S):
+            answer, tokens = await complete(question_about(text))
+        session.spent_tokens += tokens
+        return is_refused(answer)
 
 
 def users_words(text: str, session: Session) -> str:
@@ -54,7 +95,14 @@ def users_words(text: str, session: Session) -> str:
     return first.user_text if first else text
 
 
-async def _judged(text: str, *, thorough: bool) -> PrivacyVerdict:
-    if len(text) <= LONG:
-        return judge(text, thorough=thorough)
-    return await anyio.to_thread.run_sync(partial(judge, text, thorough=thorough))
+async def _judged(text: str) -> PrivacyVerdict:
+    return judge(text) if len(text) <= LONG else await anyio.to_thread.run_sync(judge, text)
+
+
+def _refusal(case: Case, found: tuple[str, ...]) -> Answer:
+    flags = [*case.flags, *(f"privacy:{flag}" for flag in found)]
+    return Answer(text=REFUSAL, kind="refused", metadata={"privacy": list(found), "flags": flags})
+
+
+def _flagged(case: Case, *flags: str) -> Case:
+    return replace(case, flags=(*case.flags, *flags)) if flags else case

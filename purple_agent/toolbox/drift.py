@@ -15,6 +15,7 @@ from purple_agent.case import ToolCall, ToolProvider, ToolResult, ToolSpec
 from purple_agent.errors import ToolsUnavailableError
 from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
 from purple_agent.toolbox.repair import Repaired, repaired, writes
+from purple_agent.toolbox.secrets import without_secrets
 
 MAX_LISTINGS = 10
 """How often tools are listed again for one conversation."""
@@ -99,7 +100,8 @@ class RepairingTools:
         if writes(ready.call.name, self._specs) and not asked_to_write:
             # Whoever checks writes took this call for a read.
             return _unsent(f"{ready.call.name!r} may change something: call it as such, anew")
-        return await self._tools.call(ready.call)
+        result = await self._tools.call(ready.call)
+        return result if writes(ready.call.name, self._specs) else without_secrets(result)
 
     async def _list_again(self) -> bool:
         if self._listings_left == 0:

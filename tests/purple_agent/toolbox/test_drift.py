@@ -40,6 +40,15 @@ async def test_a_slip_is_repaired_before_it_is_sent(plain, repairing):
     assert tools.seen == []
 
 
+async def test_secrets_in_what_is_read_are_withheld_and_those_that_a_write_gives_are_told(
+    plain, repairing
+):
+    tools = await repairing(described("get_user"), described("reset_login"))
+    plain.work |= dict.fromkeys(("get_user", "reset_login"), lambda _: {"password": "walnut"})
+    assert (await tools.call(called("get_user"))).value == {"password": "[withheld]"}
+    assert (await tools.call(called("reset_login"))).value == {"password": "walnut"}
+
+
 async def test_a_read_follows_a_tool_that_got_other_names(plain, repairing):
     tools = await repairing(OLD_READ)
     plain.tools = [described("fetch_order", orderId="string", required=("orderId",))]
