@@ -19,7 +19,7 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
-from tau_bridge.testing import raw_agent, serve
+from tests.fakes import raw_agent, serve
 
 TASKS = 100
 

@@ -36,8 +36,8 @@ from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.runs.store import RunStore, TrialRecord, load_manifest, load_trials
-from adk_agent.testing import manual_runtime
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
+from tests.fakes.runtime import manual_runtime
 
 MAX_MEDIAN_MS = 1.0
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")

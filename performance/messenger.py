@@ -40,7 +40,7 @@ TURN_BOUND_S = 300.0
 
 def run_agent(delay_s: float) -> None:
     """Serve an agent that answers after `delay_s`, and print its address."""
-    from tau_bridge.testing import scripted_agent, serve
+    from tests.fakes import scripted_agent, serve
 
     async def answer(text: str, _: str) -> str:
         await asyncio.sleep(delay_s)

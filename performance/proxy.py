@@ -33,7 +33,7 @@ from starlette.routing import Route
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import serve, sse, task_event
+from tests.fakes import serve, sse, task_event
 
 MAX_RATIO = 1.15
 DELAY_S = 0.02

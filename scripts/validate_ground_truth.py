@@ -34,8 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from assessor import Agent, AssessorError
-
-from evals.graph.ground_truth import (
+from ground_truth import (
     CoordinationClass,
     GroundTruth,
     Scenario,

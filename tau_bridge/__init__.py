@@ -1,7 +1,7 @@
 """Brings the tasks of benchmarks to A2A agents, and scores what they make of them.
 
 The folders with a `benchmark` module are benchmarks, each an implementation of
-`benchmark.Benchmark`, and none imports another. They stand above `a2a`, which calls agents; the modules beside the folders
-are what all share, and `testing` has agents to be called. Of `evals` only `trace`, `outcome` and
-`diagnosis` may be imported, and of our other packages nothing.
+`benchmark.Benchmark`, and none imports another. They stand above `a2a`, which calls agents; the
+modules beside the folders are what all share. Of `evals` only `trace`, `outcome` and `diagnosis` may
+be imported, and of our other packages nothing.
 """

@@ -14,7 +14,6 @@ ONLY_IN = {
     "google.adk": ("adk_agent/workflow/",),
     "a2a.server": (
         "adk_agent/service/",
-        "tau_bridge/testing/",
         "tau_bridge/a2a/proxy/",
         "purple_agent/",
     ),

@@ -16,8 +16,8 @@ from adk_agent.runs.store import load_trials
 from purple_agent.reference.server import build_reference_app
 from purple_agent.settings import ModelChoice, ReferenceSettings
 from tau_bridge.tau2.data import open_source
-from tau_bridge.testing import serve
-from tau_bridge.testing.serving import closed_port
+from tests.fakes import serve
+from tests.fakes.serving import closed_port
 from tests.purple_agent.minds.scripted_model import ScriptedModel, player
 
 # What pydantic says of litellm's types, where another test has loaded litellm before.

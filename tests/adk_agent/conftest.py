@@ -14,7 +14,6 @@ from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.requests.reader import Vocabulary, read_request
-from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
 from evals.judge.evaluator import JudgeEvaluator
@@ -24,7 +23,8 @@ from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import open_benchmarks
 from tau_bridge.tau2.data import open_source
-from tau_bridge.testing import raw_agent, serve
+from tests.fakes import raw_agent, serve
+from tests.fakes.runtime import manual_runtime
 
 REPOSITORY = Path(__file__).parents[2]
 

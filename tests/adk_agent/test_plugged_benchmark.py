@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adk_agent.cli.main import main
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 PACKAGE = re.search(r"<!-- file: trivia.py -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[

@@ -21,9 +21,9 @@ from adk_agent.core.settings import Settings
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import run_ids
-from adk_agent.testing import chat_model
 from adk_agent.tools import MAX_RUNNING, EvaluationTools
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tests.fakes import closed_port, scripted_agent, serve
+from tests.fakes.runtime import chat_model
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

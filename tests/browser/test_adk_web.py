@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tau_bridge.testing import raw_agent, serve
+from tests.fakes import raw_agent, serve
 
 pytestmark = pytest.mark.timeout(300)
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.timeout(300)
 PHONE, DESK = {"width": 320, "height": 640}, {"width": 1280, "height": 900}

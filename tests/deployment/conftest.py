@@ -12,11 +12,11 @@ from adk_agent.core.model_choice import ModelChoice
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.requests.agentbeats import read_agentbeats
 from adk_agent.requests.reader import Vocabulary
-from adk_agent.testing import manual_runtime
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import open_benchmarks
+from tests.fakes.runtime import manual_runtime
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from tau_bridge.testing import closed_port, raw_agent, scripted_agent, serve
+from tests.fakes import closed_port, raw_agent, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

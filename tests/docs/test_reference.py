@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
+from ground_truth import Label
 from pydantic import AliasChoices
 
 from adk_agent.cli.main import build_parser
@@ -46,8 +47,6 @@ from adk_agent.service.sweep import KEPT_DAYS
 from evals.base import Evaluation, EvaluationContext, Tier
 from evals.diagnosis import ReplyFormat
 from evals.graph.findings import Thresholds
-from evals.graph.ground_truth import Label
-from evals.graph.planting import Pathology
 from evals.graph.rewiring import MANY_AGENTS, MAX_AGENTS, SAMPLES, SAMPLES_OF_MANY
 from evals.judge.detection import DETECTORS
 from evals.judge.judgment import Quality
@@ -65,6 +64,7 @@ from tau_bridge.tau2.loop import Termination
 from tau_bridge.teams import teams
 from tau_bridge.trace_file import TraceEntry
 from tau_bridge.wire import ParsedReply
+from tests.fakes.planting import Pathology
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -66,7 +66,7 @@ NEEDED = (
     "rich._emoji_codes",
     "rich.live",
     "rich.progress",
-    "tau_bridge.testing",
+    "tests.fakes",
     "tau_bridge.tau2.data",
     "uvicorn.lifespan.on",
     "uvicorn.protocols.http.h11_impl",

@@ -9,7 +9,7 @@ import sys
 import httpx
 import pytest
 
-from tau_bridge.testing import closed_port
+from tests.fakes import closed_port
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

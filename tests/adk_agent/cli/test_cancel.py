@@ -9,7 +9,7 @@ import pytest
 from adk_agent.core.errors import RequestError, RunCanceledError
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.tracking import read_status, request_cancel
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

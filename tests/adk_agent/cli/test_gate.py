@@ -9,7 +9,7 @@ from adk_agent.cli.main import main
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, TrialRow, tables
-from adk_agent.testing import ManualClock
+from tests.fakes.runtime import ManualClock
 
 ORIGIN = DataOrigin(source="test", revision="1")
 

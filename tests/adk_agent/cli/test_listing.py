@@ -8,10 +8,10 @@ import pytest
 from adk_agent.cli.listing import LISTS
 from adk_agent.cli.main import main
 from adk_agent.runs.tracking import tracked_run
-from adk_agent.testing import manual_runtime
 from tau_bridge.business.scenarios import scenarios
 from tau_bridge.exercises import questions
 from tau_bridge.teams import teams
+from tests.fakes.runtime import manual_runtime
 
 INSTALLED = sys.executable
 

@@ -7,7 +7,7 @@ import pytest
 from adk_agent.core.errors import PreflightError
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.tracking import tracked_run
-from adk_agent.testing import manual_runtime
+from tests.fakes.runtime import manual_runtime
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

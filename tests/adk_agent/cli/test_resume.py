@@ -26,12 +26,12 @@ from adk_agent.runs.results import results_so_far
 from adk_agent.runs.retry import is_repeated
 from adk_agent.runs.store import RunManifest, RunStore, load_trials
 from adk_agent.runs.tracking import read_status, run_ids, tracked_run
-from adk_agent.testing import manual_runtime
 from evals.outcome import Fault
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.seeds import trial_seeds
-from tau_bridge.testing import http_status, scripted_agent, serve
+from tests.fakes import http_status, scripted_agent, serve
+from tests.fakes.runtime import manual_runtime
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 NOBODY = 65_534

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tests.fakes import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -206,7 +206,7 @@ def test_offline_uses_no_model_and_says_so(greenroom, tmp_path):
 
 
 def test_a_bearer_token_reaches_the_agent_and_no_file(greenroom, tmp_path):
-    from tau_bridge.testing import RequestLog
+    from tests.fakes import RequestLog
 
     token = tmp_path / "token"
     token.write_text("hush-hush\n")

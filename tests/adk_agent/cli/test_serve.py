@@ -11,7 +11,7 @@ from adk_agent.cli.serve import address_of, network_policy
 from adk_agent.core.settings import Settings
 from adk_agent.service.listening import bound_socket
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.testing import closed_port
+from tests.fakes import closed_port
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

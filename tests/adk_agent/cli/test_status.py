@@ -8,7 +8,7 @@ import pytest
 
 from adk_agent.results.progress import Progress
 from adk_agent.runs.tracking import run_ids, tracked_run
-from adk_agent.testing import manual_runtime
+from tests.fakes.runtime import manual_runtime
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

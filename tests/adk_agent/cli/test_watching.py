@@ -14,8 +14,8 @@ from adk_agent.results.progress import Progress
 from adk_agent.results.standing import EndedTrial, Standing
 from adk_agent.runs.tracking import read_status, tracked_run
 from adk_agent.runs.trial_lines import TrialLines
-from adk_agent.testing import manual_runtime
 from evals.statistics import interval_of_mean
+from tests.fakes.runtime import manual_runtime
 
 CLOCK = manual_runtime().clock
 ROW = {

@@ -14,10 +14,10 @@ from adk_agent.core.models import LiteLlmCompletion, ModelSpec
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
-from adk_agent.testing import chat_model
 from tau_bridge.completion import CompletionResult
 from tau_bridge.messages import ToolCall
-from tau_bridge.testing import serve
+from tests.fakes import serve
+from tests.fakes.runtime import chat_model
 
 KEY = "sk-very-secret"
 HELLO = [{"role": "user", "content": "hello"}]

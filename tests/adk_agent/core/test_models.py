@@ -15,10 +15,10 @@ from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.draft import SelectorDraft
 from adk_agent.runs.store import load_report, load_trials
-from adk_agent.testing import chat_model
 from evals.trace import CallType
-from tau_bridge.testing import closed_port, serve
 from tests.adk_agent.served_models import KEY, configured, said
+from tests.fakes import closed_port, serve
+from tests.fakes.runtime import chat_model
 
 pytestmark = [
     # litellm and its aiohttp transport, as of litellm 1.106.

@@ -18,8 +18,8 @@ from adk_agent.results.leaderboard import leaderboard_row
 from adk_agent.runs.store import load_trials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.testing import hangs, http_status, jsonrpc_error, raw_agent, serve, task_event
-from tau_bridge.testing.agents import card_route
+from tests.fakes import hangs, http_status, jsonrpc_error, raw_agent, serve, task_event
+from tests.fakes.agents import card_route
 
 CREATE = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Important Meeting"}}
 WRONG = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Lunch"}}

@@ -8,7 +8,7 @@ from evals.outcome import Component, Scored, TaskResult
 from tau_bridge.benchmark import Benchmark, Played, TaskInfo
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tests.fakes import closed_port, scripted_agent, serve
 
 
 class Staged(Benchmark):

@@ -8,8 +8,8 @@ from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
 from tau_bridge.business.benchmark import TOOLS
 from tau_bridge.business.scenarios import scenarios
-from tau_bridge.business.testing import GoldPlayer
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
+from tests.fakes.gold_player import GoldPlayer
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

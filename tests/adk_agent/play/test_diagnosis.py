@@ -15,7 +15,6 @@ from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.evaluation import evaluate
 from adk_agent.play.regrade import regrade
 from adk_agent.runs.store import load_trials
-from adk_agent.testing import manual_runtime
 from evals.diagnosis import Departure
 from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import scenarios
@@ -28,8 +27,9 @@ from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
-from tau_bridge.testing import auth_required, http_500, rejects, scripted_agent, serve
 from tau_bridge.wire import parse_reply
+from tests.fakes import auth_required, http_500, rejects, scripted_agent, serve
+from tests.fakes.runtime import manual_runtime
 
 REPOSITORY = Path(__file__).parents[3]
 PARITY = os.environ.get("GREENROOM_PARITY_DIR")

@@ -14,7 +14,8 @@ from adk_agent.runs.tracking import read_status, request_cancel
 from evals.trace import CallType
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentTimeoutError, DataError
-from tau_bridge.testing import (
+from tests.adk_agent.play.task_creator import creates_the_task
+from tests.fakes import (
     RequestLog,
     auth_required,
     closed_port,
@@ -24,7 +25,6 @@ from tau_bridge.testing import (
     scripted_agent,
     serve,
 )
-from tests.adk_agent.play.task_creator import creates_the_task
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from foreign_agents.model import reply
 
 from adk_agent.play.evaluation import evaluate
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 
 async def test_the_rules_use_tools_and_read_their_results_as_json(make_deps, make_plan):

@@ -14,7 +14,7 @@ from adk_agent.runs.store import load_manifest
 from evals.outcome import Component, Scored, TaskResult
 from tau_bridge.benchmark import PASS_HAT_K, Benchmark, Headline, Played, TaskInfo
 from tau_bridge.benchmarks import Benchmarks
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 ATTACK = {"calm": "none", "forged": "letter", "bribed": "letter"}
 

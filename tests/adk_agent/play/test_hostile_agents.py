@@ -11,8 +11,8 @@ from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.errors import AgentSilentError
-from tau_bridge.testing import scripted_agent, serve
-from tau_bridge.testing.behaviours import CATALOGUE
+from tests.fakes import scripted_agent, serve
+from tests.fakes.behaviours import CATALOGUE
 
 CREATE = {
     "name": "create_task",

@@ -6,9 +6,9 @@ import pytest
 
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
-from adk_agent.testing import chat_model
-from tau_bridge.testing import serve
 from tests.adk_agent.served_models import configured, said
+from tests.fakes import serve
+from tests.fakes.runtime import chat_model
 
 pytestmark = [
     # litellm and its aiohttp transport, as of litellm 1.106.

@@ -10,7 +10,7 @@ from adk_agent.results.markdown import explained
 from adk_agent.results.outcome import Problem
 from adk_agent.runs import store
 from adk_agent.runs.tracking import request_cancel
-from tau_bridge.testing import closed_port
+from tests.fakes import closed_port
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

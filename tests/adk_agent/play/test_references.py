@@ -13,7 +13,7 @@ from adk_agent.play.references import ReferenceBook
 from adk_agent.results.leaderboard import leaderboard_row
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import HarnessError
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tests.fakes import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

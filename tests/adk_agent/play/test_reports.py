@@ -7,7 +7,7 @@ import pytest
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
 from evals.trace import CALLER_KIND, USER, CallType, Provenance
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 CREATE = {
     "name": "create_task",

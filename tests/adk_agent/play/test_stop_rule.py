@@ -12,8 +12,8 @@ from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.stop_rule import FIGURES, EarlyStop, in_fair_order, parse_stop_rule
 from adk_agent.results.standing import EndedTrial, Standing
 from adk_agent.runs.jobs import jobs_of
-from adk_agent.testing import ManualClock
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
+from tests.fakes.runtime import ManualClock
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 

@@ -21,7 +21,7 @@ from evals.driver import EvaluatorRegistry
 from evals.graph import schedule
 from evals.graph.evaluator import GraphEvaluator
 from tau_bridge.teams import teams
-from tau_bridge.testing import closed_port, scripted_agent, serve
+from tests.fakes import closed_port, scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

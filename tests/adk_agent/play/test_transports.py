@@ -11,7 +11,7 @@ from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

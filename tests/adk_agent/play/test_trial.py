@@ -8,7 +8,8 @@ import pytest
 from adk_agent.play.evaluation import evaluate
 from adk_agent.runs.store import load_trials
 from evals.trace import CallType
-from tau_bridge.testing import (
+from tests.adk_agent.play.task_creator import DONE, creates_the_task
+from tests.fakes import (
     RequestLog,
     auth_required,
     drops_connection,
@@ -22,7 +23,6 @@ from tau_bridge.testing import (
     scripted_agent,
     serve,
 )
-from tests.adk_agent.play.task_creator import DONE, creates_the_task
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

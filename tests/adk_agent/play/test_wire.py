@@ -4,8 +4,8 @@ import json
 import re
 
 from adk_agent.play.evaluation import evaluate
-from tau_bridge.testing import scripted_agent, serve
 from tau_bridge.wire import MESSAGES_LINE
+from tests.fakes import scripted_agent, serve
 
 
 def call(name, **arguments):

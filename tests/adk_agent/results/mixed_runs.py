@@ -3,7 +3,7 @@
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, ReferencePlay, TrialRow, tables
-from adk_agent.testing import ManualClock
+from tests.fakes.runtime import ManualClock
 
 AGENT = "http://agent:9010"
 ORIGIN = DataOrigin(source="test", revision="1")

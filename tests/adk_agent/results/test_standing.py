@@ -3,7 +3,7 @@
 import asyncio
 
 from adk_agent.play.evaluation import evaluate
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 

@@ -24,8 +24,8 @@ from adk_agent.runs.store import (
     load_trials,
 )
 from adk_agent.runs.tracking import read_status, tracked_run
-from adk_agent.testing import ManualClock
 from evals.trace import Trace
+from tests.fakes.runtime import ManualClock
 
 RUN = "run-1"
 SEEDS = (11, 12, 13)

@@ -28,9 +28,9 @@ from adk_agent.core.settings import Settings
 from adk_agent.service.options import ServiceOptions, TaskStoreChoice
 from adk_agent.service.server import build_service
 from adk_agent.service.serving import StoppingServer, server_config
-from tau_bridge.testing import serve
-from tau_bridge.testing.serving import listening_socket
 from tests.adk_agent.service.conversations import TIMEOUT_S, Caller
+from tests.fakes import serve
+from tests.fakes.serving import listening_socket
 
 SECRET = "hunter2-planted"
 HEADERS_1_0 = {"A2A-Version": "1.0"}

@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tau_bridge.testing import RequestLog
+from tests.fakes import RequestLog
 
 
 class Hook:

@@ -20,7 +20,7 @@ from adk_agent.service.callers import Callers
 from adk_agent.service.options import ServiceOptions
 from adk_agent.service.server import build_service
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.testing import closed_port, serve
+from tests.fakes import closed_port, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -22,7 +22,7 @@ from adk_agent.service.front_door import FrontDoor, Service
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.options import ServiceOptions
 from adk_agent.service.serving import serve
-from tau_bridge.testing.serving import listening_socket
+from tests.fakes.serving import listening_socket
 
 CARD = build_card("http://127.0.0.1:1/", version="1")
 

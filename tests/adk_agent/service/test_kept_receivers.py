@@ -22,7 +22,7 @@ from adk_agent.service.push import LEFT_AT_ONCE
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import context_of, new_stores, opened
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.testing import RequestLog, closed_port, serve
+from tests.fakes import RequestLog, closed_port, serve
 
 WORKING, COMPLETED = TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED
 

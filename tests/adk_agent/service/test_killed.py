@@ -26,8 +26,8 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.settings import Settings
 from adk_agent.service.options import ServiceOptions, TaskStoreChoice
 from adk_agent.service.server import build_service
-from tau_bridge.testing import scripted_agent, serve
-from tau_bridge.testing.serving import listening_socket
+from tests.fakes import scripted_agent, serve
+from tests.fakes.serving import listening_socket
 
 KILLS, AT_ONCE = 8, 4
 """Each kill hits all evaluations that go on: 32 moments."""

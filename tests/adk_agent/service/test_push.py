@@ -3,8 +3,8 @@
 import pytest
 
 from tau_bridge.a2a.policy import NetworkPolicy
-from tau_bridge.testing import closed_port, serve
 from tests.adk_agent.service.hooks import Hook, configuration
+from tests.fakes import closed_port, serve
 
 
 def test_every_event_is_told_in_order_with_the_token(client):

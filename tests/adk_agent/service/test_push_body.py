@@ -3,8 +3,8 @@
 import pytest
 from a2a.compat.v0_3.types import Task as Task03
 
-from tau_bridge.testing import serve
 from tests.adk_agent.service.hooks import Hook
+from tests.fakes import serve
 
 
 @pytest.mark.parametrize("binding", ["json-rpc", "rest", "json-rpc, later"])

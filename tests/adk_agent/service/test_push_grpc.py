@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from adk_agent.service.listening import bound_socket
 from adk_agent.service.options import GrpcAddress
-from tau_bridge.testing import serve
+from tests.fakes import serve
 
 grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
 

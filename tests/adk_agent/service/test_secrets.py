@@ -16,7 +16,7 @@ from starlette.routing import Route
 from adk_agent.cli.main import main
 from adk_agent.service.listening import bound_socket
 from tau_bridge.a2a.extensions import TRACEABILITY_KEY
-from tau_bridge.testing import closed_port, serve
+from tests.fakes import closed_port, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -14,7 +14,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentFailedError, AgentRejectedError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import closed_port, serve
+from tests.fakes import closed_port, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -12,7 +12,7 @@ from adk_agent.service.agent_card import build_card
 from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stopping import STOPPED, StoppableExecutor
 from adk_agent.service.stores import BoundedTaskStore, context_of
-from adk_agent.testing import manual_runtime
+from tests.fakes.runtime import manual_runtime
 
 
 async def two_trials(run_id):

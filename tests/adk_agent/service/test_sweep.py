@@ -8,8 +8,8 @@ from a2a.types import TaskState
 
 from adk_agent.service.stores import BoundedTaskStore, context_of, new_task_store, opened
 from adk_agent.service.sweep import KEPT_DAYS, nothing, sweep
-from adk_agent.testing import manual_runtime
 from tests.adk_agent.service.kept_tasks import a_task
+from tests.fakes.runtime import manual_runtime
 
 NOW = manual_runtime().clock.now
 

@@ -15,7 +15,7 @@ from adk_agent.core.settings import Settings
 from adk_agent.runs.store import load_report, load_trials
 from adk_agent.runs.tracking import read_status, run_ids
 from adk_agent.service.server import build_app
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from starlette.routing import Route
 
 from adk_agent.service.whole_numbers import WholeNumbers, with_whole_numbers
-from tau_bridge.testing import serve
+from tests.fakes import serve
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -4,7 +4,7 @@ import pytest
 
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.markdown import explained
-from adk_agent.workflow.testing import ScriptedModel
+from tests.fakes.adk_model import ScriptedModel
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -9,7 +9,7 @@ from google.adk.workflow import START, Workflow
 from adk_agent.results.markdown import explained
 from adk_agent.workflow.agents import NAME, build_agents
 from adk_agent.workflow.session import WorkflowPipeline
-from adk_agent.workflow.testing import ScriptedModel
+from tests.fakes.adk_model import ScriptedModel
 
 pytestmark = [pytest.mark.prototype, pytest.mark.usefixtures("quick_start")]
 

@@ -8,7 +8,7 @@ from adk_agent.requests.draft import SelectorDraft
 from adk_agent.requests.reader import Refusal
 from adk_agent.results.outcome import Problem
 from adk_agent.runs.store import load_report
-from adk_agent.workflow.testing import ScriptedModel
+from tests.fakes.adk_model import ScriptedModel
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

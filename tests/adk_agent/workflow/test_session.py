@@ -6,7 +6,7 @@ from adk_agent.runs import store
 from adk_agent.runs.store import load_report
 from adk_agent.workflow.sequence import build_root_agent
 from adk_agent.workflow.session import WorkflowPipeline
-from adk_agent.workflow.testing import ScriptedModel
+from tests.fakes.adk_model import ScriptedModel
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

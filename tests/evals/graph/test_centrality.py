@@ -12,7 +12,7 @@ from evals.graph.centrality import (
     PageRank,
 )
 from evals.graph.metric import Undefined, check_metric, value_of
-from evals.graph.testing import team_of
+from tests.fakes.teams import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from evals.graph.centralization import (
 )
 from evals.graph.load import LoadEntropy, LoadGini
 from evals.graph.metric import Undefined, check_metric
-from evals.graph.testing import team_of
+from tests.fakes.teams import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from ground_truth import BEGIN, TraceSource, read_ground_truth, trace_of
 from pydantic import ValidationError
 
-from evals.graph.ground_truth import BEGIN, TraceSource, read_ground_truth, trace_of
 from evals.trace import CallType
 
 FILE = Path(__file__).parents[3] / "data/ground_truth.json"

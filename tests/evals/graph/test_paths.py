@@ -10,7 +10,7 @@ from evals.graph.paths import (
     GlobalEfficiency,
     ReachableFraction,
 )
-from evals.graph.testing import team_of
+from tests.fakes.teams import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -17,8 +17,8 @@ from evals.graph.catalogue import builtin_metrics
 from evals.graph.evaluator import GraphEvaluator, measured
 from evals.graph.interactions import Interactions
 from evals.graph.metric import MetricRegistry
-from evals.graph.planting import LEAST_AGENTS, MOST_DOSE, Pathology, Topology, clean_trace, plant
 from evals.trace import CallType, InteractionStep, Trace
+from tests.fakes.planting import LEAST_AGENTS, MOST_DOSE, Pathology, Topology, clean_trace, plant
 
 PATHOLOGIES = get_args(Pathology)
 SEEDS = range(12)

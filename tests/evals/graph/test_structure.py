@@ -14,7 +14,7 @@ from evals.graph.structure import (
     Modularity,
     WeightedReciprocity,
 )
-from evals.graph.testing import team_of
+from tests.fakes.teams import team_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -4,15 +4,15 @@ from itertools import combinations, permutations
 from typing import get_args
 
 import pytest
+from ground_truth import CoordinationClass, Label, class_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.graph.catalogue import builtin_metrics
 from evals.graph.evaluator import measured
 from evals.graph.findings import Thresholds
-from evals.graph.ground_truth import CoordinationClass, Label, class_of
 from evals.graph.labels import NEEDED, labels_of
-from evals.graph.testing import team_of
+from tests.fakes.teams import team_of
 
 SIZES = range(3, 13)
 

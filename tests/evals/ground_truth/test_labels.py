@@ -5,16 +5,16 @@ from fractions import Fraction
 from typing import get_args
 
 import pytest
-
-from evals.base import EvaluationContext
-from evals.graph.evaluator import GraphEvaluator
-from evals.graph.ground_truth import (
+from ground_truth import (
     CoordinationClass,
     Label,
     class_of,
     read_ground_truth,
     trace_of,
 )
+
+from evals.base import EvaluationContext
+from evals.graph.evaluator import GraphEvaluator
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from evals.judge.digest import tokens_of
 from evals.judge.evaluator import JudgeEvaluator
 from evals.judge.judgment import LLMJudgment, schema_of
 from evals.judge.prompt import CRITERIA, MIN_TOKEN_BUDGET
-from evals.judge.testing import ScriptedModel
 from evals.trace import Trace
+from tests.fakes.judge_model import ScriptedModel
 
 GOOD = {
     "overall_score": 0.7,

@@ -15,9 +15,9 @@ from evals.graph.evaluator import GraphEvaluator
 from evals.judge.evaluator import WITHHELD, JudgeEvaluator
 from evals.judge.flags import flags_of
 from evals.judge.judgment import LLMJudgment
-from evals.judge.testing import ScriptedModel
 from evals.outcome import Unscored
 from tests.evals.judge.team_of_four import HOSTILE, star
+from tests.fakes.judge_model import ScriptedModel
 
 TEXTS = json.loads(Path(__file__).with_name("appeals.json").read_text("ascii"))
 

@@ -15,9 +15,9 @@ from evals.judge.judgment import LLMJudgment, schema_of
 from evals.judge.modes import FailureModesEvaluator
 from evals.judge.prompt import CRITERIA, TOKEN_BUDGET
 from evals.judge.quoting import quoted, shown_id
-from evals.judge.testing import ScriptedModel
 from evals.latency import LatencyEvaluator
 from evals.trace import CallType, Trace
+from tests.fakes.judge_model import ScriptedModel
 
 BATTERY = [
     pytest.param(entry["text"] * entry.get("times", 1), id=f"{number}-{entry['kind']}")

@@ -6,9 +6,9 @@ import pytest
 
 from evals.judge.digest import tokens_of
 from evals.judge.modes import FAILURE_MODES
-from evals.judge.testing import ScriptedModel
 from evals.trace import Trace
 from tests.evals.judge.verdicts import modes
+from tests.fakes.judge_model import ScriptedModel
 
 BY_CALLS = {"1.3", "1.5", "2.1", "2.5", "3.1"}
 ABSENT = '{"verdict": "absent", "reason": "nothing of the kind", "step_ids": []}'

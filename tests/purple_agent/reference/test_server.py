@@ -11,7 +11,7 @@ import pytest
 from purple_agent.reference.server import build_reference_app
 from purple_agent.settings import ReferenceSettings
 from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI
-from tau_bridge.testing import serve
+from tests.fakes import serve
 from tests.purple_agent.toolbox.servers import PlainServer, described
 
 POLICY = {

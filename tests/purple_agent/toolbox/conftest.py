@@ -10,7 +10,7 @@ from purple_agent.toolbox.http import HttpTools
 from purple_agent.toolbox.limits import ToolLimits
 from purple_agent.toolbox.opening import ToolOpener
 from purple_agent.toolbox.places import read_place
-from tau_bridge.testing.serving import closed_port, serve
+from tests.fakes.serving import closed_port, serve
 from tests.purple_agent.toolbox.servers import LIMITS, McpPlace, PlainServer, serving_mcp
 
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from purple_agent.case import Case, Dialect, Incoming, Session, ToolCall
 from purple_agent.toolbox.limits import ToolLimits
-from tau_bridge.testing.serving import RequestLog, serve
+from tests.fakes.serving import RequestLog, serve
 
 LIMITS = ToolLimits(timeout_s=20, max_bytes=100_000, retry_wait_s=0.0)
 HURRIED = ToolLimits(timeout_s=0.2, max_bytes=100_000, max_retries=0)

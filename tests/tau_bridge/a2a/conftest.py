@@ -16,7 +16,7 @@ from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import serve
+from tests.fakes import serve
 
 Serving = Callable[[ASGIApp], str]
 

@@ -16,7 +16,7 @@ from tau_bridge.a2a.adk import MOST_MISSED
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentError, AgentFailedError, AgentProtocolError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing.hostile import raw_agent, sse, task_event
+from tests.fakes.hostile import raw_agent, sse, task_event
 
 from .conftest import Serving
 

@@ -9,7 +9,7 @@ from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentError, AgentSilentError, AgentTimeoutError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing.behaviours import CATALOGUE, Behaviour
+from tests.fakes.behaviours import CATALOGUE, Behaviour
 
 PATIENT = MessengerLimits(
     timeout_s=20.0,

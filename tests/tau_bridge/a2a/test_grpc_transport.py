@@ -28,7 +28,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import closed_port, raw_grpc_agent, scripted_agent
+from tests.fakes import closed_port, raw_grpc_agent, scripted_agent
 
 from .conftest import Serving
 
@@ -44,8 +44,8 @@ from a2a.types.a2a_pb2_grpc import (  # noqa: E402
 )
 
 from tau_bridge.a2a.grpc_transport import open_grpc  # noqa: E402
-from tau_bridge.testing.agents import card_for, card_route  # noqa: E402
-from tau_bridge.testing.grpc_serving import serve_grpc  # noqa: E402
+from tests.fakes.agents import card_for, card_route  # noqa: E402
+from tests.fakes.grpc_serving import serve_grpc  # noqa: E402
 
 BRISK = MessengerLimits(retry_wait_s=0.001, settle_s=0.01, poll_interval_s=0.001)
 

@@ -12,7 +12,7 @@ from tau_bridge.a2a.policy import Gate, NetworkPolicy
 from tau_bridge.a2a.pool import PooledTransport
 from tau_bridge.errors import AgentReplyTooLargeError, AgentSilentError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, keeps_stream_open, never_ends, scripted_agent
+from tests.fakes import RequestLog, keeps_stream_open, never_ends, scripted_agent
 
 from .conftest import Serving
 

@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from tau_bridge import errors, testing
+from tau_bridge import errors
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.replies import ReplyFold
 from tau_bridge.recorder import TraceRecorder
+from tests import fakes
 
 from .conftest import Serving
 
@@ -45,7 +46,7 @@ async def failure_of(url: str, messenger: Messenger, recorder: TraceRecorder) ->
 async def test_a_jsonrpc_error_keeps_its_code(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder, code: int, streaming: bool
 ) -> None:
-    url = serving(testing.jsonrpc_error(code, "the agent's words", streaming=streaming))
+    url = serving(fakes.jsonrpc_error(code, "the agent's words", streaming=streaming))
     error = await failure_of(url, messenger, recorder)
     assert isinstance(error, errors.AgentProtocolError)
     assert error.code == code
@@ -55,7 +56,7 @@ async def test_a_jsonrpc_error_keeps_its_code(
 async def test_a_method_that_is_not_there_is_a_wrong_door_and_not_the_agents_error(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder
 ) -> None:
-    url = serving(testing.jsonrpc_error(-32601, "no such method"))
+    url = serving(fakes.jsonrpc_error(-32601, "no such method"))
     error = await failure_of(url, messenger, recorder)
     assert isinstance(error, errors.AgentAccessError)
     assert (error.code, error.fault) == (-32601, "infrastructure")
@@ -64,7 +65,7 @@ async def test_a_method_that_is_not_there_is_a_wrong_door_and_not_the_agents_err
 async def test_nobody_there_is_said_in_plain_words(
     messenger: Messenger, recorder: TraceRecorder
 ) -> None:
-    with testing.closed_port() as url:
+    with fakes.closed_port() as url:
         error = await failure_of(url, messenger, recorder)
     assert type(error) is errors.AgentUnreachableError
     assert "check that the agent runs" in str(error)
@@ -73,7 +74,7 @@ async def test_nobody_there_is_said_in_plain_words(
 async def test_a_task_that_its_agent_forgot_is_a_protocol_error(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder
 ) -> None:
-    error = await failure_of(serving(testing.ends_early()), messenger, recorder)
+    error = await failure_of(serving(fakes.ends_early()), messenger, recorder)
     assert isinstance(error, errors.AgentProtocolError)
     assert error.code == -32601
     assert "asking for the task" in str(error)
@@ -83,7 +84,7 @@ async def test_a_task_that_its_agent_forgot_is_a_protocol_error(
 async def test_a_hundred_megabytes_are_not_read(
     serving: Serving, recorder: TraceRecorder, in_card: bool
 ) -> None:
-    url = serving(testing.huge(100, in_card=in_card))
+    url = serving(fakes.huge(100, in_card=in_card))
     messenger = Messenger(limits=MessengerLimits(max_reply_bytes=MEBIBYTE, max_card_bytes=MEBIBYTE))
     tracemalloc.start()
     try:
@@ -103,7 +104,7 @@ async def test_a_hundred_megabytes_are_not_read(
 async def test_a_compressed_answer_is_refused_unread(
     serving: Serving, messenger: Messenger, recorder: TraceRecorder
 ) -> None:
-    url = serving(testing.gzip_bomb(20))
+    url = serving(fakes.gzip_bomb(20))
     error = await failure_of(url, messenger, recorder)
     assert isinstance(error, errors.AgentProtocolError)
     assert "gzip" in str(error)
@@ -114,7 +115,7 @@ async def test_an_announced_length_is_enough_to_refuse_an_answer(
     serving: Serving, recorder: TraceRecorder
 ) -> None:
     messenger = Messenger(limits=MessengerLimits(max_reply_bytes=1000))
-    url = serving(testing.says(b"x" * 1001))
+    url = serving(fakes.says(b"x" * 1001))
     error = await failure_of(url, messenger, recorder)
     await messenger.aclose()
     assert type(error) is errors.AgentReplyTooLargeError
@@ -124,9 +125,9 @@ async def test_an_announced_length_is_enough_to_refuse_an_answer(
 async def test_an_answer_of_exactly_the_limit_is_read(
     serving: Serving, recorder: TraceRecorder
 ) -> None:
-    body = testing.sse({"message": {"messageId": "m", "contextId": "c", "parts": [{"text": "hi"}]}})
+    body = fakes.sse({"message": {"messageId": "m", "contextId": "c", "parts": [{"text": "hi"}]}})
     messenger = Messenger(limits=MessengerLimits(max_reply_bytes=len(body)))
-    reply = await messenger.conversation(serving(testing.says(body)), recorder=recorder).send("x")
+    reply = await messenger.conversation(serving(fakes.says(body)), recorder=recorder).send("x")
     await messenger.aclose()
     assert reply.text == "hi"
 
@@ -135,7 +136,7 @@ def talkative(chars: int, *, as_data: bool = False) -> ASGIApp:
     """Answers every message with that many characters, in the text or in a data part."""
     content: Any = {"a": "x" * (chars - len('{"a": ""}'))} if as_data else "x" * chars
     way: Any = "artifact_data" if as_data else "artifact_text"
-    return testing.scripted_agent(lambda _text, _context: content, reply_transport=way)
+    return fakes.scripted_agent(lambda _text, _context: content, reply_transport=way)
 
 
 @pytest.mark.parametrize("as_data", [False, True])
@@ -189,15 +190,15 @@ async def test_a_task_that_grows_with_each_look_at_it_is_given_up(
 
     async def answer(request: Request) -> Response:
         if (await request.json())["method"] == "SendStreamingMessage":
-            body = testing.sse(testing.task_event("TASK_STATE_WORKING"))
+            body = fakes.sse(fakes.task_event("TASK_STATE_WORKING"))
             return Response(body, media_type="text/event-stream")
         artifact = {"artifactId": f"a{next(looks)}", "parts": [{"text": "x" * 500}]}
-        result = testing.task_event("TASK_STATE_WORKING", artifacts=[artifact])["task"]
+        result = fakes.task_event("TASK_STATE_WORKING", artifacts=[artifact])["task"]
         return JSONResponse({"jsonrpc": "2.0", "id": "1", "result": result})
 
     limits = MessengerLimits(max_reply_bytes=2000, poll_interval_s=0.001, settle_s=0.01)
     messenger = Messenger(limits=limits)
-    error = await failure_of(serving(testing.raw_agent(answer)), messenger, recorder)
+    error = await failure_of(serving(fakes.raw_agent(answer)), messenger, recorder)
     await messenger.aclose()
     assert type(error) is errors.AgentReplyTooLargeError
     assert recorder.trace().steps[0].additional_attributes["polls"] == "4"
@@ -207,9 +208,9 @@ async def test_a_task_that_grows_with_each_look_at_it_is_given_up(
 async def test_an_answer_has_a_limit_of_events(
     serving: Serving, recorder: TraceRecorder, working: int, is_read: bool
 ) -> None:
-    events = [testing.task_event("TASK_STATE_WORKING")] * working
-    events.append(testing.task_event("TASK_STATE_COMPLETED"))
-    url = serving(testing.says(b"".join(map(testing.sse, events))))
+    events = [fakes.task_event("TASK_STATE_WORKING")] * working
+    events.append(fakes.task_event("TASK_STATE_COMPLETED"))
+    url = serving(fakes.says(b"".join(map(fakes.sse, events))))
     messenger = Messenger(limits=MessengerLimits(max_events=10))
     if is_read:
         reply = await messenger.conversation(url, recorder=recorder).send("hello")
@@ -227,7 +228,7 @@ class Undying:
     def __init__(self, *, heeds: bool = True) -> None:
         self.asked: list[tuple[str, str | None]] = []
         self._heeds = heeds
-        self.app = testing.raw_agent(self._answer)
+        self.app = fakes.raw_agent(self._answer)
 
     async def _answer(self, request: Request) -> Response:
         call = await request.json()
@@ -236,11 +237,11 @@ class Undying:
             return StreamingResponse(self._events(), media_type="text/event-stream")
         if not self._heeds:
             await asyncio.Event().wait()
-        result = testing.task_event("TASK_STATE_CANCELED")["task"]
+        result = fakes.task_event("TASK_STATE_CANCELED")["task"]
         return JSONResponse({"jsonrpc": "2.0", "id": "1", "result": result})
 
     async def _events(self) -> AsyncIterator[bytes]:
-        yield testing.sse(testing.task_event("TASK_STATE_WORKING"))
+        yield fakes.sse(fakes.task_event("TASK_STATE_WORKING"))
         await asyncio.Event().wait()
 
 
@@ -293,7 +294,7 @@ async def test_messages_cancelled_in_their_first_moments_leave_no_socket_behind(
     recorder: TraceRecorder, card_is_known: bool
 ) -> None:
     before = open_files()
-    with testing.serve(testing.scripted_agent(lambda text, _context: text)) as url:
+    with fakes.serve(fakes.scripted_agent(lambda text, _context: text)) as url:
         for moment in range(12):
             messenger = Messenger()
             if card_is_known:
@@ -313,7 +314,7 @@ async def test_messages_cancelled_in_their_first_moments_leave_no_socket_behind(
 async def test_an_agent_that_is_gone_after_a_good_reply_is_unreachable(
     messenger: Messenger, recorder: TraceRecorder
 ) -> None:
-    with testing.serve(testing.scripted_agent(lambda text, _context: text)) as url:
+    with fakes.serve(fakes.scripted_agent(lambda text, _context: text)) as url:
         conversation = messenger.conversation(url, recorder=recorder)
         await conversation.send("hello")
     for _ in range(2):
@@ -332,9 +333,7 @@ async def test_a_conversation_goes_on_after_a_failure(
             raise ValueError("the agent broke")
         return word
 
-    conversation = messenger.conversation(
-        serving(testing.scripted_agent(answer)), recorder=recorder
-    )
+    conversation = messenger.conversation(serving(fakes.scripted_agent(answer)), recorder=recorder)
     first = await conversation.send("a")
     with pytest.raises(errors.AgentError):
         await conversation.send("b")

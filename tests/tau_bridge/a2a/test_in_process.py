@@ -11,15 +11,16 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
-from tau_bridge import errors, testing
+from tau_bridge import errors
 from tau_bridge.a2a.guard import Exchange, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, raw_agent, scripted_agent, sse, task_event
-from tau_bridge.testing.behaviours import CATALOGUE, Behaviour
-from tau_bridge.testing.raw import RawAgent
+from tests import fakes
+from tests.fakes import RequestLog, raw_agent, scripted_agent, sse, task_event
+from tests.fakes.behaviours import CATALOGUE, Behaviour
+from tests.fakes.raw import RawAgent
 
 from .test_behaviours import BOUND_S, IMPATIENT, PATIENT, named
 
@@ -218,7 +219,7 @@ async def test_a_caller_who_leaves_is_seen_to_leave(recorder: TraceRecorder) -> 
 async def test_an_application_is_called_at_its_address_alone(recorder: TraceRecorder) -> None:
     app = RequestLog(scripted_agent(lambda *_: "hi"))
     messenger = messenger_of(app)
-    with testing.closed_port() as nobody, pytest.raises(errors.AgentUnreachableError):
+    with fakes.closed_port() as nobody, pytest.raises(errors.AgentUnreachableError):
         await messenger.conversation(nobody, recorder=recorder).send("hello")
     assert app.requests == []
     await messenger.aclose()
@@ -263,7 +264,7 @@ async def test_the_lifespan_is_left_to_whoever_made_the_application(
 
 
 async def test_grpc_alone_cannot_be_called_without_a_port(recorder: TraceRecorder) -> None:
-    card = testing.card_route(bindings=("GRPC",))
+    card = fakes.card_route(bindings=("GRPC",))
     error = await failure_of(Starlette(routes=[card]), recorder)
     assert type(error) is errors.AgentAccessError
     assert "an agent in this process does not have" in str(error)

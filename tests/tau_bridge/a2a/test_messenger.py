@@ -23,7 +23,7 @@ from tau_bridge.errors import (
     AgentUnreachableError,
 )
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import (
+from tests.fakes import (
     RequestLog,
     changes_context,
     drops_kept_connections,

@@ -11,7 +11,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.patience import Patience
 from tau_bridge.errors import AgentError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, raw_agent, sse
+from tests.fakes import RequestLog, raw_agent, sse
 
 from .conftest import Serving
 

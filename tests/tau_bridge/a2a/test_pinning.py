@@ -13,8 +13,8 @@ from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.a2a.screening import guarded_client
 from tau_bridge.errors import AgentUnreachableError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import sse
-from tau_bridge.testing.raw import serve_raw, writes
+from tests.fakes import sse
+from tests.fakes.raw import serve_raw, writes
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + sse(
     {"message": {"messageId": "m", "parts": [{"text": "hi"}]}}

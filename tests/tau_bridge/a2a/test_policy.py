@@ -12,7 +12,7 @@ from tau_bridge.a2a.policy import Gate, NetworkPolicy
 from tau_bridge.a2a.screening import is_allowed
 from tau_bridge.errors import AgentForbiddenError, AgentUnreachableError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, scripted_agent
+from tests.fakes import RequestLog, scripted_agent
 
 from .conftest import Serving
 

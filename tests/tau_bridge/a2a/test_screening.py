@@ -16,8 +16,8 @@ from starlette.routing import Route
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.a2a.screening import guarded_client, is_allowed
 from tau_bridge.errors import AgentForbiddenError, AgentProtocolError, AgentReplyTooLargeError
-from tau_bridge.testing import RequestLog
-from tau_bridge.testing.raw import drips, serve_raw
+from tests.fakes import RequestLog
+from tests.fakes.raw import drips, serve_raw
 
 from .conftest import Serving
 

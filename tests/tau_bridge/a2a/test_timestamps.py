@@ -13,7 +13,7 @@ from starlette.routing import Route
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.timestamps import without_unreadable_timestamp
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing.agents import card_route
+from tests.fakes.agents import card_route
 
 from .conftest import Serving
 

@@ -12,8 +12,8 @@ from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.errors import AgentSilentError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, raw_agent, scripted_agent, sse, task_event
 from tau_bridge.trace_context import traceparent
+from tests.fakes import RequestLog, raw_agent, scripted_agent, sse, task_event
 
 from .conftest import Serving
 

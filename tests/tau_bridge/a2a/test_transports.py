@@ -18,7 +18,7 @@ from tau_bridge.errors import (
     AgentSilentError,
 )
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 Reaching = Callable[..., AbstractAsyncContextManager[tuple[Messenger, str]]]
 

@@ -4,7 +4,7 @@ import pytest
 
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.executors.cluster import connected
-from tau_bridge.testing import closed_port
+from tests.fakes import closed_port
 
 
 @pytest.mark.parametrize("address", ["ray://10.0.0.1:10001", "auto", "10.0.0.1:", ":6379"])

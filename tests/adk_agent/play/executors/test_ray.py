@@ -17,8 +17,8 @@ from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.executors.cluster import connected
 from adk_agent.runs.store import load_report, load_trials
 from adk_agent.runs.tracking import read_status
-from adk_agent.testing import manual_runtime
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
+from tests.fakes.runtime import manual_runtime
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 pytestmark = pytest.mark.timeout(400)

@@ -17,7 +17,7 @@ from adk_agent.play.executors.ray_executor import (
 )
 from adk_agent.play.team_access import TeamAccess
 from adk_agent.runs.jobs import jobs_of
-from tau_bridge.testing import scripted_agent, serve
+from tests.fakes import scripted_agent, serve
 
 HELP = "I cannot help with that."
 

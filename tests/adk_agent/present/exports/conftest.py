@@ -24,7 +24,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import Benchmark
 from tau_bridge.clock import Runtime
 from tau_bridge.seeds import trial_seeds
-from tau_bridge.testing import RequestLog, scripted_agent, serve
+from tests.fakes import RequestLog, scripted_agent, serve
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CREATE = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Important Meeting"}}

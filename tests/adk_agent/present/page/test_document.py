@@ -5,7 +5,6 @@ import json
 from adk_agent.play.evaluation import evaluate
 from adk_agent.present.page.writing import write_page
 from evals.trace import ASSESSOR
-from tau_bridge.testing import scripted_agent, serve
 from tests.adk_agent.present.page.kept_run import (
     INSTALLED,
     Seen,
@@ -17,6 +16,7 @@ from tests.adk_agent.present.page.kept_run import (
     text_of,
     unpacked,
 )
+from tests.fakes import scripted_agent, serve
 
 SECTIONS = ["verdict", "scores", "matrix", "latency", "teams", "trials", "failures", "skipped"]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u202e\x1b[2J\x00"

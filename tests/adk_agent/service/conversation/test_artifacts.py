@@ -6,8 +6,8 @@ import pytest
 
 from adk_agent.play.evaluation import evaluate
 from adk_agent.service.conversation.artifacts import report_data
-from tau_bridge.testing import http_status, serve
 from tests.adk_agent.service.conversations import row, state, words
+from tests.fakes import http_status, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -19,7 +19,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.traceability import find_response_traces, read_response_trace
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import serve
+from tests.fakes import serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

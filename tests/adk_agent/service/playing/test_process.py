@@ -26,8 +26,8 @@ from adk_agent.service.playing.process import ProcessPlayer
 from adk_agent.service.server import build_service
 from tau_bridge.clock import Runtime
 from tau_bridge.tau2.data import DataFolderError
-from tau_bridge.testing import scripted_agent, serve
 from tests.adk_agent.service.playing.orders import TIMEOUT_S, order
+from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 

@@ -15,7 +15,7 @@ from purple_agent.minds.model.completion import Completed, ProposedCall
 from purple_agent.minds.model.errors import ModelAnswerError, ModelCallError
 from purple_agent.minds.model.mind import ModelMind
 from purple_agent.settings import ModelChoice, ReferenceSettings
-from tau_bridge.testing import closed_port, serve
+from tests.fakes import closed_port, serve
 
 ASKED = [{"role": "user", "content": "hi"}]
 

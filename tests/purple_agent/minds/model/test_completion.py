@@ -13,7 +13,7 @@ from purple_agent.minds.model.completion import LiteLlmCompletion
 from purple_agent.minds.model.errors import ModelAnswerError, ModelCallError
 from purple_agent.minds.model.mind import UNAVAILABLE, ModelMind
 from purple_agent.settings import ModelChoice, ReferenceSettings
-from tau_bridge.testing import closed_port, serve
+from tests.fakes import closed_port, serve
 from tests.purple_agent.minds.scripted_model import TOKENS, ScriptedModel, by_last, calls
 
 KEY = "very-secret"

@@ -14,7 +14,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.replies import Reply
 from tau_bridge.clock import Runtime
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import raw_agent
+from tests.fakes import raw_agent
 
 NOWHERE = "http://127.0.0.1:9"
 

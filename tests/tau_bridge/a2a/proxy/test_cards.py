@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import RequestLog, raw_agent, scripted_agent
+from tests.fakes import RequestLog, raw_agent, scripted_agent
 from tests.tau_bridge.a2a.conftest import Serving
 from tests.tau_bridge.a2a.proxy.calls import NOWHERE, ask, echo, post, rpc
 

@@ -20,7 +20,7 @@ from evals.trace import Provenance
 from tau_bridge.a2a.proxy import ObservingProxy, ProxyLimits
 from tau_bridge.errors import AgentError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import (
+from tests.fakes import (
     RequestLog,
     closed_port,
     drops_connection,

@@ -15,7 +15,7 @@ from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.a2a.proxy import ObservingProxy, ProxyLimits
 from tau_bridge.errors import AgentError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.testing import ends_early, raw_agent, scripted_agent, task_event
+from tests.fakes import ends_early, raw_agent, scripted_agent, task_event
 from tests.tau_bridge.a2a.conftest import Serving
 from tests.tau_bridge.a2a.proxy.calls import (
     NOWHERE,

@@ -5,16 +5,15 @@
 
 `scripted_agent` is an a2a-sdk server; the hostile ones answer as no agent should. Every one is an
 ASGI app without global state. The addresses in the cards follow the Host header of the request, so
-that no app needs to know its port. May import `a2a` and the modules beside the folders; nothing
-that is part of a run imports it.
+that no app needs to know its port.
 """
 
-from tau_bridge.testing.agents import (
+from tests.fakes.agents import (
     card_for,
     card_route,
     scripted_agent,
 )
-from tau_bridge.testing.hostile import (
+from tests.fakes.hostile import (
     auth_required,
     cancels,
     changes_context,
@@ -38,8 +37,8 @@ from tau_bridge.testing.hostile import (
     sse,
     task_event,
 )
-from tau_bridge.testing.racing import RacingAgent, drops_kept_connections
-from tau_bridge.testing.serving import RequestLog, SeenRequest, closed_port, serve
+from tests.fakes.racing import RacingAgent, drops_kept_connections
+from tests.fakes.serving import RequestLog, SeenRequest, closed_port, serve
 
 __all__ = [
     "RacingAgent",

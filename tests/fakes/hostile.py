@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tau_bridge.testing.agents import card_route, scripted_agent
-from tau_bridge.testing.grpc_serving import serve_grpc
+from tests.fakes.agents import card_route, scripted_agent
+from tests.fakes.grpc_serving import serve_grpc
 
 MEBIBYTE = 1024 * 1024
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
-from tau_bridge.testing.agents import card_for
+from tests.fakes.agents import card_for
 
 if TYPE_CHECKING:
     import ssl

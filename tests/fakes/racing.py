@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 
-from tau_bridge.testing.agents import card_for
-from tau_bridge.testing.serving import SeenRequest, listening_socket
+from tests.fakes.agents import card_for
+from tests.fakes.serving import SeenRequest, listening_socket
 
 
 @dataclass

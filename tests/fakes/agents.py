@@ -30,7 +30,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tau_bridge.testing.grpc_serving import a2a_servicers, serve_grpc
+from tests.fakes.grpc_serving import a2a_servicers, serve_grpc
 
 Content: TypeAlias = "str | dict[str, Any] | Sequence[str | dict[str, Any] | Part]"
 ReplyFunction: TypeAlias = "Callable[[str, str], Content | Awaitable[Content]]"

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from tau_bridge.a2a.guard import default_ssl_context
 from tau_bridge.business.scenarios import Scenario, scenarios
-from tau_bridge.testing.hostile import raw_agent
+from tests.fakes.hostile import raw_agent
 
 
 class GoldPlayer:

@@ -19,8 +19,8 @@ class ScriptedModel(BaseLlm):
 
     async def generate_content_async(
         self,
-        llm_request: LlmRequest,  # noqa: ARG002 - the signature is ADK's
-        stream: bool = False,  # noqa: ARG002
+        llm_request: LlmRequest,
+        stream: bool = False,
     ) -> AsyncGenerator[LlmResponse, None]:
         """One whole answer.
 

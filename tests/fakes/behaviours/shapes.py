@@ -11,8 +11,8 @@ from typing import Any, get_args
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tau_bridge.testing.agents import Protocol, ReplyTransport, scripted_agent
-from tau_bridge.testing.behaviours.table import (
+from tests.fakes.agents import Protocol, ReplyTransport, scripted_agent
+from tests.fakes.behaviours.table import (
     Agent,
     Behaviour,
     answers,
@@ -22,7 +22,7 @@ from tau_bridge.testing.behaviours.table import (
     streams,
     streams_bytes,
 )
-from tau_bridge.testing.hostile import (
+from tests.fakes.hostile import (
     keeps_stream_open,
     raw_agent,
     says,

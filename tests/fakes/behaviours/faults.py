@@ -28,9 +28,9 @@ from tau_bridge.errors import (
     AgentTimeoutError,
     AgentUnreachableError,
 )
-from tau_bridge.testing import hostile
-from tau_bridge.testing.agents import card_for
-from tau_bridge.testing.behaviours.table import (
+from tests.fakes import hostile
+from tests.fakes.agents import card_for
+from tests.fakes.behaviours.table import (
     Agent,
     Behaviour,
     answers,
@@ -41,8 +41,8 @@ from tau_bridge.testing.behaviours.table import (
     streams,
     streams_bytes,
 )
-from tau_bridge.testing.hostile import http_status, invalid_card, says, sse, task_event
-from tau_bridge.testing.raw import drips, resets, writes
+from tests.fakes.hostile import http_status, invalid_card, says, sse, task_event
+from tests.fakes.raw import drips, resets, writes
 
 _WORKING = task_event("TASK_STATE_WORKING")
 _ELSEWHERE = "http://169.254.169.254/latest/meta-data/"

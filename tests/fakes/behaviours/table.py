@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from starlette.types import ASGIApp
 
 from tau_bridge.errors import AgentError
-from tau_bridge.testing.hostile import says, sse
-from tau_bridge.testing.raw import RawAgent, serve_raw
-from tau_bridge.testing.serving import serve
+from tests.fakes.hostile import says, sse
+from tests.fakes.raw import RawAgent, serve_raw
+from tests.fakes.serving import serve
 
 Agent: TypeAlias = "ASGIApp | RawAgent"
 
