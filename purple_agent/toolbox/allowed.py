@@ -8,11 +8,10 @@ that changes its mind in between gains nothing.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from ipaddress import IPv4Address
 
 from purple_agent.errors import UsageError
 from purple_agent.toolbox.failures import Code, EndpointError
@@ -28,34 +27,6 @@ Raises:
 MAX_ADDRESSES = 8
 _BRACKETED = re.compile(r"\[([^\[\]]+)\](?::([0-9]+))?")
 _HERE = ("127.0.0.1", "::1")
-
-# What no name may lead to: the services from which cloud machines get their credentials, and
-# addresses that no host can have. The operator can still list such an address itself.
-_NEVER = tuple(
-    ipaddress.ip_network(text)
-    for text in (
-        "0.0.0.0/8",
-        "100.100.100.200/32",
-        "168.63.129.16/32",
-        "169.254.0.0/16",
-        "192.0.0.0/24",
-        "224.0.0.0/3",
-        "::/128",
-        "fd00:42::42/128",
-        "fd00:c1::a9fe:a9fe/128",
-        "fd00:ec2::/32",
-        "fd20:ce::254/128",
-        "fe80::/10",
-        "ff00::/8",
-    )
-)
-# Networks of IPv6 addresses that hold an IPv4 address, and how far from the right it stands.
-_CARRIERS = (
-    (IPv6Network("::ffff:0:0:0/96"), 0),
-    (IPv6Network("64:ff9b::/96"), 0),
-    (IPv6Network("2002::/16"), 80),
-    (IPv6Network("::/96"), 0),
-)
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
@@ -115,7 +86,7 @@ class AllowedHosts:
         except (OSError, ValueError) as exc:
             message = f"the host of the tools, {place.host!r}, is not known"
             raise EndpointError(Code.UNREACHABLE, message) from exc
-        kept = [str(address) for address in addresses if not _is_never(address)]
+        kept = [str(address) for address in addresses if _is_callable(address)]
         if not kept:
             raise _forbidden(place, "its name leads to an address that may not be called")
         return tuple(kept[:MAX_ADDRESSES])
@@ -124,23 +95,9 @@ class AllowedHosts:
         return not self._listed.isdisjoint({(place.host, None), (place.host, place.port)})
 
 
-def _is_never(address: IPAddress) -> bool:
-    return any(
-        seen in network
-        for seen in (address, _carried(address))
-        if seen is not None
-        for network in _NEVER
-    )
-
-
-def _carried(address: IPAddress) -> IPv4Address | None:
-    """The IPv4 address inside a translated or tunnelled IPv6 address."""
-    if not isinstance(address, IPv6Address) or address.is_loopback:
-        return None
-    for network, shift in _CARRIERS:
-        if address in network:
-            return IPv4Address(int(address) >> shift & 0xFFFFFFFF)
-    return None
+def _is_callable(address: IPAddress) -> bool:
+    """Return whether a name may lead there: not to cloud metadata services, which are link-local."""
+    return not (address.is_link_local or address.is_multicast or address.is_unspecified)
 
 
 def _read_entry(text: str) -> tuple[str, int | None]:

@@ -24,8 +24,7 @@ _MAX_NAME = 253
 class Place:
     """An http(s) URL in its parts, without credentials and fragment.
 
-    `host` is in lower case, and an address in its usual notation, without brackets; `address` is
-    set where the host is one, in whatever notation.
+    `host` is in lower case, and without brackets; `address` is set where the host is one.
     """
 
     scheme: str
@@ -86,24 +85,20 @@ def read_place(url: str) -> Place:
 
 
 def read_host(text: str) -> tuple[str, IPAddress | None]:
-    """A host's name in lower case, and its address where the name is one.
+    """Return a host's name in lower case, and its address where the name is one.
 
     Raises:
-        ValueError: It is neither a name nor an address.
+        ValueError: It is neither a name nor an address in its usual notation.
     """
     name = text.lower().removesuffix(".")
-    if ":" in name:
+    if ":" in name or _NUMBER.fullmatch(name.rpartition(".")[2]):
+        # `2130706433`, `0x7f.1` and zones are read by some resolvers, and are never needed.
         if "%" in name:
             raise ValueError("an address with a zone belongs to one machine only")
-        wide = IPv6Address(name)
-        address: IPAddress = wide.ipv4_mapped or wide
+        address = read_address(name)
         return str(address), address
-    labels = name.split(".")
-    if len(name) > _MAX_NAME or not all(map(_LABEL.fullmatch, labels)):
+    if len(name) > _MAX_NAME or not all(map(_LABEL.fullmatch, name.split("."))):
         raise ValueError("it is not the name of a host")
-    if _NUMBER.fullmatch(labels[-1]):
-        address = _read_ipv4(labels)
-        return str(address), address
     return name, None
 
 
@@ -119,33 +114,13 @@ def read_port(text: str) -> int | None:
 
 
 def read_address(text: str) -> IPAddress:
-    """An address as a resolver gives it; one that maps an IPv4 address is that one.
+    """Return an address; of one that maps an IPv4 address, that one.
 
     Raises:
         ValueError: It is none.
     """
     address = ipaddress.ip_address(text.partition("%")[0])
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
-
-
-def _read_ipv4(labels: list[str]) -> IPv4Address:
-    """An IPv4 address as operating systems read it: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
-
-    Raises:
-        ValueError: It is none.
-    """
-    if len(labels) > 4 or not all(map(_NUMBER.fullmatch, labels)):
-        raise ValueError("it looks like an address, but is none")
-    *high, low = (_read_number(label) for label in labels)
-    if any(part > 0xFF for part in high) or low >= 256 ** (4 - len(high)):
-        raise ValueError("a number in the address is too large")
-    return IPv4Address(low + sum(part << 8 * (3 - place) for place, part in enumerate(high)))
-
-
-def _read_number(text: str) -> int:
-    if text.startswith("0x"):
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text)
 
 
 def _wrong(why: str) -> EndpointError:

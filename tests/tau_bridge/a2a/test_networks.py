@@ -1,4 +1,6 @@
 import ipaddress
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from tau_bridge.a2a.networks import Host, carried, kind_of
 
 EVERY_INTERFACE = ipaddress.IPv4Address(0)
 
+VECTORS = json.loads((Path(__file__).parents[2] / "network_vectors.json").read_bytes())["kinds"]
 V4 = st.integers(0, 2**32 - 1).map(ipaddress.IPv4Address)
 
 
@@ -138,3 +141,8 @@ def test_what_is_no_host_is_refused(text: str) -> None:
 )
 def test_a_name_is_read_in_one_form(text: str, name: str) -> None:
     assert Host.parse(text) == Host(name=name, address=None)
+
+
+@pytest.mark.parametrize("address", VECTORS)
+def test_an_address_is_of_the_kind_that_the_reference_agent_is_tested_against(address):
+    assert kind_of(ipaddress.ip_address(address)) == VECTORS[address]
