@@ -206,9 +206,15 @@ class Incoming:
 
 @dataclass(frozen=True, kw_only=True)
 class Say:
-    """A reply in words."""
+    """A reply in words.
+
+    Args:
+        text: The words.
+        unable: They say that nothing of what was asked could be done.
+    """
 
     text: str
+    unable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ CAPACITY = 200
 SIMILAR = 3
 MIN_SCORE = 50.0
 """A likeness below this, of 100, is none."""
+MIN_QUALITY = 0.5
+"""An answer that was rated lower is no precedent."""
 _BUSY_S = 30.0
 _VERSION = 1
 _MAX_MASKED = 2 * MAX_CHARACTERS
@@ -116,10 +118,11 @@ class CaseMemory:
         return tuple(records)
 
     def similar(self, request: str) -> tuple[PastCase, ...]:
-        """The three cases whose requests are most like this one, the most like first.
+        """The three best of the cases whose requests are like this one, the best first.
 
-        Likeness is rapidfuzz's `token_sort_ratio` of the masked texts; of equals the later one
-        comes first, and what is less like than 50 of 100 is left out.
+        Likeness is rapidfuzz's `token_sort_ratio` of the masked texts. What is less like than 50 of
+        100, or whose answer was rated below .5, is left out. The rest is ordered by likeness times
+        quality; of equals the later one comes first.
 
         Raises:
             CaseMemoryError: the cases cannot be read.
@@ -158,7 +161,7 @@ class CaseMemory:
 
 def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, ...]:
     """What `CaseMemory.similar` says, over the cases given, oldest first."""
-    latest_first = list(reversed(cases))
+    latest_first = [case for case in reversed(cases) if case.quality >= MIN_QUALITY]
     found = process.extract(
         masked(request),
         [case.request for case in latest_first],
@@ -167,9 +170,10 @@ def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, .
         limit=None,
         score_cutoff=MIN_SCORE,
     )
-    best = sorted(found, key=lambda hit: (-hit[1], hit[2]))[:SIMILAR]
+    best = sorted(found, key=lambda hit: (-hit[1] * latest_first[hit[2]].quality, hit[2]))
     return tuple(
-        PastCase(**latest_first[index].model_dump(), score=score) for _, score, index in best
+        PastCase(**latest_first[index].model_dump(), score=score)
+        for _, score, index in best[:SIMILAR]
     )
 
 

@@ -59,6 +59,8 @@ class Sign(StrEnum):
     WRITE_FAILED = "write_failed"
     DONE = "done"
     """Nothing more is to be done."""
+    UNABLE = "unable"
+    """Nothing of what was asked can be done."""
 
 
 class ApprovalStatus(StrEnum):
@@ -136,7 +138,7 @@ _ENDED: Mapping[Sign, State] = {Sign.ASSESSED: State.POLICY_CHECK, Sign.ESCALATE
 
 TRANSITIONS: Mapping[State, Mapping[Sign, State]] = {
     State.DECOMPOSE: {**_ANYWHERE, Sign.UNDERSTOOD: State.ASSESS},
-    State.ASSESS: _ONCE_UNDERSTOOD,
+    State.ASSESS: {**_ONCE_UNDERSTOOD, Sign.UNABLE: State.FAILED},
     State.POLICY_CHECK: {
         **_ONCE_UNDERSTOOD,
         Sign.ALLOWED: State.EXECUTE,

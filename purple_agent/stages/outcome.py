@@ -61,7 +61,8 @@ def quality_of(case: Case) -> Quality:
     others, weighted by .35 (answer), .35 (tools) and .30 (policy). What the gate held back was
     never called.
 
-    - answer: 1; half of it where the process failed or the budget was used up; 0 without a reply.
+    - answer: 1; half of it where the process failed or the budget was used up; 0 without a reply,
+      and for one that says that nothing could be done.
     - tools: the share of this turn's calls that did not fail, times 1 less .05 for each call after
       the first (.2 at least); None without calls.
     - policy: the share of this turn's writes that did not fail; None without writes.
@@ -76,7 +77,7 @@ def quality_of(case: Case) -> Quality:
 
 def _answer(case: Case) -> float:
     reply = case.reply
-    if reply is None or (isinstance(reply, Say) and not reply.text.strip()):
+    if reply is None or (isinstance(reply, Say) and (reply.unable or not reply.text.strip())):
         return 0.0
     fell_short = case.session.process.state is State.FAILED or case.means is Means.NONE
     return 0.5 if fell_short else 1.0
@@ -115,7 +116,7 @@ def _record(case: Case) -> CaseRecord | None:
     request = case.incoming.text[:MAX_CHARACTERS]
     if not isinstance(case.reply, Say) or not case.reply.text.strip() or case.quality is None:
         return None
-    if len(request.split()) < MIN_WORDS:
+    if case.reply.unable or len(request.split()) < MIN_WORDS:
         return None
     return CaseRecord(
         request=request,

@@ -256,7 +256,7 @@ def _stopped(why: str, turn: _Turn) -> Say:
         parts.append("Nothing was changed.")
     if turn.unsure:
         parts.append(f"It is not known whether this was carried out: {_named(turn.unsure)}.")
-    return Say(text=" ".join(parts))
+    return Say(text=" ".join(parts), unable=not turn.changed)
 
 
 def _named(calls: list[ToolCall]) -> str:
@@ -268,10 +268,18 @@ def _named(calls: list[ToolCall]) -> str:
 
 
 def _conclude(session: Session, reply: Reply, turn: _Turn) -> None:
-    """Enter the words, and end the process where nothing is left open."""
+    """Enter the words, and end the process where nothing is left open.
+
+    Where nothing could be done, it has failed.
+    """
     if not isinstance(reply, Say):
         return
     session.entries.append(Entry(role="agent", text=reply.text))
+    if session.dialect is Dialect.BUSINESS and reply.unable and not turn.changed:
+        if session.process.state is State.ASSESS:
+            unable = Evidence(sign=Sign.UNABLE, detail="nothing could be done")
+            session.process = session.process.advance(unable)
+        return
     written = session.process.state is State.POLICY_CHECK and bool(turn.changed)
     informed = session.process.state is State.ASSESS and not reply.text.rstrip().endswith("?")
     if session.dialect is Dialect.BUSINESS and (written or informed):

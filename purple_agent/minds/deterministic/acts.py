@@ -61,6 +61,17 @@ _PATTERNS: Final = {
 }
 
 
+_REVERSED: Final = re.compile(r"\b(?:but|except|unless|wait|no|not|never|only|\w+n't)\b", re.I)
+"""Words after a yes that take it back, or a part of it."""
+
+
+def yes_or_no(text: str) -> bool | None:
+    """Return what an answer says: "Yes, I am the manager" is True; None for anything in doubt."""
+    if _PATTERNS[Act.DENIAL].search(text):
+        return False
+    return True if _PATTERNS[Act.CONFIRMATION].search(text) and not _REVERSED.search(text) else None
+
+
 @per_conversation
 def acts_in(text: str) -> frozenset[Act]:
     """The acts that a text performs; none for a bare request."""

@@ -141,7 +141,7 @@ def _fill(goal: Goal, session: Session, thread: Thread, facts: Mapping[str, Json
         for name, value in slots.explicit(goal.tool, Said.of(text), facts).items():
             goal.arguments.setdefault(name, value)
         asked = number > 0 and bool(thread.questions[number])
-        if asked and is_short(text) and not _is_act(text):
+        if asked and is_short(text):
             _fill_with_answer(goal, text, session, thread, facts)
     _know(goal, session, thread, facts)
     _fill_from_known(goal, thread)
@@ -159,9 +159,15 @@ def _fill_with_answer(
     _know(goal, session, thread, facts)
     spoken = "\n".join(thread.texts)
     open_ = [each for each in _missing(goal) if goal.from_known(each, goal.tool, spoken) is None]
-    value = slots.typed_value(open_[0], slots.bare(text)) if len(open_) == 1 else None
+    if len(open_) != 1:
+        return
+    parameter = open_[0]
+    is_boolean = parameter.kind == "boolean"
+    if _is_act(text) and not is_boolean:
+        return
+    value = slots.typed_value(parameter, text if is_boolean else slots.bare(text))
     if value is not None:
-        goal.arguments[open_[0].name] = value
+        goal.arguments[parameter.name] = value
 
 
 def _know(goal: Goal, session: Session, thread: Thread, facts: Mapping[str, Json]) -> None:

@@ -87,7 +87,7 @@ class DeterministicMind:
         asked = wording.shown(" ".join(goals.unsupported))
         text = "I have no tool that does what you ask."
         if work.session.dialect is Dialect.TAU2 and not work.prose.allows_transfer:
-            return Outcome(text=f"{text} I am sorry.")
+            return Outcome(text=f"{text} I am sorry.", unable=True)
         return work.escalated(text, subject=_subject(work), summary=f"{text} Asked: {asked}")
 
     # -- words -----------------------------------------------------------------------------
@@ -102,8 +102,9 @@ class DeterministicMind:
             return Say(text=" ".join([*parts, questions[0]]))
         parts.extend(self._policy_answers(work, goals))
         if parts:
-            return Say(text=self._closed(work, parts))
-        return Say(text=self._small_talk(work, goals, acts))
+            unable = bool(outcomes) and all(each.unable for each in outcomes)
+            return Say(text=self._closed(work, parts), unable=unable)
+        return self._small_talk(work, goals, acts)
 
     def _closed(self, work: Work, parts: list[str]) -> str:
         text = "\n".join(dict.fromkeys(parts))
@@ -128,22 +129,24 @@ class DeterministicMind:
                 answers.append(f"The policy says: {work.prose.nearest(question)}")
         return answers
 
-    def _small_talk(self, work: Work, goals: Goals, acts: frozenset[Act]) -> str:
+    def _small_talk(self, work: Work, goals: Goals, acts: frozenset[Act]) -> Say:
         if Act.THANKS in acts:
-            return f"{wording.WELCOME} {CLOSING}"
+            return Say(text=f"{wording.WELCOME} {CLOSING}")
         if Act.DENIAL in acts:
-            return f"All right, I have done nothing more. {CLOSING}"
+            return Say(text=f"All right, I have done nothing more. {CLOSING}")
         if goals.questions:
             known = self._from_facts(work, goals)
-            return known or f"I do not know that, and I have no tool to look it up. {CLOSING}"
+            unknown = f"I do not know that, and I have no tool to look it up. {CLOSING}"
+            return Say(text=known or unknown, unable=not known)
         if Act.CHIT_CHAT in acts:
-            return f"I am an assistant that follows fixed rules. {wording.abilities(work.index)}{wording.GREETING}"
-        if Act.GREETING in acts and len(stems(work.thread.current)) <= 3:
-            return wording.GREETING
-        if not work.thread.current.strip():
-            return wording.GREETING
+            fixed = "I am an assistant that follows fixed rules."
+            return Say(text=f"{fixed} {wording.abilities(work.index)}{wording.GREETING}")
+        is_greeting = Act.GREETING in acts and len(stems(work.thread.current)) <= 3
+        if is_greeting or not work.thread.current.strip():
+            return Say(text=wording.GREETING)
+        unsure = "I am not sure what you would like me to do."
         abilities = wording.abilities(work.index)
-        return f"I am not sure what you would like me to do. {abilities}What can I do for you?"
+        return Say(text=f"{unsure} {abilities}What can I do for you?", unable=True)
 
     def _from_facts(self, work: Work, goals: Goals) -> str:
         """Facts whose entity a question names."""
@@ -172,7 +175,7 @@ def _handover(work: Work, texts: tuple[str, ...]) -> Reply:
         return step
     if wording.HANDED_OVER in step.text:
         return Say(text=work.prose.transfer_message or wording.HANDED_OVER)
-    return Say(text="I have no way to reach a human from here. I am sorry.")
+    return Say(text="I have no way to reach a human from here. I am sorry.", unable=True)
 
 
 def _subject(work: Work) -> str:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from purple_agent.case import Json
+from purple_agent.minds.deterministic.acts import yes_or_no
 from purple_agent.minds.deterministic.identifiers import ids_in
 from purple_agent.minds.deterministic.index import Parameter, Tool
 from purple_agent.minds.deterministic.said import Said
@@ -172,7 +173,7 @@ def typed_value(parameter: Parameter, text: str) -> Json:
         number = next((each.number for each in values_in(text) if each.number is not None), None)
         return _numeric(parameter, number)
     if parameter.kind == "boolean":
-        return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower())
+        return {"true": True, "false": False}.get(bare(text).lower(), yes_or_no(text))
     if parameter.kind == "array":
         return [part.strip() for part in re.split(r",|\band\b", text) if part.strip()]
     if _is_date(parameter):

@@ -13,7 +13,7 @@ from typing import Final
 
 from purple_agent.case import Dialect, Json, Session, ToolCall, Use
 from purple_agent.minds.deterministic import identifiers, slots, wording
-from purple_agent.minds.deterministic.acts import Act, acts_in
+from purple_agent.minds.deterministic.acts import yes_or_no
 from purple_agent.minds.deterministic.goals import Goal
 from purple_agent.minds.deterministic.index import Parameter, Tool, ToolIndex
 from purple_agent.minds.deterministic.prose import Prose
@@ -39,10 +39,12 @@ class Outcome:
     Args:
         text: For the user.
         asks: It is a question, for which the goal waits.
+        unable: Nothing of the goal could be done.
     """
 
     text: str
     asks: bool = False
+    unable: bool = False
 
 
 Step = Use | Outcome
@@ -168,7 +170,7 @@ class Work:
         """Whether the user said yes to this very call, after we had asked."""
         described = wording.called(call.name, call.arguments)
         return any(
-            described in question and Act.CONFIRMATION in acts_in(text)
+            described in question and yes_or_no(text) is True
             for question, text in zip(self.thread.questions, self.thread.texts, strict=True)
         )
 
@@ -248,12 +250,15 @@ class Work:
                 made.call, subject, reason
             )
             if is_own:
-                told = f"{text} The handover to a human failed as well."
-                return Outcome(text=told if made.result.failed else f"{text} {wording.HANDED_OVER}")
+                if made.result.failed:
+                    failed = f"{text} The handover to a human failed as well."
+                    return Outcome(text=failed, unable=True)
+                return Outcome(text=f"{text} {wording.HANDED_OVER}")
         step = self._control("escalate", subject, reason)
         if isinstance(step, Use):
             return step
-        return Outcome(text=f"{text} This needs a human, whom I cannot reach from here.")
+        text = f"{text} This needs a human, whom I cannot reach from here."
+        return Outcome(text=text, unable=True)
 
     def _has_subject(self, call: ToolCall, subject: str, reason: str) -> bool:
         """Whether a handover was about a subject.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -33,6 +34,13 @@ MAX_SAME = 2
 MAX_TOLD = 10
 """Changes that are named where no model is left."""
 
+_ADMITS = re.compile(
+    r"\W*(?:(?:(?:I am|I['’]m) )?sorry,? (?:but )?|unfortunately,? )?"
+    r"I (?:have no (?:tools?|way)|(?:do not|don['’]t) (?:know|have (?:a|any|the|access))"
+    r"|am (?:not able|unable))\b",
+    re.IGNORECASE,
+)
+"""How a reply begins that says that nothing could be done. A plain "I cannot" may be a policy's no."""
 UNAVAILABLE = "I am sorry, I cannot think this through right now: no language model can be reached."
 STUCK = (
     "I am sorry, I could not work out a permitted way to do this. "
@@ -206,7 +214,7 @@ class _Strikes:
 def _on_words(session: Session, proposal: Proposal, strikes: _Strikes) -> Reply | None:
     """The words for the user, or None where there are none."""
     if proposal.words:
-        return Say(text=proposal.words)
+        return Say(text=proposal.words, unable=_ADMITS.match(proposal.words) is not None)
     strikes.malformed += not proposal.thought
     _note(session, proposal.thought or proposal.problem or "You said nothing.")
     return None

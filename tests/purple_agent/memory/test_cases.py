@@ -82,8 +82,17 @@ def test_the_three_most_similar_cases_are_found_best_first(memory):
 
 
 def test_of_equally_similar_cases_the_later_comes_first(memory):
-    memory.add(record("book a flight", quality=0.1), record("book a flight", quality=0.9))
-    assert [case.quality for case in memory.similar("book a flight")] == [0.9, 0.1]
+    memory.add(record("book a flight", answer="old"), record("book a flight", answer="new"))
+    assert [case.answer for case in memory.similar("book a flight")] == ["new", "old"]
+
+
+def test_a_better_answer_comes_before_a_likelier_request(memory):
+    memory.add(
+        record("book a flight", quality=0.6),
+        record("please book a flight", quality=1.0),
+        record("book a flight", quality=0.4),
+    )
+    assert [case.quality for case in memory.similar("book a flight")] == [1.0, 0.6]
 
 
 def test_what_is_not_alike_is_not_similar(memory):

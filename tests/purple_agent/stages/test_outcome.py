@@ -1,5 +1,7 @@
 """Stage 9: the agent's own opinion of its reply."""
 
+from dataclasses import replace
+
 import pytest
 
 from purple_agent.case import (
@@ -15,6 +17,7 @@ from purple_agent.case import (
     ToolSpec,
     Use,
 )
+from purple_agent.memory.cases import CaseMemory
 from purple_agent.process.machine import Process, State
 from purple_agent.stages.outcome import OutcomeStage, quality_of
 from purple_agent.writes.gate import RefusedCall
@@ -95,6 +98,7 @@ def test_an_unknown_tool_counts_as_a_write():
     ("fields", "answer"),
     [
         ({"reply": Say(text=" ")}, 0),
+        ({"reply": Say(text="I have no tool for that.", unable=True)}, 0),
         ({"state": State.FAILED}, 0.5),
         ({"means": Means.NONE}, 0.5),
         ({"reply": Use(call=ToolCall(id="call-9", name="get_it", arguments={}))}, 1),
@@ -113,3 +117,11 @@ def test_earlier_turns_do_not_count():
 async def test_the_quality_goes_with_the_case():
     case = a_case("get_it")
     assert (await OutcomeStage()(case)).quality == quality_of(case)
+
+
+async def test_a_reply_that_nothing_could_be_done_is_no_precedent(tmp_path):
+    memory = CaseMemory(tmp_path / "cases.db")
+    asked = replace(a_case().incoming, text="please book me a flight")
+    for reply in (Say(text="I have no tool for that.", unable=True), Say(text="It is booked.")):
+        await OutcomeStage(memory)(replace(a_case(reply=reply), incoming=asked))
+    assert [case.answer for case in memory.cases()] == ["It is booked."]

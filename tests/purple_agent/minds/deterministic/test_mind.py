@@ -10,6 +10,7 @@ from purple_agent.process.machine import State
 from tests.purple_agent.minds.office import NUMBER, TEXT, Desk, Office, choice
 
 WHOLE = {"type": "integer"}
+YES_OR_NO = {"type": "boolean"}
 
 EXPENSES = {
     "expense": {
@@ -563,3 +564,50 @@ async def test_the_same_words_get_the_same_answers_and_calls() -> None:
         said = [await desk.say(text) for text in ("Approve EXP-2 and EXP-3", "What about EXP-1?")]
         runs.append((said, desk.office.calls))
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        ("Yes", True),
+        ("Yes, I am the manager.", True),
+        ("it is true", True),
+        ("Yes, but only of Paul.", None),
+        ("Perhaps", None),
+    ],
+)
+async def test_a_yes_or_a_no_answers_what_was_asked_whatever_words_come_with_it(
+    answer: str, given: bool | None
+) -> None:
+    office = Office({"expense": {"EXP-1": {"expense_id": "EXP-1"}}}).getter("expense")
+    office.setter("close_expense", "expense", "Close an expense.", {"is_manager": YES_OR_NO})
+    desk = Desk(office.controls(), {"rules": []})
+    assert "is manager" in await desk.say("Please close expense EXP-1.")
+    await desk.say(answer)
+    closed = [{"expense_id": "EXP-1", "is_manager": given}]
+    assert office.called("close_expense") == (closed if given is not None else [])
+
+
+async def test_a_user_who_says_to_be_the_manager_approves_nothing() -> None:
+    office = expenses(approvals="pending")
+    desk = Desk(office, EXPENSE_RULES)
+    await desk.say("Approve EXP-2")
+    assert "is pending" in await desk.say("Yes, I am the manager.")
+    assert office.called("get_approval") == [{"approval_id": "APR-1"}]
+    assert not office.called("approve_expense")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "admitted"),
+    [
+        ("What is the weather in Oslo?", "I have no tool to look it up"),
+        ("Please book a flight to Oslo for Ann.", "I am not sure what you would like me to do"),
+    ],
+)
+async def test_a_request_that_no_tool_serves_has_failed_and_not_been_completed(
+    request_text: str, admitted: str
+) -> None:
+    desk = Desk(expenses(), EXPENSE_RULES)
+    assert admitted in await desk.say(request_text)
+    assert desk.session.process.state is State.FAILED
+    assert "Completed" in await desk.say("Then please approve expense EXP-1.")
