@@ -3,22 +3,27 @@
 A call is put into the words of the known tools before it is sent. Where it cannot be, or the answer
 says that names are wrong, the tools are listed again, and the call is repaired and made once more:
 a write only where the complaint is one about names alone, and the new listing agrees that what was
-sent could not be carried out.
+sent could not be carried out. A read that names a column which the tool does not know is made once
+more by the column that the tool says it has.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from purple_agent.case import ToolCall, ToolProvider, ToolResult, ToolSpec
 from purple_agent.errors import ToolsUnavailableError
+from purple_agent.toolbox.columns import renamed_column, with_column
 from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
 from purple_agent.toolbox.repair import Repaired, repaired, writes
 from purple_agent.toolbox.secrets import without_secrets
 
 MAX_LISTINGS = 10
 """How often tools are listed again for one conversation."""
+MAX_COLUMNS = 3
+"""How many columns of one read are put right."""
 
 _PART = r"(parameter|argument|field|property|input|keyword|key)s?"
 _COMPLAINT = re.compile(
@@ -81,6 +86,8 @@ class RepairingTools:
             await self._list_again()
             return await self._send(repaired(call, self._specs), asked_to_write)
         result = await self._send(first, asked_to_write)
+        if not asked_to_write:
+            result = await self._with_known_columns(first, result)
         if not self._smells(result, asked_to_write) or not await self._list_again():
             return result
         second = repaired(call, self._specs)
@@ -93,6 +100,21 @@ class RepairingTools:
     async def aclose(self) -> None:
         """Close the provider behind."""
         await self._tools.aclose()
+
+    async def _with_known_columns(self, sent: Repaired, result: ToolResult) -> ToolResult:
+        """Read again by the columns that the tool says it has, as long as it names a wrong one."""
+        for _ in range(MAX_COLUMNS):
+            if not result.failed or cause_of(result) is not Cause.TOOL:
+                break
+            renamed = renamed_column(result.text)
+            if renamed is None:
+                break
+            arguments = with_column(sent.call.arguments, *renamed)
+            if arguments == sent.call.arguments:
+                break
+            sent = replace(sent, call=replace(sent.call, arguments=arguments))
+            result = await self._send(sent, asked_to_write=False)
+        return result
 
     async def _send(self, ready: Repaired, asked_to_write: bool) -> ToolResult:
         if ready.problems:

@@ -181,3 +181,39 @@ async def test_a_parameter_that_got_an_unlike_name_is_not_guessed(plain, repairi
     again = await tools.call(called("get_order", order_id="O1"))
     assert again.text == "the call was not made: 'fetch_order' needs the parameter 'order_number'"
     assert plain.carried_out == []
+
+
+QUERY = described("query_expenses", where="object", required=("where",))
+CHANGE = described("update_expenses", where="object", required=("where",))
+
+
+def knows_columns(arguments):
+    unknown = next((each for each in arguments["where"] if each not in {"employee_id", "year"}), "")
+    if unknown:
+        return {"error": f"no such column: {unknown}. Columns: employee_id, year"}
+    return {"rows": [arguments["where"]]}
+
+
+async def test_a_read_by_columns_that_were_renamed_is_made_by_those_that_there_are(
+    plain, repairing
+):
+    tools = await repairing(QUERY)
+    plain.work["query_expenses"] = knows_columns
+    result = await tools.call(called("query_expenses", where={"employe_id": "E1", "years": 26}))
+    assert result.value == {"rows": [{"employee_id": "E1", "year": 26}]}
+    assert plain.received == 3
+
+
+async def test_a_column_that_is_like_none_is_not_guessed(plain, repairing):
+    tools = await repairing(QUERY)
+    plain.work["query_expenses"] = knows_columns
+    result = await tools.call(called("query_expenses", where={"colour": "red"}))
+    assert result.failed
+    assert plain.received == 1
+
+
+async def test_a_write_by_a_wrong_column_is_not_made_again(plain, repairing):
+    tools = await repairing(CHANGE)
+    plain.work["update_expenses"] = knows_columns
+    assert (await tools.call(called("update_expenses", where={"employe_id": "E1"}))).failed
+    assert plain.received == 1
