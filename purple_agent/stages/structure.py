@@ -9,6 +9,8 @@ from typing import Any
 
 from purple_agent import wire
 from purple_agent.case import Answer, AnswerKind, Case, Dialect, Means, Say, Use
+from purple_agent.process.machine import State
+from purple_agent.stages.listing import list_read
 
 NOTHING_TO_SAY = "I am sorry, I have no answer to this. Could you say in other words what you need?"
 
@@ -34,10 +36,19 @@ class StructureStage:
         said = case.reply.text.strip() if isinstance(case.reply, Say) else ""
         text = said or NOTHING_TO_SAY
         if case.session.dialect is Dialect.BUSINESS and said and wants_list(case.incoming.text):
-            text = as_list(said)
+            text = _listed(case, said)
         return Answer(
             text=in_dialect(text, case.session.dialect), kind=_kind(case, said), metadata=metadata
         )
+
+
+def _listed(case: Case, said: str) -> str:
+    """The reply as the list that was asked for; an apology or a question stays in words."""
+    fell_short = isinstance(case.reply, Say) and case.reply.unable
+    if fell_short or case.session.process.state is State.FAILED or said.endswith("?"):
+        return said
+    read = list_read(case) if case.author == "deterministic" else None
+    return as_list(said) if read is None else json.dumps(read, ensure_ascii=False)
 
 
 def in_dialect(text: str, dialect: Dialect) -> str:

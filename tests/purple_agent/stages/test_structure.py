@@ -152,3 +152,14 @@ async def test_what_no_message_can_carry_is_replaced():
 def test_words_can_be_put_into_a_dialect_without_a_case():
     assert in_dialect("Hi", Dialect.BUSINESS) == "Hi"
     assert json.loads(in_dialect("Hi", Dialect.TAU2))["name"] == "respond"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Say(text="I have no tool to look it up.", unable=True),
+        Say(text="Which customer do you mean?"),
+    ],
+)
+async def test_an_apology_or_a_question_is_never_wrapped_in_a_list(reply):
+    assert (await answer(reply, text="The ids as a JSON list")).text == reply.text
