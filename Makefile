@@ -5,6 +5,7 @@ PYTHON ?= python3
 UV := $(shell if uv --version >/dev/null 2>&1; then command -v uv; else echo .tools/bin/uv; fi)
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+INSTALLED_ALL := .venv/.installed_all
 
 # What `make run` evaluates, and further flags for `run` and `test`.
 REQUEST ?= Evaluate the bundled oracle, null and echo agents on five airline tasks, five retail tasks and five telecom tasks
@@ -13,6 +14,12 @@ RUN_ARGS ?= --offline
 # Processes that tests are spread over; 0 runs them in one.
 WORKERS ?= 3
 
+# Tests that `make test` leaves to `make test_marked`, and those that `make test_fast` runs.
+MARKED := slow or browser or extras
+FAST := tests/evals tests/adk_agent/core tests/adk_agent/requests tests/adk_agent/results \
+  tests/tau_bridge/business tests/tau_bridge/exercises tests/purple_agent/policy \
+  tests/purple_agent/privacy tests/purple_agent/process
+
 export REQUEST
 # Never fetch an interpreter from the internet: the machine's own serves.
 export UV_PYTHON_DOWNLOADS ?= never
@@ -20,17 +27,23 @@ export UV_PYTHON_DOWNLOADS ?= never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test_all ruff lint type_check imports lock_check validate docs build bench lock clean
+.PHONY: help setup setup_all run test test_fast test_marked test_all ruff lint type_check imports dependencies lock_check validate docs build bench lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z_]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z_]+):.*## /\1\t/' | expand -t 14
 
 setup: $(INSTALLED)  ## Make .venv with the pinned packages and .venv/bin/greenroom
 
+setup_all: $(INSTALLED_ALL)  ## The same with the extras: Ray, gRPC, and Playwright for browser tests
+
 $(INSTALLED): pyproject.toml requirements.lock | $(UV)
 	$(UV) venv --quiet --allow-existing $(if $(filter-out python3,$(PYTHON)),--python $(PYTHON)) .venv
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+$(INSTALLED_ALL): $(INSTALLED) requirements-all.lock
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements-all.lock
 	@touch $@
 
 .tools/bin/uv: scripts/bootstrap.py
@@ -39,10 +52,17 @@ $(INSTALLED): pyproject.toml requirements.lock | $(UV)
 run: setup  ## Evaluate the bundled agents offline (REQUEST="..." for something else)
 	$(BIN)/greenroom run "$$REQUEST" $(RUN_ARGS)
 
-test: setup  ## Run all tests (ARGS="-k word" for some, WORKERS=0 for one process)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test: setup  ## Run the tests (ARGS="-k word" for some, WORKERS=0 for one process)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not ($(MARKED))" $(ARGS)
 
-test_all: test  ## The same as test
+test_fast: setup  ## Run the tests of what computes and serves nothing, in under a minute
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not ($(MARKED))" $(FAST) $(ARGS)
+
+test_marked: setup_all  ## Run the tests that are slow, or need a browser or an extra
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "$(MARKED)" $(ARGS)
+
+test_all: setup_all  ## Run every test
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 ruff: setup  ## Fix what ruff can fix, and format
 	$(BIN)/ruff check --fix .
@@ -61,7 +81,10 @@ imports: setup  ## Check that packages import each other only along the arrows
 lock_check: setup  ## Check that the locks fit pyproject.toml
 	$(BIN)/pytest -q -p no:cacheprovider tests/test_lock.py
 
-validate: lint type_check imports lock_check  ## All checks but the tests; changes nothing
+dependencies: setup  ## Check that what is imported is declared, and what is declared is imported
+	@$(BIN)/deptry --no-ansi .
+
+validate: lint type_check imports dependencies lock_check  ## All checks but the tests; changes nothing
 	@site=$$(mktemp -d) && trap 'rm -rf "$$site"' EXIT && \
 	  $(BIN)/mkdocs build --quiet --strict --site-dir "$$site" && echo "docs: built without a warning"
 
@@ -76,12 +99,12 @@ bench: setup  ## Run the scripts in performance/
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-lock: | $(UV)  ## Resolve pyproject.toml again and write both locks (needs the network)
+EXPORT = $(UV) export --frozen --quiet --no-emit-project --no-header --format requirements.txt
+lock: | $(UV)  ## Resolve pyproject.toml again and write the locks (needs the network)
 	$(UV) lock
-	$(UV) export --frozen --quiet --all-extras --all-groups --no-emit-project --no-header \
-	  --format requirements.txt --output-file requirements.lock
-	$(UV) export --frozen --quiet --all-extras --no-default-groups --no-emit-project --no-header \
-	  --format requirements.txt --output-file requirements-runtime.lock
+	$(EXPORT) --extra tau2 --group test --group lint --group docs --output-file requirements.lock
+	$(EXPORT) --all-extras --all-groups --output-file requirements-all.lock
+	$(EXPORT) --extra tau2 --no-default-groups --output-file requirements-runtime.lock
 
 clean:  ## Remove caches and what was built (not .venv, .tools and results)
 	rm -rf dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -13,13 +13,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = {
     name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("requirements.lock", "requirements-runtime.lock")
+    for name in ("requirements-all.lock", "requirements.lock", "requirements-runtime.lock")
 }
-DEVELOPMENT, RUNTIME = LOCKS.values()
+ALL, DEVELOPMENT, RUNTIME = LOCKS.values()
+EXTRAS_APART = ("grpc", "ray")
+"""Extras that neither the default environment nor the images have."""
 PIN = re.compile(r"^(?P<requirement>[A-Za-z0-9][^\\#\n]*?)\s*\\$", re.MULTILINE)
 
 
-def pinned_versions(lock: str = DEVELOPMENT) -> dict[str, set[Version]]:
+def pinned_versions(lock: str = ALL) -> dict[str, set[Version]]:
     """The versions of each package; several where Python versions differ."""
     found: dict[str, set[Version]] = {}
     for match in PIN.finditer(lock):
@@ -31,16 +33,19 @@ def pinned_versions(lock: str = DEVELOPMENT) -> dict[str, set[Version]]:
 
 
 def runtime_dependencies() -> list[str]:
-    """What pyproject.toml names for those who run it: required, and extras."""
+    """What pyproject.toml names for the image: required, and the extras that it has."""
     project = PYPROJECT["project"]
-    extras = project["optional-dependencies"].values()
-    return [*project["dependencies"], *(name for names in extras for name in names)]
+    extras = project["optional-dependencies"]
+    chosen = [name for extra in extras if extra not in EXTRAS_APART for name in extras[extra]]
+    return [*project["dependencies"], *chosen]
 
 
 def direct_dependencies() -> list[str]:
     """Everything that pyproject.toml names: required, extras and groups."""
     groups = PYPROJECT["dependency-groups"].values()
-    return [*runtime_dependencies(), *(name for names in groups for name in names)]
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    apart = [name for extra in EXTRAS_APART for name in extras[extra]]
+    return [*runtime_dependencies(), *apart, *(name for names in groups for name in names)]
 
 
 @pytest.mark.parametrize("dependency", direct_dependencies())
@@ -68,8 +73,14 @@ def blocks(lock: str) -> dict[str, str]:
     return found
 
 
-def test_the_lock_of_the_image_is_a_part_of_the_other_one():
+def test_each_lock_is_a_part_of_the_larger_one():
     assert blocks(RUNTIME).items() <= blocks(DEVELOPMENT).items(), "run `make lock`"
+    assert blocks(DEVELOPMENT).items() <= blocks(ALL).items(), "run `make lock`"
+
+
+@pytest.mark.parametrize("lock", [DEVELOPMENT, RUNTIME])
+def test_ray_and_grpc_are_installed_for_who_asks_for_them_alone(lock):
+    assert {"ray", "grpcio", "playwright"} & pinned_versions(lock).keys() == set()
 
 
 def test_the_lock_of_the_image_has_nothing_that_only_developers_need():

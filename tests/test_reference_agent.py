@@ -79,6 +79,7 @@ def written(record):
     return [call for call in named if call[0] in WRITES]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_with_a_model_a_retail_task_is_solved_by_real_calls(retail, tmp_path):
     task_id, gold = retail

@@ -28,7 +28,9 @@ FLAGS = (
 @pytest.fixture(scope="module")  # for its loop would be in the way of every later test
 def browser():
     """Headless Chromium."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: make setup_all"
+    )
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed (Debian's package is called chromium)")
     with playwright.sync_playwright() as started:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import scripted_agent, serve
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.browser]
 PHONE, DESK = {"width": 320, "height": 640}, {"width": 1280, "height": 900}
 MARKUP = "</script><img src=x onerror=\"document.title='taken over'\"><b>bold</b>"
 CALL = {"name": "create_task", "arguments": {"user_id": "user_1", "title": MARKUP}}
@@ -105,7 +105,9 @@ def violations(page):
 
 
 def test_axe_finds_nothing_serious_in_the_page_and_in_a_trial(opened):
-    package = pytest.importorskip("axe_playwright_python", reason="axe is not installed")
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="axe is not installed: make setup_all"
+    )
     page = opened(bypass_csp=True)
     page.add_script_tag(content=files(package).joinpath("axe.min.js").read_text(encoding="utf-8"))
     assert violations(page) == []

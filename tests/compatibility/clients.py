@@ -43,7 +43,7 @@ class Sut:
     @functools.cached_property
     def channel(self):
         """To its gRPC interface."""
-        grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
+        grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
         offered = self.card()["supportedInterfaces"]
         where = next(each["url"] for each in offered if each["protocolBinding"] == "GRPC")
         return grpc.insecure_channel(where)
@@ -187,7 +187,7 @@ class Grpc(_Binding):
 
     @contextlib.contextmanager
     def stream(self, operation, *, version="1.0", **params):
-        grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
+        grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
         from a2a.types import a2a_pb2_grpc
 
         kind = REQUESTS.get(operation) or getattr(types, f"{operation}Request")

@@ -59,7 +59,7 @@ def test_the_first_interface_of_a_binding_is_of_1_0(sut, binding_name):
         if each["protocolBinding"] == binding_name
     ]
     if binding_name == "GRPC" and not offered:
-        pytest.skip("the extra grpc is not installed")
+        pytest.skip("the extra grpc is not installed: make setup_all")
     assert offered[0]["protocolVersion"] == "1.0"
     assert binding_name == "JSONRPC" or not offered[0]["url"].endswith("/")
 

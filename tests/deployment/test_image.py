@@ -142,6 +142,7 @@ def root(tmp_path):
     shutil.rmtree(tmp_path / "root", ignore_errors=True)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(2 * TIMEOUT_S)
 @pytest.mark.requirement("platform:image")
 @pytest.mark.requirement("platform:scripts")

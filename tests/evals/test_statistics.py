@@ -141,6 +141,7 @@ def test_runs_that_are_alike_need_nothing():
     assert not found.is_significant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "power"), [(50, (0.4, 0.65))])
 def test_a_comparison_errs_as_often_as_it_says_and_sees_ten_points(tasks, power):
     """Tasks of 4 trials, whose chances lie anywhere; the better agent gains 10 points."""

@@ -61,6 +61,7 @@ def greenroom(*arguments, cwd):
     )
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_with_a_run_that_was_killed(agent, tmp_path):
     process = subprocess.Popen(
         command("run", f"Evaluate {agent} on airline tasks 0 and 1, 20 trials each, one at a time"),

@@ -150,6 +150,7 @@ def test_an_agent_that_is_not_there_is_exit_3(greenroom, assert_complains, tmp_p
     assert_nothing_was_played(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_key_that_is_refused_is_exit_3_and_not_shown(greenroom, assert_complains, tmp_path):
     """A base URL where nobody answers stands for a wrong key: the model cannot be called."""
     with closed_port() as url:

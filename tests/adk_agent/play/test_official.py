@@ -37,6 +37,7 @@ async def play(make_deps, official, agent, domains, run_id="run-1"):
     return await evaluate(plan, make_deps(benchmarks=official), request="", run_id=run_id)
 
 
+@pytest.mark.slow
 @official_data
 @pytest.mark.official_data
 @pytest.mark.requirement("tau:tasks")
@@ -58,6 +59,7 @@ async def test_gold_replay_reaches_the_official_ceiling(make_deps, official):
     } == {1.0}
 
 
+@pytest.mark.slow
 @official_data
 @pytest.mark.official_data
 async def test_an_agent_that_does_nothing_reaches_the_floor_and_does_so_again(make_deps, official):

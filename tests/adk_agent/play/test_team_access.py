@@ -66,6 +66,7 @@ def play(make_plan, make_deps, tmp_path):
     return play
 
 
+@pytest.mark.slow
 async def test_a_bundled_team_shows_the_same_graph_whichever_way_it_is_seen(play, team_graph):
     every = teams()
     seen_by = {

@@ -55,7 +55,7 @@ def without_what_differs(record, address):
 async def test_the_same_task_has_the_same_reward_row_and_trace_over_every_transport(
     make_deps, make_plan, tmp_path
 ):
-    pytest.importorskip("grpc", reason="the extra grpc is not installed")
+    pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
     found = {}
     for transport in ("JSONRPC", "HTTP+JSON", "GRPC", "in-process"):
         with reached_over(transport, creates_the_task) as (url, apps):
@@ -76,7 +76,7 @@ async def test_the_same_task_has_the_same_reward_row_and_trace_over_every_transp
 async def test_an_agent_that_breaks_is_scored_0_over_every_transport(
     make_deps, make_plan, transport
 ):
-    pytest.importorskip("grpc", reason="the extra grpc is not installed")
+    pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
     with reached_over(transport, fails) as (url, apps):
         deps = make_deps(new_messenger=lambda: Messenger(apps=apps))
         report = await evaluate(make_plan(url), deps, request="")

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[3] / "performance" / "durability.py"
 
 
+@pytest.mark.slow
 def test_runs_that_are_killed_anywhere_end_as_if_they_never_had_been():
     arguments = ("kills", "--trials", "3", "--random", "4", "--operations", "9")
     done = subprocess.run(

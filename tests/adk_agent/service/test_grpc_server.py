@@ -22,7 +22,8 @@ from adk_agent.service.limits import RequestLimits
 from adk_agent.service.listening import bound_socket
 from adk_agent.service.options import GrpcAddress
 
-grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
+pytestmark = pytest.mark.extras
+grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
 
 
 @pytest.fixture

@@ -202,6 +202,7 @@ def begin_all(client, agent):
     return [client.begin(json.dumps(request)) for _ in range(AT_ONCE)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # one start of a program, and nine lives of it
 def test_killed_at_thirty_moments_nothing_finished_is_lost_or_repeated(service, tmp_path):
     moments = random.Random(4)  # noqa: S311 - the same moments every time

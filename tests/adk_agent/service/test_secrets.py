@@ -123,6 +123,7 @@ def evidence(tmp_path_factory):
     return gathered
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # a start of the program, and of the library that calls models
 def test_a_service_gives_no_secret_away(evidence):
     refused, with_password, with_key = evidence.answers

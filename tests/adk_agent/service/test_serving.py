@@ -62,6 +62,7 @@ def task_after_a_restart(edge, tmp_path, events):
         return client.get(events[0]["task"]["id"])["result"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # up to two starts of a process, each of which takes its time
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_signal_ends_evaluations_with_what_they_have_and_the_service_by_its_code(
@@ -80,6 +81,7 @@ def test_a_signal_ends_evaluations_with_what_they_have_and_the_service_by_its_co
         assert [artifact["name"] for artifact in task["artifacts"]] == ["evaluation"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_after_a_kill_the_task_is_failed_with_its_finished_trials(tmp_path, edge):
     with process(tmp_path) as (running, address):

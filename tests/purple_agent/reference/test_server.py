@@ -146,6 +146,7 @@ def test_conversations_know_nothing_of_each_other(url, tools):
     assert "80" not in reply["parts"][0]["text"]
 
 
+@pytest.mark.slow
 async def test_two_hundred_conversations_at_once_are_kept_apart(url, tools):
     server, endpoint = tools
     numbers = range(100, 300)

@@ -32,7 +32,8 @@ from tests.fakes import closed_port, raw_grpc_agent, scripted_agent
 
 from .conftest import Serving
 
-grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed")
+pytestmark = pytest.mark.extras
+grpc = pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
 
 from a2a.client import ClientCallContext  # noqa: E402
 from a2a.helpers import new_text_message  # noqa: E402

@@ -34,7 +34,7 @@ def echo(text: str, _: str) -> str:
 def reaching(request: pytest.FixtureRequest) -> Reaching:
     """Makes a scripted agent and a messenger that reaches it over one transport."""
     if request.param == "GRPC":
-        pytest.importorskip("grpc", reason="the extra grpc is not installed")
+        pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
 
     @contextlib.asynccontextmanager
     async def reach(

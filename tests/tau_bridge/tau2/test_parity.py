@@ -152,6 +152,7 @@ def test_what_a_world_answers_is_what_a_strict_replay_repeats(official_source, d
         assert broken == [], task_id
 
 
+@pytest.mark.slow
 @pytest.mark.official_data
 def test_every_full_telecom_task_can_be_initialised_and_solved(official_source, domains):
     domain = _domain(domains, official_source, "telecom")

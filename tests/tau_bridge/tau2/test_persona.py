@@ -306,6 +306,7 @@ def directions_in(text):
     return [found.group() for pattern in DIRECTIONS if (found := pattern.search(text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["package_source", "official_source"])
 async def test_no_user_of_any_task_speaks_a_direction_or_calls_itself_you(request, source):
     tasks = all_tasks(request.getfixturevalue(source))
@@ -360,6 +361,7 @@ async def test_every_value_of_known_info_is_given_to_who_asks_for_it(request, so
     assert withheld == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["package_source", "official_source"])
 async def test_every_sentence_of_known_info_can_be_had_by_asking(request, source):
     withheld = []
@@ -374,6 +376,7 @@ async def test_every_sentence_of_known_info_can_be_had_by_asking(request, source
     assert withheld == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["package_source", "official_source"])
 async def test_nothing_is_said_that_does_not_stand_in_the_scenario(request, source):
     """Values (with a digit, or capitals within a sentence) are never invented."""

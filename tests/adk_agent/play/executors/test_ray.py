@@ -20,8 +20,8 @@ from adk_agent.runs.tracking import read_status
 from tests.fakes import scripted_agent, serve
 from tests.fakes.runtime import manual_runtime
 
-pytest.importorskip("ray", reason="the extra ray is not installed")
-pytestmark = pytest.mark.timeout(400)
+pytest.importorskip("ray", reason="the extra ray is not installed: make setup_all")
+pytestmark = [pytest.mark.timeout(400), pytest.mark.extras]
 
 TASKS = ("create_task_1", "update_task_1", "impossible_task_1")
 TRIALS = 30

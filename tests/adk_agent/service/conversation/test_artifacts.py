@@ -19,6 +19,7 @@ async def test_without_references_floor_and_ceiling_are_those_that_were_measured
     assert (row["floor"], row["ceiling"]) == (0.0, 100.0)
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_which_most_trials_broke_has_failed_and_keeps_its_report(caller):
     with serve(http_status(503, "out of order")) as url:
         task = caller.say(f"Evaluate {url} on three mock tasks")
