@@ -21,6 +21,7 @@ COPY evals evals
 COPY tau_bridge tau_bridge
 COPY purple_agent purple_agent
 COPY adk_agent adk_agent
+COPY greenroom greenroom
 RUN --mount=type=cache,target=/root/.cache/uv \
     uv pip install --python /opt/greenroom/bin/python --no-deps .
 

@@ -16,9 +16,9 @@ WORKERS ?= 3
 
 # Tests that `make test` leaves to `make test_marked`, and those that `make test_fast` runs.
 MARKED := slow or browser or extras
-FAST := tests/evals tests/adk_agent/core tests/adk_agent/requests tests/adk_agent/results \
+FAST := tests/evals tests/adk_agent/requests tests/adk_agent/results \
   tests/tau_bridge/business tests/tau_bridge/exercises tests/purple_agent/policy \
-  tests/purple_agent/privacy tests/purple_agent/process
+  tests/purple_agent/process
 
 export REQUEST
 # Never fetch an interpreter from the internet: the machine's own serves.
@@ -55,7 +55,7 @@ run: setup  ## Evaluate the bundled agents offline (REQUEST="..." for something 
 test: setup  ## Run the tests (ARGS="-k word" for some, WORKERS=0 for one process)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not ($(MARKED))" $(ARGS)
 
-test_fast: setup  ## Run the tests of what computes and serves nothing, in under a minute
+test_fast: setup  ## Run the quick tests of what computes: scores, requests, results
 	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not ($(MARKED))" $(FAST) $(ARGS)
 
 test_marked: setup_all  ## Run the tests that are slow, or need a browser or an extra

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("adk_agent", "evals", "tau_bridge", "purple_agent")
+PACKAGES = ("greenroom", "adk_agent", "evals", "tau_bridge", "purple_agent")
 # import-linter sees an external package as a whole, and `google` and `a2a` are many things.
 ONLY_IN = {
     "google.adk": ("adk_agent/workflow/",),

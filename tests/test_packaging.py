@@ -11,16 +11,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES = ["adk_agent", "evals", "tau_bridge", "purple_agent"]
+PACKAGES = ["greenroom", "adk_agent", "evals", "tau_bridge", "purple_agent"]
 MAKE_TARGETS = [
     "setup",
+    "setup_all",
     "run",
     "test",
+    "test_fast",
+    "test_marked",
     "test_all",
     "ruff",
     "lint",
     "type_check",
     "imports",
+    "dependencies",
     "validate",
     "docs",
     "build",

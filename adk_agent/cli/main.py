@@ -91,6 +91,15 @@ class CommandParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
 
+class _Version(argparse.Action):
+    """Print the installed version, which is only looked up when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        metadata = importlib.import_module("importlib.metadata")
+        sys.stdout.write(f"greenroom {metadata.version('greenroom')}\n")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
@@ -99,6 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="command", parser_class=CommandParser
     )

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,12 @@ def test_help_imports_no_heavy_module():
     assert {name for name in imported if name.startswith("adk_agent.cli.")} == {
         "adk_agent.cli.main"
     }
+
+
+def test_the_version_is_printed_without_a_heavy_import():
+    imported, said = modules_after("--version")
+    assert said == f"greenroom {version('greenroom')}\n"
+    assert not imported & set(HEAVY)
 
 
 def test_a_command_imports_no_other_one():

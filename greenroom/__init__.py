@@ -1,0 +1,68 @@
+"""Greenroom in Python: evaluate A2A agents, compare runs, read reports.
+
+    import greenroom
+
+    report = greenroom.evaluate("http://127.0.0.1:9010", "airline", tasks=5)
+    print(report.summary[0].pass_hat_k)
+
+What stands in `__all__` is kept stable; everything else is private to the project.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adk_agent.core.errors import GreenroomError as GreenroomError
+    from adk_agent.results.comparison import RunComparison as Comparison
+    from adk_agent.results.report import EvaluationReport as Report
+    from evals.base import BaseEvaluator as Evaluator
+    from evals.graph.metric import Metric as Metric
+    from greenroom.running import aevaluate as aevaluate
+    from greenroom.running import compare as compare
+    from greenroom.running import evaluate as evaluate
+    from greenroom.running import load_report as load_report
+    from tau_bridge.benchmark import Benchmark as Benchmark
+
+__all__ = [
+    "Benchmark",
+    "Comparison",
+    "Evaluator",
+    "GreenroomError",
+    "Metric",
+    "Report",
+    "__version__",
+    "aevaluate",
+    "compare",
+    "evaluate",
+    "load_report",
+]
+
+__version__ = _version("greenroom")
+
+_WHERE = {
+    "Benchmark": ("tau_bridge.benchmark", "Benchmark"),
+    "Comparison": ("adk_agent.results.comparison", "RunComparison"),
+    "Evaluator": ("evals.base", "BaseEvaluator"),
+    "GreenroomError": ("adk_agent.core.errors", "GreenroomError"),
+    "Metric": ("evals.graph.metric", "Metric"),
+    "Report": ("adk_agent.results.report", "EvaluationReport"),
+    "aevaluate": ("greenroom.running", "aevaluate"),
+    "compare": ("greenroom.running", "compare"),
+    "evaluate": ("greenroom.running", "evaluate"),
+    "load_report": ("greenroom.running", "load_report"),
+}
+"""Where each public name comes from. Each is imported when it is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
+    module, attribute = _WHERE[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

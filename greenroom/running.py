@@ -1,0 +1,221 @@
+"""The functions of the public face: thin, over what the command line uses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from adk_agent.assembly import Assembly
+from adk_agent.core.errors import GreenroomError, PreflightError, RequestError, RunCanceledError
+from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Selection
+from adk_agent.core.settings import Settings, variables
+from adk_agent.requests.planning import resolve
+from adk_agent.requests.reading.addresses import parse_address, with_roles
+from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from adk_agent.requests.registry import AgentRegistry
+from adk_agent.results.comparison import RunComparison, compare_runs
+from adk_agent.results.report import EvaluationReport
+from adk_agent.runs import store
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks
+
+if TYPE_CHECKING:
+    from adk_agent.results.progress import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What `evaluate` takes beside the agent, its tasks and their trials; as `greenroom run` does.
+
+    Args:
+        split: Of the benchmark's tasks.
+        seed: Of the sample and of the trials.
+        max_concurrency: Conversations at once.
+        max_steps: Of a conversation.
+        solo: Play without a user, where a benchmark has such tasks.
+        timeout_s: How long an agent may take over one reply.
+        token: Bearer token for agents that are addresses.
+        options: Options of the benchmark, by name.
+        results_dir: Where runs are kept; `GREENROOM_RESULTS_DIR`, or `results`, where None.
+        offline: Ask no language model, even where one is configured.
+    """
+
+    split: str = "base"
+    seed: int | None = None
+    max_concurrency: int | None = None
+    max_steps: int | None = None
+    solo: bool = False
+    timeout_s: float = 300.0
+    token: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    results_dir: Path | str | None = None
+    offline: bool | None = None
+
+
+def evaluate(
+    agent: str | Sequence[str],
+    benchmark_or_domain: str,
+    *,
+    tasks: int | Sequence[str] | None = None,
+    trials: int = 1,
+    **options: Any,
+) -> EvaluationReport:
+    """Evaluate one or several agents, and return the report; `aevaluate` says what each means.
+
+    Raises:
+        RuntimeError: An event loop runs already: await `aevaluate` instead.
+        GreenroomError: As for `aevaluate`.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        work = aevaluate(agent, benchmark_or_domain, tasks=tasks, trials=trials, **options)
+        return asyncio.run(work)  # noqa: TID251 - for callers without a loop, as a command line is
+    raise RuntimeError("an event loop runs already: await greenroom.aevaluate(...) instead")
+
+
+async def aevaluate(
+    agent: str | Sequence[str],
+    benchmark_or_domain: str,
+    *,
+    tasks: int | Sequence[str] | None = None,
+    trials: int = 1,
+    **options: Any,
+) -> EvaluationReport:
+    """Evaluate one or several agents, and return the report, which is kept on disk as well.
+
+    Args:
+        agent: An address, or the name of a registered or bundled agent (`null`, `echo`, `oracle`).
+        benchmark_or_domain: `airline`, `tau2/airline`, or a benchmark's name for all its domains.
+        tasks: How many of each domain, or which by id; None for all.
+        trials: How often each task is played.
+        options: The fields of `Options`.
+
+    Raises:
+        TypeError: There is no option of that name.
+        RequestError: Something that is asked for does not exist or cannot be played.
+        GreenroomError: The evaluation did not finish. What did is on disk.
+    """
+    chosen = Options(**options)
+    settings = Settings.load(
+        results_dir=None if chosen.results_dir is None else Path(chosen.results_dir),
+        offline=chosen.offline,
+    )
+    benchmarks = open_benchmarks(variables)
+    agents = _addresses([agent] if isinstance(agent, str) else list(agent), settings)
+    plan = _plan(agents, benchmark_or_domain, benchmarks, tasks, trials, chosen)
+    remote = [each.address for each in plan.participants if each.builtin is None]
+    assembly = Assembly(
+        settings=settings,
+        timeout_s=chosen.timeout_s,
+        tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
+        benchmarks=benchmarks,
+    )
+    request = f"evaluate {', '.join(agents)} on {benchmark_or_domain}"
+    outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=_ignored)
+    if outcome.problem is not None:
+        raise _ERRORS.get(outcome.problem.exit_code, PreflightError)(outcome.problem.message)
+    if outcome.report is None:
+        raise GreenroomError("the evaluation ended without a report; this is a fault of greenroom")
+    return outcome.report
+
+
+def load_report(run: str | Path) -> EvaluationReport:
+    """Return the report of a finished run, by its folder, its `report.json` or its id.
+
+    Raises:
+        StorageError: There is none, or it cannot be read.
+    """
+    path = Path(run)
+    folder = path.parent if path.name == store.REPORT else path
+    if folder == Path(folder.name):  # an id alone
+        folder = Settings.load().results_dir / folder
+    return store.load_report(folder.parent, folder.name)
+
+
+def compare(
+    first: EvaluationReport | str | Path,
+    second: EvaluationReport | str | Path,
+    *,
+    other_data: bool = False,
+) -> RunComparison:
+    """Return the second run against the first, paired by task.
+
+    Args:
+        first: The run before, as a report or as `load_report` takes it.
+        second: The run after.
+        other_data: Compare though the data revisions differ.
+
+    Raises:
+        RequestError: The runs have nothing in common, or the data differ.
+        StorageError: One of them cannot be read.
+    """
+    one, other = (
+        each if isinstance(each, EvaluationReport) else load_report(each)
+        for each in (first, second)
+    )
+    return compare_runs(one, other, other_data=other_data)
+
+
+_ERRORS: Mapping[int, type[GreenroomError]] = {
+    RequestError.exit_code: RequestError,
+    RunCanceledError.exit_code: RunCanceledError,
+}
+
+
+async def _ignored(progress: Progress) -> None:
+    """Tell nobody how far it is."""
+
+
+def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:
+    registered = AgentRegistry(settings.results_dir).addresses()
+    named = {name: f"builtin:{name}" for name in BUNDLED_AGENTS} | dict(registered)
+    return [named.get(agent) or parse_address(agent) for agent in agents]
+
+
+def _plan(
+    agents: Sequence[str],
+    benchmark_or_domain: str,
+    benchmarks: Benchmarks,
+    tasks: int | Sequence[str] | None,
+    trials: int,
+    chosen: Options,
+) -> EvaluationPlan:
+    ids = None if tasks is None or isinstance(tasks, int) else tuple(tasks)
+    try:
+        request = EvaluationRequest(
+            participants=with_roles(agents),
+            selections=tuple(
+                Selection(
+                    domain=domain,
+                    task_ids=ids,
+                    num_tasks=tasks if isinstance(tasks, int) else None,
+                    split=chosen.split,
+                )
+                for domain in _domains(benchmark_or_domain, benchmarks)
+            ),
+            num_trials=trials,
+            seed=chosen.seed,
+            max_concurrency=chosen.max_concurrency,
+            max_steps=chosen.max_steps,
+            solo=chosen.solo,
+            options=dict(chosen.options),
+        )
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        raise RequestError(f"{name} is {first['input']!r}: {first['msg']}") from exc
+    return resolve(request, benchmarks)
+
+
+def _domains(name: str, benchmarks: Benchmarks) -> tuple[str, ...]:
+    """The domains that `airline`, `tau2/airline` or `tau2` means."""
+    benchmark, _, domain = name.rpartition("/")
+    if benchmark or name in benchmarks.domains:
+        return (domain,)
+    found = [each for each in benchmarks.all if each.name == name]
+    return tuple(each.name for each in found[0].domains()) if found else (name,)

@@ -1,0 +1,85 @@
+"""The public face: evaluate, compare and load_report over what the command line uses."""
+
+import asyncio
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import greenroom
+from tests.fakes import scripted_agent, serve
+
+
+def test_the_public_names_are_there_and_importing_them_costs_nothing():
+    code = "import sys, greenroom; print(*sorted({'pydantic', 'litellm', 'google'} & set(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
+    assert greenroom.__version__ == version("greenroom")
+    assert all(getattr(greenroom, name) is not None for name in greenroom.__all__)
+    assert dir(greenroom) == sorted(greenroom.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'evaluation'"):
+        _ = greenroom.evaluation
+
+
+def run_outside_of_a_loop(function):
+    """What a caller without an event loop gets."""
+    return asyncio.to_thread(function)
+
+
+async def test_an_agent_at_an_address_is_evaluated_and_its_runs_compared(tmp_path):
+    agent = scripted_agent(lambda text, context_id: "I cannot help with that.")
+    with serve(agent) as url:
+        options = {"tasks": 2, "trials": 2, "results_dir": tmp_path, "offline": True}
+        first = await run_outside_of_a_loop(lambda: greenroom.evaluate(url, "mock", **options))
+        second = await greenroom.aevaluate(url, "tau2/mock", **options)
+    assert (first.status, len(first.trials)) == ("complete", 4)
+    assert {row.participant for row in first.trials} == {url}
+    assert greenroom.load_report(tmp_path / first.run_id) == first
+    assert greenroom.load_report(tmp_path / first.run_id / "report.json") == first
+    compared = greenroom.compare(first, tmp_path / second.run_id)
+    assert compared == greenroom.compare(first, second)
+
+
+async def test_tasks_are_named_by_id_and_agents_by_name(tmp_path):
+    report = await greenroom.aevaluate(
+        ["null", "echo"], "mock", tasks=["create_task_1"], results_dir=tmp_path, offline=True
+    )
+    assert [(row.participant, row.task_id) for row in report.trials] == [
+        ("builtin:null", "create_task_1"),
+        ("builtin:echo", "create_task_1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("null", "nowhere"), "nowhere"),
+        (("no such agent", "mock"), "no such agent"),
+    ],
+)
+async def test_what_does_not_exist_is_refused_by_name(arguments, message, tmp_path):
+    with pytest.raises(greenroom.GreenroomError, match=message):
+        await greenroom.aevaluate(*arguments, tasks=1, results_dir=tmp_path, offline=True)
+
+
+async def test_a_number_out_of_range_is_refused(tmp_path):
+    with pytest.raises(greenroom.GreenroomError, match="num_trials is 0"):
+        await greenroom.aevaluate("null", "mock", trials=0, results_dir=tmp_path, offline=True)
+
+
+async def test_an_unknown_option_is_a_type_error():
+    with pytest.raises(TypeError, match="colour"):
+        await greenroom.aevaluate("null", "mock", colour="red")
+
+
+async def test_where_a_loop_runs_the_message_says_what_to_await():
+    with pytest.raises(RuntimeError, match=r"await greenroom\.aevaluate"):
+        greenroom.evaluate("null", "mock")
+
+
+async def test_an_agent_that_cannot_be_reached_is_an_error(tmp_path):
+    with pytest.raises(greenroom.GreenroomError):
+        await greenroom.aevaluate(
+            "http://127.0.0.1:9", "mock", tasks=1, results_dir=tmp_path, offline=True
+        )
