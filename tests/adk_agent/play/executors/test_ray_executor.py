@@ -82,6 +82,7 @@ def test_agents_in_the_network_are_called_from_any_machine(make_trials):
     refuse_agents_out_of_reach(["10.0.0.3"], jobs, deps)
 
 
+@pytest.mark.extras
 async def test_exercises_alone_start_no_cluster(make_trials):
     jobs, deps = make_trials("http://127.0.0.1:1", domain="coordination", task_ids=("sum",))
     said = []
