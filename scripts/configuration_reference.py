@@ -23,7 +23,8 @@ from tau_bridge.benchmarks import installed
 
 MEANINGS = {
     "AGENTBEATS_LLM_API_KEY": "Key of an OpenAI-compatible endpoint; switches the model on.",
-    "AGENTBEATS_LLM_BASE_URL": "Its address; another one than the default switches the model on.",
+    "AGENTBEATS_LLM_BASE_URL": "Its address; any other than the default switches the model on"
+    " without a key, for local servers.",
     "AGENTBEATS_LLM_MODEL": "The model's name there.",
     "GOOGLE_API_KEY": "Key for a bare Gemini name in `GREENROOM_AGENT_MODEL`.",
     "GOOGLE_GENAI_USE_VERTEXAI": "Reach Gemini through Vertex AI, with its own credentials.",

@@ -10,11 +10,10 @@ from typing import get_args
 import pytest
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from ground_truth import Label
-from pydantic import AliasChoices
 
+import greenroom
 from adk_agent.cli.main import build_parser
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
-from adk_agent.core.settings import Settings
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import score_entry
 from adk_agent.play.visible import MAX_REPORTED_STEPS
@@ -213,14 +212,6 @@ def test_every_refusal_is_explained():
     assert names("requests.md", "code") - {"0", "1", "2", "3", "130"} == set(get_args(RefusalCode))
 
 
-def test_every_variable_is_explained():
-    known = {name for each in open_benchmarks(lambda _: {}).all for name in each.variables}
-    for field in Settings.model_fields.values():
-        alias = field.validation_alias
-        known.update(alias.choices if isinstance(alias, AliasChoices) else {alias})
-    assert names("models.md", "variable") == known
-
-
 def test_every_key_of_the_leaderboard_row_is_explained():
     assert names("a2a.md", "key") == set(leaderboard_row(report_of_one_scored_trial()))
 
@@ -390,10 +381,31 @@ def test_every_error_code_is_one_of_the_protocol():
 
 
 def test_every_state_of_a_run_is_explained():
-    assert {state for state, _ in rows_of("tools.md", "state")} == set(get_args(RunState))
+    assert {state for state, _ in rows_of("runs.md", "state")} == set(get_args(RunState))
 
 
-def test_every_page_is_in_the_navigation():
-    nav = (ROOT / "mkdocs.yml").read_text().partition("nav:")[2]
-    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
-    assert set(re.findall(r"[\w/-]+\.md", nav)) == pages
+def test_every_public_name_of_the_package_is_explained():
+    assert names("python.md", "public name") == set(greenroom.__all__)
+
+
+def navigation():
+    """The pages of each group of the navigation, in its order."""
+    nav = (ROOT / "mkdocs.yml").read_text().partition("nav:\n")[2]
+    groups = re.findall(r"^  - (\w+):\n((?:^ {6}.*\n)+)", nav, re.MULTILINE)
+    return {name: re.findall(r"[\w/-]+\.md", pages) for name, pages in groups}
+
+
+def test_every_page_is_in_one_of_four_groups():
+    groups = navigation()
+    assert list(groups) == ["Start", "Guides", "Reference", "Internals"]
+    pages = [page for group in groups.values() for page in group]
+    assert sorted(pages) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+def test_the_start_page_lists_every_page_under_its_group():
+    text = (DOCS / "index.md").read_text()
+    for group, pages in navigation().items():
+        section = text.partition(f"## {group}\n")[2].partition("\n## ")[0]
+        listed = re.findall(r"^\| \[.+\]\(([\w/-]+\.md)\)", section, re.MULTILINE)
+        within = [page for page in pages if not re.match(r"index|decisions/\d", page)]
+        assert listed == within, group
