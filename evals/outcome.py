@@ -70,7 +70,7 @@ class Check(_Result):
 
 
 class Component(_Result):
-    """One component of a task's reward: its outcome (0.0 or 1.0) and what it looked at."""
+    """One component of a task's reward: its outcome (0.0 to 1.0) and what it looked at."""
 
     name: str
     """As its benchmark calls it."""

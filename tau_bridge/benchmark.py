@@ -126,12 +126,15 @@ class Headline:
         component: The component of a task's result that it counts; None: the reward.
         cases: The attributes that a task has to have to count; empty: all tasks do.
         higher_is_better: Its direction.
+        passed_only: It counts trials with reward 1 alone; one that the agent itself ended says
+            nothing then, where otherwise it counts against the agent.
     """
 
     name: str
     component: str | None = None
     cases: Mapping[str, str] = field(default_factory=dict)
     higher_is_better: bool = True
+    passed_only: bool = False
 
 
 PASS_HAT_K: Final = Headline(name="pass^k")

@@ -23,6 +23,8 @@ class HeadlineSpec(Row):
     cases: dict[str, str] = Field(default_factory=dict)
     """The attributes that a task has to have to count; empty: all tasks do."""
     higher_is_better: bool = True
+    passed_only: bool = False
+    """Trials that did not pass are left out."""
 
 
 class DomainHeadlines(Row):
@@ -41,8 +43,8 @@ class HeadlineRow(Row):
     """One headline of one participant in one domain. It is never mixed with another.
 
     Where trials failed the figure is a range: `value` counts them against the agent, and `at_best`
-    in its favour. A trial that the agent itself ended counts against it. Unscored trials are left
-    out. Figures are None where nothing was scored.
+    in its favour. A trial that the agent itself ended counts against it, unless the headline counts
+    passed trials alone. Unscored trials are left out. Figures are None where nothing was scored.
     """
 
     participant: str
@@ -53,6 +55,8 @@ class HeadlineRow(Row):
     cases: dict[str, str]
     """The attributes of the tasks that count; empty: all do."""
     higher_is_better: bool
+    passed_only: bool = False
+    """Trials that did not pass are left out, as unscored."""
     tasks: int
     """How many cases the figure rests on: tasks with a trial that is scored or failed."""
     scored: int
@@ -113,7 +117,7 @@ def _row(
     in_favour: dict[str, list[float]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for trial in trials:
-        value = _value(trial, headline.component, worst)
+        value = _value(trial, headline, worst)
         counts[value if isinstance(value, str) else "scored"] += 1
         if value == "unscored":
             continue
@@ -147,16 +151,19 @@ def _interval(low: Sequence[float], high: Sequence[float]) -> Interval | None:
 
 
 def _value(
-    trial: TrialRow, component: str | None, worst: float
+    trial: TrialRow, headline: HeadlineSpec, worst: float
 ) -> float | Literal["unscored", "failed"]:
     """What a trial counts; the components of one that the agent ended early say nothing."""
     if trial.status == "failed":
         return "failed"
+    if headline.passed_only and not trial.passed:
+        return "unscored"
     if trial.fault == "agent":
         return worst
-    if component is None:
+    if headline.component is None:
         return "unscored" if trial.reward is None else trial.reward
-    outcome = next((each.outcome for each in trial.components if each.name == component), None)
+    named = (each.outcome for each in trial.components if each.name == headline.component)
+    outcome = next(named, None)
     if outcome is None:
         return "unscored"
     return outcome.value if isinstance(outcome, Scored) else outcome.status

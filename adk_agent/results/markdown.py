@@ -76,7 +76,8 @@ def _counts(row: HeadlineRow) -> str:
     """What a headline is made of, in words."""
     what = "the reward" if row.component is None else f"the component {row.component}"
     where = ", ".join(f"{name} {value}" for name, value in row.cases.items())
-    return f"{what} of {f'tasks with {where}' if where else 'all tasks'}"
+    which = f"tasks with {where}" if where else "all tasks"
+    return f"{what} of {which}{', in trials that passed' if row.passed_only else ''}"
 
 
 def _legend(report: EvaluationReport) -> str:

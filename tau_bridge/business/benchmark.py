@@ -13,9 +13,11 @@ from tau_bridge.benchmark import (
     BASE_SPLIT,
     CEILING,
     FLOOR,
+    PASS_HAT_K,
     SCRIPTED_USER,
     Benchmark,
     DomainInfo,
+    Headline,
     Judge,
     PlayContext,
     Played,
@@ -27,7 +29,7 @@ from tau_bridge.business.caller import ScriptedCaller
 from tau_bridge.business.diagnosis import diagnose_scenario
 from tau_bridge.business.references import scenario_ceiling, scenario_floor
 from tau_bridge.business.scenarios import DOMAIN, scenario, scenarios, scenarios_revision
-from tau_bridge.business.scoring import BASIS, grade
+from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
 from tau_bridge.business.tools import Find, Get, GetApproval
 from tau_bridge.business.wording import with_business
 from tau_bridge.business.world import BusinessWorld, CallMade
@@ -51,6 +53,7 @@ MEANINGS = {
     "STATE": "the records ended in another state",
     "POLICY": "the policy was broken",
     "COMMUNICATE": "the user was not told what had to be told",
+    EFFICIENCY: "more calls were made than the solution needs",
 }
 """What it means that a component is 0."""
 
@@ -62,6 +65,10 @@ class BusinessBenchmark(Benchmark):
     summary = "business processes with tools, a policy and an end state"
     position = 20
     examples = ("Evaluate the agent at http://localhost:9010 on ten business tasks",)
+    headlines = (
+        PASS_HAT_K,
+        Headline(name="tool efficiency", component=EFFICIENCY, passed_only=True),
+    )
 
     def domains(self) -> tuple[DomainInfo, ...]:
         """The one domain."""
@@ -69,7 +76,7 @@ class BusinessBenchmark(Benchmark):
             DomainInfo(
                 name=DOMAIN,
                 noun="scenarios",
-                components=BASIS,
+                components=(*BASIS, EFFICIENCY),
                 meanings=MEANINGS,
                 needs=frozenset({"tools"}),
                 references=(FLOOR, CEILING),

@@ -1,42 +1,66 @@
-"""Scores a scenario that was played: STATE, POLICY and COMMUNICATE, each 1 or 0."""
+"""Scores a scenario that was played: STATE, POLICY and COMMUNICATE, and the calls that it took."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from evals.outcome import Check, Component, Scored, TaskResult
-from tau_bridge.business.scenarios import Change, Expected, ForbiddenCall
+from evals.outcome import Check, Component, Scored, TaskResult, Unscored
+from tau_bridge.business.scenarios import Change, Expected, ForbiddenCall, Scenario
 from tau_bridge.business.tools import Json, Tables
 from tau_bridge.business.world import BusinessWorld, CallMade
 from tau_bridge.saying import communicated
 
 BASIS: tuple[Literal["STATE", "POLICY", "COMMUNICATE"], ...] = ("STATE", "POLICY", "COMMUNICATE")
+EFFICIENCY = "TOOL_EFFICIENCY"
+"""A component that the reward does not count: calls needed over calls made."""
 _MAY_ESCALATE = ("escalate", "block", "inform")
 """Outcomes beside which handing the case over does no harm; otherwise it is work for nothing."""
 
 
 def grade(world: BusinessWorld, answers: Sequence[str]) -> TaskResult:
-    """What a scenario came to.
+    """Score what was done in a scenario, and what was said.
 
     STATE: the records differ from those at the beginning in what is expected, and in nothing else.
     POLICY: no forbidden call was made, approvals were asked for where they had to be, and the case
     was handed over where, and only where, that is right. COMMUNICATE: what had to be said was said.
-    The reward is their product.
+    The reward is their product. TOOL_EFFICIENCY stands beside it and is scored where all three are
+    1: the calls of the scenario's gold solution over the calls that the agent made, at most 1.
 
     Args:
         world: As the agent left it.
         answers: All that the agent said.
     """
     expected = world.scenario.expected
-    return TaskResult(
-        basis=BASIS,
-        components=(
-            _component("STATE", _state_checks(world, expected)),
-            _component("POLICY", _policy_checks(world, expected)),
-            communicated("\n".join(answers), expected.must_say, expected.must_not_say),
-        ),
+    components = (
+        _component("STATE", _state_checks(world, expected)),
+        _component("POLICY", _policy_checks(world, expected)),
+        communicated("\n".join(answers), expected.must_say, expected.must_not_say),
     )
+    is_solved = all(check.met for component in components for check in component.checks)
+    efficiency = _efficiency(world.scenario, len(world.calls), is_solved=is_solved)
+    return TaskResult(basis=BASIS, components=(*components, efficiency))
+
+
+def _efficiency(scenario: Scenario, made: int, *, is_solved: bool) -> Component:
+    """Divide the calls needed by the calls made; a refused call is one that was made."""
+    needed = sum(len(turn.calls) for turn in scenario.gold)
+    if not is_solved:
+        reason = "the scenario was not solved"
+    elif needed == 0:
+        reason = "the gold solution makes no call"
+    elif made == 0:
+        reason = "the agent made no call"
+    else:
+        check = Check(
+            description=f"makes no more calls than the gold solution, which makes {needed}",
+            met=made <= needed,
+            reason=f"the agent made {made}" if made > needed else None,
+        )
+        value = min(1.0, needed / made)
+        outcome = Scored(value=value, produced_by="rules")
+        return Component(name=EFFICIENCY, outcome=outcome, checks=(check,))
+    return Component(name=EFFICIENCY, outcome=Unscored(reason=reason))
 
 
 def _component(name: Literal["STATE", "POLICY"], checks: Sequence[Check]) -> Component:

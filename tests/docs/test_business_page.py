@@ -10,7 +10,7 @@ from tau_bridge.business.scenarios import (
     Scenario,
     scenarios,
 )
-from tau_bridge.business.scoring import BASIS
+from tau_bridge.business.scoring import BASIS, EFFICIENCY
 from tau_bridge.business.tools import Effect
 from tau_bridge.tool_server import ToolServerLimits
 
@@ -36,7 +36,7 @@ def test_every_kind_of_process_is_named():
 
 
 def test_every_component_field_and_effect_is_explained():
-    assert first_column("component") == set(BASIS)
+    assert first_column("component") == {*BASIS, EFFICIENCY}
     assert first_column("field") == set(Scenario.model_fields)
     kinds = [get_args(one.model_fields["kind"].annotation) for one in get_args(get_args(Effect)[0])]
     assert first_column("effect") == {kind for (kind,) in kinds}

@@ -43,6 +43,8 @@ async def test_the_gold_way_passes_every_scenario(play, gold):
     _, url = gold
     report, _ = await play(url)
     assert [row.task_id for row in report.trials if row.reward == 1.0] == list(scenarios())
+    [efficiency] = report.headlines
+    assert (efficiency.name, efficiency.value, efficiency.tasks) == ("tool efficiency", 1.0, 58)
     assert report.status == "complete"
     assert not any("scripted" in warning for warning in report.warnings)
 
@@ -93,7 +95,12 @@ async def test_an_agent_that_says_it_is_done_and_calls_nothing_does_not_pass(pla
     with serve(scripted_agent(answer)) as url:
         report, _ = await play(url, task_ids=[ALLOWED])
     [row] = report.trials
-    assert row.reward_breakdown == {"STATE": 0.0, "POLICY": 1.0, "COMMUNICATE": 1.0}
+    assert row.reward_breakdown == {
+        "STATE": 0.0,
+        "POLICY": 1.0,
+        "COMMUNICATE": 1.0,
+        "TOOL_EFFICIENCY": None,
+    }
     assert row.reward == 0.0
 
 

@@ -113,6 +113,19 @@ def test_a_trial_that_the_agent_ended_counts_against_it_whatever_its_components_
     assert (success.value, success.at_best, success.scored) == (1.0, 1.0, 1)
 
 
+def test_a_headline_of_passed_trials_leaves_out_the_others_also_those_that_the_agent_ended():
+    only = HeadlineSpec(name="attack success", component="ATTACK", passed_only=True)
+    [row] = rows_of(
+        trial("p1", utility=1.0, attack=0.5),
+        trial("p1", 1, utility=0.0, attack=1.0),
+        trial("p2", utility=0.0, attack=1.0, fault="agent"),
+        trial("p3", **FAILED),
+        headlines={"suite": DomainHeadlines(headlines=(only,))},
+    )
+    assert (row.scored, row.unscored, row.failed, row.passed_only) == (1, 2, 1, True)
+    assert (row.value, row.at_best) == (0.25, 0.75)
+
+
 def test_a_component_without_a_value_leaves_its_trial_out_and_one_that_broke_is_failed():
     waiting = trial("p2", utility=1.0, attack=Unscored(reason="needs a judge"))
     lacking = trial("p2", 1, utility=1.0)

@@ -17,7 +17,7 @@ from tau_bridge.business.scenarios import (
     scenarios,
     scenarios_revision,
 )
-from tau_bridge.business.scoring import grade
+from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.errors import DataError, UnknownTaskError
 
@@ -66,7 +66,7 @@ def test_the_first_ten_scenarios_show_every_process():
 def test_the_gold_way_solves_a_scenario_and_calls_what_there_is(scenario_id):
     each = scenario(scenario_id)
     components, world = played_by_gold(each)
-    assert components == {"STATE": 1.0, "POLICY": 1.0, "COMMUNICATE": 1.0}
+    assert components == dict.fromkeys((*BASIS, EFFICIENCY), 1.0)
     failing = {tool.name for tool in each.tools if tool.fails}
     assert [call.error for call in world.calls if call.error and call.tool not in failing] == []
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tau_bridge.business.scoring import grade
+from evals.outcome import Scored, Unscored
+from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
 
 CANCELLED = {"table": "orders", "id": "O-1", "fields": {"status": "cancelled", "pieces": 2}}
 
@@ -13,7 +14,16 @@ def expecting(**fields):
 
 def scores(world, *answers):
     components = grade(world, answers or ("O-1",)).components
-    return tuple(component.outcome.value for component in components)
+    return tuple(each.outcome.value for each in components if each.name in BASIS)
+
+
+def efficiency(world, *answers):
+    [found] = [
+        each.outcome
+        for each in grade(world, answers or ("O-1",)).components
+        if each.name == EFFICIENCY
+    ]
+    return found.value if isinstance(found, Scored) else found
 
 
 def test_the_state_has_to_be_exactly_the_expected_one(make_world):
@@ -92,3 +102,53 @@ def test_what_must_be_said_may_be_said_in_several_answers(make_world):
     assert scores(world, "O-1 is", "Cancelled.")[2] == 1.0
     assert scores(world, "O-1")[2] == 0.0
     assert scores(world, "O-1 and O-2 are done")[2] == 0.0
+
+
+LOOKS = ("get_order", {"order_id": "O-1"})
+ASKS = ("request_approval", {"subject_id": "O-1"})
+TWO_CALLS = [
+    {"say": "Which one?", "calls": [{"tool": "get_order", "params": {"order_id": "O-1"}}]},
+    {"say": "O-1", "calls": [{"tool": "find_orders"}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("calls", "value"),
+    [
+        ([LOOKS], 1.0),
+        ([LOOKS, ASKS], 1.0),
+        ([LOOKS, LOOKS, ASKS], pytest.approx(2 / 3)),
+        ([LOOKS, ("get_order", {}), ("no_tool", {}), LOOKS], 0.5),
+    ],
+)
+def test_tool_efficiency_is_the_gold_calls_over_all_calls_made_refused_ones_too(
+    make_world, calls, value
+):
+    world = make_world(**expecting(), gold=TWO_CALLS)
+    for tool, arguments in calls:
+        world.call(tool, arguments)
+    assert efficiency(world) == value
+
+
+def test_tool_efficiency_is_unscored_where_it_says_nothing(make_world):
+    assert EFFICIENCY not in BASIS
+    idle = make_world(**expecting(), gold=TWO_CALLS)
+    assert efficiency(idle) == Unscored(reason="the agent made no call")
+    unsolved = make_world(**expecting(), gold=TWO_CALLS)
+    unsolved.call(*LOOKS)
+    assert efficiency(unsolved, "no") == Unscored(reason="the scenario was not solved")
+    needless = make_world(**expecting())
+    needless.call(*LOOKS)
+    assert efficiency(needless) == Unscored(reason="the gold solution makes no call")
+
+
+def test_the_check_of_tool_efficiency_tells_how_many_calls_were_made(make_world):
+    world = make_world(**expecting(), gold=TWO_CALLS)
+    for _ in range(2):
+        world.call(*LOOKS)
+    [check] = grade(world, ["O-1"]).components[-1].checks
+    assert (check.met, check.reason) == (True, None)
+    world.call(*LOOKS)
+    [check] = grade(world, ["O-1"]).components[-1].checks
+    assert (check.met, check.reason) == (False, "the agent made 3")
+    assert check.description.endswith("which makes 2")

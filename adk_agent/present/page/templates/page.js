@@ -208,7 +208,7 @@
     put(parent, "h3", "What was checked");
     const rows = [];
     for (const each of trial.components) {
-      const value = each.value === null ? "unscored" : each.value === 1 ? "✓ 1" : "✗ " + each.value;
+      const value = each.value === null ? "unscored" : each.value === 1 ? "✓ 1" : "✗ " + Number(each.value.toFixed(3));
       rows.push([each.name, each.counts ? "yes" : "no", value, each.reason ?? ""]);
       for (const [text, met, reason] of each.checks) {
         rows.push(["", "", met === null ? "? open" : met ? "✓ met" : "✗ not met", reason ? `${text} (${reason})` : text]);
