@@ -21,8 +21,8 @@ from adk_agent.core.errors import ModelError
 from adk_agent.core.masking import without_credentials
 from adk_agent.core.settings import Settings, keep_litellm_offline
 from tau_bridge.completion import CompletionResult
-from tau_bridge.masking import without_secrets
 from tau_bridge.messages import ToolCall
+from tau_bridge.redaction import redact_error
 
 if TYPE_CHECKING:
     from tau_bridge.completion import ToolSchema
@@ -217,7 +217,7 @@ class LiteLlmCompletion:
 
     def _explain(self, error: Exception) -> str:
         first_line = str(error).splitlines()[0] if str(error) else ""
-        text = f"{type(error).__name__}: {without_secrets(first_line)}"
+        text = f"{type(error).__name__}: {redact_error(first_line)}"
         if self.spec.api_key is not None:
             text = text.replace(self.spec.api_key.get_secret_value(), "***")
         url = self.spec.base_url

@@ -10,9 +10,9 @@ from typing import Any, Final
 from evals.trace import CallType
 from tau_bridge.completion import COMPLETION, Completion, CompletionResult, ToolSchema
 from tau_bridge.errors import UserModelError
-from tau_bridge.masking import without_secrets
 from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.redaction import redact_error
 from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
 
@@ -120,7 +120,7 @@ class ModelUser:
         try:
             result = await self._completion(self._chat, tools=self._tools)
         except Exception as exc:  # noqa: BLE001  (any vendor error: the completion is injected)
-            reason = f"{type(exc).__name__}: {without_secrets(str(exc))}"
+            reason = f"{type(exc).__name__}: {redact_error(str(exc))}"
             step.end(error=reason)
             msg = f"the user's model {self._model!r} failed: {reason}"
             raise UserModelError(msg) from None
