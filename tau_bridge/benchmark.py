@@ -161,13 +161,11 @@ class Judge(Protocol):
     @property
     def produced_by(self) -> str:
         """Who decides, for the results: `llm:` and the model's name."""
-        ...
 
     async def __call__(
         self, statements: Sequence[str], transcript: str
     ) -> Mapping[str, bool] | None:
         """Whether each statement holds. None where that broke, which makes the trial *failed*."""
-        ...
 
 
 class Team(Protocol):
@@ -176,20 +174,16 @@ class Team(Protocol):
     @property
     def name(self) -> str:
         """What its entry is called in the trace."""
-        ...
 
     @property
     def peers(self) -> Mapping[str, str]:
         """The other members' addresses, where the entry has to be told them."""
-        ...
 
     def briefing(self) -> str:
         """What the entry is told of its team, to stand below a question; empty for most."""
-        ...
 
     def redact(self, text: str) -> str:
         """The text without addresses that differ in every run."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,5 +17,4 @@ class Bounds:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if not value > 0:
-                msg = f"{limit.name} must be positive, not {value!r}"
-                raise ValueError(msg)
+                raise ValueError(f"{limit.name} must be positive, not {value!r}")

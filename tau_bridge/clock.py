@@ -14,11 +14,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The current time, aware, in UTC."""
-        ...
 
     def monotonic_s(self) -> float:
         """Seconds from an arbitrary start, never going back."""
-        ...
 
 
 class SystemClock:
@@ -38,7 +36,6 @@ class IdSource(Protocol):
 
     def __call__(self) -> str:
         """A new identifier."""
-        ...
 
 
 def random_id() -> str:

@@ -49,4 +49,3 @@ class Completion(Protocol):
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
     ) -> CompletionResult:
         """The model's answer to `messages`, which are in OpenAI's chat format."""
-        ...

@@ -18,8 +18,9 @@ def require_inspect() -> None:
         DataError: It is not installed.
     """
     if importlib.util.find_spec("inspect_ai") is None:
-        msg = "an Inspect log needs inspect-ai: install the extra `tau2` (`make setup` does)"
-        raise DataError(msg)
+        raise DataError(
+            "an Inspect log needs inspect-ai: install the extra `tau2` (`make setup` does)"
+        )
 
 
 def log_text(fields: Mapping[str, Any]) -> str:
@@ -38,8 +39,9 @@ def log_text(fields: Mapping[str, Any]) -> str:
     try:
         log = EvalLog.model_validate(fields)
     except ValueError as exc:
-        msg = f"the installed version of inspect-ai has other logs than ours: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(
+            f"the installed version of inspect-ai has other logs than ours: {exc}"
+        ) from exc
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.json"
         write_eval_log(log, str(path), format="json")

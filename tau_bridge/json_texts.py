@@ -61,8 +61,7 @@ def open_json(path: Path) -> BinaryIO:
         file.close()
         return io.BufferedReader(gzip.GzipFile(path))
     except OSError as exc:
-        msg = f"cannot read {str(path)!r}: {exc.strerror or exc}"
-        raise ReportError(msg) from exc
+        raise ReportError(f"cannot read {str(path)!r}: {exc.strerror or exc}") from exc
 
 
 def json_texts(file: BinaryIO, *, max_bytes: int = MAX_TEXT_BYTES) -> Iterator[JsonText]:
@@ -114,11 +113,10 @@ def parse_json(text: JsonText) -> ParsedJson:
         if _ESCAPED_HALF.search(text.text):
             value = _whole_characters(value, problems)
     except json.JSONDecodeError as exc:
-        msg = (
+        raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"
             f" {exc.msg} at {shortened(text.text[exc.pos : exc.pos + 30], 30)!r}"
-        )
-        raise ReportError(msg) from exc
+        ) from exc
     except RecursionError as exc:
         raise ReportError(f"line {text.line}: objects or lists are nested too deep") from exc
     except ValueError as exc:

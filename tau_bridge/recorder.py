@@ -167,8 +167,7 @@ class TraceRecorder:
     def close(self, opened: OpenStep, step: InteractionStep) -> None:
         """Take in a finished step. Called by `OpenStep.end`."""
         if self._steps.get(opened.step_id, step) is not None:
-            msg = f"step {opened.step_id!r} was not open in trace {self.trace_id!r}"
-            raise ValueError(msg)
+            raise ValueError(f"step {opened.step_id!r} was not open in trace {self.trace_id!r}")
         self._steps[opened.step_id] = step
         self._open.pop(opened.step_id, None)
 

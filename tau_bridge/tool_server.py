@@ -50,12 +50,10 @@ class AnsweredCall(Protocol):
     @property
     def error(self) -> str | None:
         """The error; None where there is a result."""
-        ...
 
     @property
     def result(self) -> Any:
         """A JSON value."""
-        ...
 
 
 class ToolWorld(Protocol):
@@ -64,15 +62,12 @@ class ToolWorld(Protocol):
     @property
     def calls(self) -> Sequence[AnsweredCall]:
         """The calls that were made so far."""
-        ...
 
     def listed(self) -> Sequence[Mapping[str, Any]]:
         """The tools as an agent may see them now, JSON values."""
-        ...
 
     def call(self, name: str, arguments: dict[str, Any], /) -> AnsweredCall:
         """Make a call, and write it down."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +129,9 @@ class ToolServer:
             RuntimeError: the server was not started.
         """
         if not self._origin:
-            msg = "the tools have no address before they are served; use 'async with tools:'"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "the tools have no address before they are served; use 'async with tools:'"
+            )
         return self._origin
 
     async def __aenter__(self) -> Self:
@@ -272,8 +268,7 @@ def _read(body: bytes, max_depth: int) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> NoReturn:
-    msg = f"{text} is no number of JSON"
-    raise ValueError(msg)
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _finite(text: str) -> float:

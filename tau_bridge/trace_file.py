@@ -178,8 +178,7 @@ def _text(about: Mapping[str, Any], keys: tuple[str, ...], place: _Place) -> str
     if key is None:
         return None
     if not isinstance(about[key], str):
-        msg = f"{place.path}.{key}: must be a text, not {described(about[key])}"
-        raise ReportError(msg)
+        raise ReportError(f"{place.path}.{key}: must be a text, not {described(about[key])}")
     return str(about[key])
 
 
@@ -190,19 +189,17 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
         ReportError: It is no such list.
     """
     if not isinstance(value, list):
-        msg = f"{path}: must be a list of the members' names, not {described(value)}"
-        raise ReportError(msg)
+        raise ReportError(f"{path}: must be a list of the members' names, not {described(value)}")
     if len(value) > MAX_MEMBERS:
         raise ReportError(f"{path}: {len(value)} members; a roster has at most {MAX_MEMBERS}")
     names: dict[str, None] = {}
     for at, item in enumerate(value):
         name = item.get("name") if isinstance(item, Mapping) else item
         if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARS:
-            msg = (
+            raise ReportError(
                 f"{path}[{at}]: must be a name of 1 to {MAX_NAME_CHARS} characters, or an object"
                 f" with one as 'name', not {described(item)}"
             )
-            raise ReportError(msg)
         names[name] = None
     return tuple(names)
 

@@ -48,11 +48,10 @@ class AgentAddress:
         """
         parts = _split(text)
         if "@" in parts.netloc:
-            msg = (
+            raise AddressError(
                 f"the address of {_origin_text(parts)!r} must not carry a user name or password;"
                 " if the agent wants credentials, give its bearer token"
             )
-            raise AddressError(msg)
         path = parts.path.removesuffix(WELL_KNOWN_CARD_PATH).rstrip("/")
         return cls(url=urlunsplit((parts.scheme, _netloc(parts), path, "", "")))
 
@@ -79,13 +78,11 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
     if _is_this_machine(target.hostname):
         return _on_base(base, target)
     if target.hostname != base.hostname:
-        msg = f"its card sends messages to another host, {_origin_text(target)!r}"
-        raise AddressError(msg)
+        raise AddressError(f"its card sends messages to another host, {_origin_text(target)!r}")
     if base.scheme == "https" and target.scheme == "http":
         return _on_base(base, target)
     if has_token:
-        msg = f"its card would send the bearer token to {_origin_text(target)!r}"
-        raise AddressError(msg)
+        raise AddressError(f"its card would send the bearer token to {_origin_text(target)!r}")
     return urlunsplit((target.scheme, _netloc(target), target.path or "/", target.query, ""))
 
 
@@ -119,11 +116,11 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text.strip())
         port = parts.port
     except ValueError as exc:
-        msg = f"{_without_credentials(text)!r} is not an address: {exc}"
-        raise AddressError(msg) from None
+        raise AddressError(f"{_without_credentials(text)!r} is not an address: {exc}") from None
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or port == 0:
-        msg = f"{_without_credentials(text)!r} is not an http:// or https:// address with a host"
-        raise AddressError(msg)
+        raise AddressError(
+            f"{_without_credentials(text)!r} is not an http:// or https:// address with a host"
+        )
     return parts
 
 

@@ -78,8 +78,7 @@ def usable_card(
         CardError: There is none, or the card has no name.
     """
     if not card.name:
-        msg = "its card has no name; is this an A2A agent?"
-        raise CardError(msg)
+        raise CardError("its card has no name; is this an A2A agent?")
     candidates: list[AgentInterface] = []
     refusals: list[str] = []
     for interface in card.supported_interfaces:

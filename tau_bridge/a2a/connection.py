@@ -231,14 +231,17 @@ class Connection:
             )
             transport = await self._opened(usable)
         except TimeoutError as exc:
-            msg = (
-                f"the agent at {self.url!r} did not send its card within"
-                f" {self._limits.card_timeout_s:g} s; check that it runs"
-            )
-            raise AgentTimeoutError(self.url, msg) from exc
+            raise AgentTimeoutError(
+                self.url,
+                (
+                    f"the agent at {self.url!r} did not send its card within"
+                    f" {self._limits.card_timeout_s:g} s; check that it runs"
+                ),
+            ) from exc
         except CardError as exc:
-            msg = f"the agent at {self.url!r} cannot be called: {exc}"
-            raise AgentAccessError(self.url, msg) from exc
+            raise AgentAccessError(
+                self.url, f"the agent at {self.url!r} cannot be called: {exc}"
+            ) from exc
         except AgentFaultError as exc:
             # By an address without a usable card nobody was asked anything yet.
             raise AgentAccessError(self.url, str(exc)) from exc

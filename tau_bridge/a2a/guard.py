@@ -167,11 +167,13 @@ def check_head(response: httpx.Response, current: Exchange) -> None:
     """
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
-        msg = (
-            f"the agent at {current.url!r} sent an answer compressed as {encoding!r}, although the"
-            " request said 'Accept-Encoding: identity'; turn compression off on its server"
+        raise AgentProtocolError(
+            current.url,
+            (
+                f"the agent at {current.url!r} sent an answer compressed as {encoding!r}, although the"
+                " request said 'Accept-Encoding: identity'; turn compression off on its server"
+            ),
         )
-        raise AgentProtocolError(current.url, msg)
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > current.max_bytes:
         raise too_large(current)

@@ -170,14 +170,14 @@ class Messenger:
 
     def _connection(self, url: str) -> Connection:
         if self._closed:
-            msg = "the messenger is closed"
-            raise RuntimeError(msg)
+            raise RuntimeError("the messenger is closed")
         try:
             address = AgentAddress.parse(url)
         except AddressError as exc:
             shown = url.rpartition("@")[2]
-            msg = f"{exc}; an agent's address looks like 'http://127.0.0.1:9010'"
-            raise AgentUnreachableError(shown, msg) from None
+            raise AgentUnreachableError(
+                shown, f"{exc}; an agent's address looks like 'http://127.0.0.1:9010'"
+            ) from None
         connection = self._connections.get(address)
         if connection is None:
             app = self._apps.get(address.url)
@@ -260,8 +260,9 @@ class Conversation:
             RuntimeError: The conversation is closed, or still waits for a reply.
         """
         if self._closed or self._busy:
-            msg = "the conversation is closed" if self._closed else "a reply is still due"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "the conversation is closed" if self._closed else "a reply is still due"
+            )
         self._busy = True
         try:
             return await self._recorded(text)
@@ -354,8 +355,9 @@ class Conversation:
                 url, f"{late}, and its card does not answer either; check that it runs"
             ) from exc
         except UnreadablePartError as exc:
-            msg = f"the agent at {url!r} sent a reply that cannot be read: {exc}"
-            raise AgentProtocolError(url, msg) from exc
+            raise AgentProtocolError(
+                url, f"the agent at {url!r} sent a reply that cannot be read: {exc}"
+            ) from exc
         finally:
             self._adopt(fold, attributes)
         said = "; ".join(filter(None, (fold.failure_text(), fold.advice())))
@@ -427,11 +429,13 @@ class Conversation:
             if broken is not None:
                 raise broken
             url = self._connection.url
-            msg = (
-                f"the agent at {url!r} ended its answer without a message or a task;"
-                " check that its executor sends one"
+            raise AgentProtocolError(
+                url,
+                (
+                    f"the agent at {url!r} ended its answer without a message or a task;"
+                    " check that its executor sends one"
+                ),
             )
-            raise AgentProtocolError(url, msg)
         try:
             await self._poll(opened, fold.task_id, fold, attributes, seen=seen)
         except AgentError:
@@ -472,8 +476,9 @@ class Conversation:
         if len(fold.missed_functions) >= MOST_MISSED:
             self._abandon(opened, fold)
             url = self._connection.url
-            msg = f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
-            raise AgentProtocolError(url, msg)
+            raise AgentProtocolError(
+                url, f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
+            )
 
     def _another(self, seen: int) -> int:
         """The number of events, with the one that came now.
@@ -517,6 +522,7 @@ class Conversation:
 def _checked_token(url: str, token: str) -> str:
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         shown = url.rpartition("@")[2]
-        msg = f"the bearer token for {shown!r} is empty or has characters that no token has"
-        raise ValueError(msg)
+        raise ValueError(
+            f"the bearer token for {shown!r} is empty or has characters that no token has"
+        )
     return token

@@ -44,8 +44,9 @@ async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> 
         async with asyncio.timeout(limit_s):
             return await gate.addresses(host, port, url=url)
     except TimeoutError as exc:
-        msg = f"the name {host!r} was not found within {limit_s:g} s"
-        raise httpx.ConnectTimeout(msg, request=request) from exc
+        raise httpx.ConnectTimeout(
+            f"the name {host!r} was not found within {limit_s:g} s", request=request
+        ) from exc
     except OSError as exc:
         raise httpx.ConnectError(str(exc) or type(exc).__name__, request=request) from exc
 

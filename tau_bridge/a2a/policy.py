@@ -254,11 +254,13 @@ class _Target:
         usual = DEFAULT_PORTS.get(parsed.scheme, 0)
         port = usual if parsed.port is None else parsed.port
         if not usual or not parsed.raw_host or not 0 < port < 65536:
-            msg = f"{shown!r} is not an http:// or https:// address with a host"
-            raise AgentForbiddenError(shown, msg)
+            raise AgentForbiddenError(
+                shown, f"{shown!r} is not an http:// or https:// address with a host"
+            )
         if parsed.userinfo or "@" in url.partition("?")[0].partition("#")[0].split("/")[2]:
-            msg = f"the address {shown!r} must come without a user name and a password"
-            raise AgentForbiddenError(shown, msg)
+            raise AgentForbiddenError(
+                shown, f"the address {shown!r} must come without a user name and a password"
+            )
         return cls.of(parsed.raw_host.decode("ascii"), port, url=url)
 
     @classmethod
@@ -266,8 +268,9 @@ class _Target:
         try:
             return cls(url=url, host=Host.parse(host), port=port)
         except ValueError as exc:
-            msg = f"{url!r} may not be called: {host!r} cannot be its host: {exc}"
-            raise AgentForbiddenError(url, msg) from None
+            raise AgentForbiddenError(
+                url, f"{url!r} may not be called: {host!r} cannot be its host: {exc}"
+            ) from None
 
     @property
     def place(self) -> str:
@@ -317,11 +320,10 @@ def _read_rule(entry: str) -> _Rule:
         name, port = _split_port(text)
         host = Host.parse(name)
     except ValueError as exc:
-        msg = (
+        raise ValueError(
             f"{entry!r} is not a host that can be allowed ({exc}); give a name, an address, a"
             " network such as 10.1.0.0/16, or one of the first two with a port"
-        )
-        raise ValueError(msg) from None
+        ) from None
     if host.address is None:
         return _Rule(name=host.name, network=None, port=port)
     return _Rule(name=None, network=ipaddress.ip_network(host.address), port=port)

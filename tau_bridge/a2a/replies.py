@@ -300,8 +300,7 @@ def _json_value(part: Part) -> Any:
     try:
         values = get_data_parts([part])
     except Exception as exc:  # protobuf has errors of its own, for depth say
-        msg = f"a data part is not JSON: {exc}"
-        raise UnreadablePartError(msg) from exc
+        raise UnreadablePartError(f"a data part is not JSON: {exc}") from exc
     return whole_numbers(values[0])
 
 

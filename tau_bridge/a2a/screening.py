@@ -119,8 +119,9 @@ class _ScreenedTransport(httpx.AsyncBaseTransport):
             async with asyncio.timeout(self._timeout_s):
                 return await self._answer(request, current)
         except TimeoutError as exc:
-            msg = f"{url!r} did not answer within {self._timeout_s:g} s"
-            raise httpx.ReadTimeout(msg, request=request) from exc
+            raise httpx.ReadTimeout(
+                f"{url!r} did not answer within {self._timeout_s:g} s", request=request
+            ) from exc
 
     async def aclose(self) -> None:
         await self._transport.aclose()

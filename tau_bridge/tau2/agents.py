@@ -43,7 +43,6 @@ class AgentSide(Protocol):
     @property
     def address(self) -> str:
         """What the trace calls this agent: its URL."""
-        ...
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
         """The agent's next turn.
@@ -56,7 +55,6 @@ class AgentSide(Protocol):
         Raises:
             tau_bridge.errors.AgentError: No reply was to be had.
         """
-        ...
 
 
 class Reply(Protocol):
@@ -65,17 +63,14 @@ class Reply(Protocol):
     @property
     def text(self) -> str:
         """All text of the reply."""
-        ...
 
     @property
     def data(self) -> Sequence[Any]:
         """Its data parts, as JSON values."""
-        ...
 
     @property
     def step_id(self) -> str | None:
         """The step of the trace that recorded the call, if one did."""
-        ...
 
 
 class RemoteConversation(Protocol):
@@ -83,7 +78,6 @@ class RemoteConversation(Protocol):
 
     async def send(self, text: str) -> Reply:
         """The agent's reply to a message; raises `AgentError` where there is none."""
-        ...
 
 
 def call_ids(prefix: str = "call") -> Iterator[str]:

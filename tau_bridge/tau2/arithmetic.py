@@ -17,8 +17,7 @@ _ALLOWED = frozenset("0123456789+-*/(). ")
 def _power(base: Any, exponent: Any) -> Any:
     whole = isinstance(base, int) and isinstance(exponent, int)
     if whole and abs(base) > 1 and exponent * math.log2(abs(base)) > MAX_POWER_BITS:
-        msg = "the power is too large to compute"
-        raise ValueError(msg)
+        raise ValueError("the power is too large to compute")
     return base**exponent
 
 
@@ -45,8 +44,7 @@ def calculate(expression: str) -> str:
         SyntaxError, ArithmeticError, TypeError: What Python's own evaluation would raise.
     """
     if not all(char in _ALLOWED for char in expression):
-        msg = "Invalid characters in expression"
-        raise ValueError(msg)
+        raise ValueError("Invalid characters in expression")
     tree = ast.parse(expression.lstrip(" "), "<string>", mode="eval")
     return str(round(float(_value(tree.body)), 2))
 
@@ -80,5 +78,4 @@ def _leaf(node: ast.expr) -> Any:
         return ()
     # With the characters allowed, only a call such as `2(3)` is left.
     kind = type(_value(node.func)).__name__ if isinstance(node, ast.Call) else "str"
-    msg = f"{kind!r} object is not callable"
-    raise TypeError(msg)
+    raise TypeError(f"{kind!r} object is not callable")

@@ -48,8 +48,7 @@ def open_source(data_dir: Path | None) -> DataSource:
     spec = importlib.util.find_spec("inspect_evals")
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     if not places:
-        msg = f"there are no τ²-bench data: {_HOW_TO_GET_DATA}"
-        raise DataFolderError(msg)
+        raise DataFolderError(f"there are no τ²-bench data: {_HOW_TO_GET_DATA}")
     return DataSource("inspect-evals", Path(places[0]) / "tau2" / "data")
 
 
@@ -73,11 +72,10 @@ class DataSource:
         self._domains = tuple(d for d in DOMAINS if self._find(d, "tasks.json") is not None)
         if not self._domains:
             shown = str(root.parent if name == "official" else root)
-            msg = (
+            raise DataFolderError(
                 f"{shown!r} is not a folder of τ²-bench data: there is no tau2/domains/<domain>/"
                 f"tasks.json below it. {_HOW_TO_GET_DATA}"
             )
-            raise DataFolderError(msg)
 
     def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:
         """Travel to another process as where the data are, which reads them itself."""
@@ -132,8 +130,7 @@ class DataSource:
         splits = self.splits(domain)
         if split not in splits:
             known = ", ".join(repr(name) for name in splits)
-            msg = f"domain {domain!r} has no split {split!r}; it has {known}"
-            raise DataError(msg)
+            raise DataError(f"domain {domain!r} has no split {split!r}; it has {known}")
         wanted = frozenset(splits[split])
         return tuple(task_id for task_id in self._task_file(domain) if task_id in wanted)
 
@@ -149,8 +146,7 @@ class DataSource:
             path = self._find(domain, "split_tasks.json")
             content = _json(path) if path is not None else {"base": list(self._task_file(domain))}
             if not isinstance(content, dict):
-                msg = f"{str(path)!r} is not an object of splits"
-                raise DataError(msg)
+                raise DataError(f"{str(path)!r} is not an object of splits")
             self._splits[domain] = {name: tuple(map(str, ids)) for name, ids in content.items()}
         return self._splits[domain]
 
@@ -233,8 +229,9 @@ class DataSource:
         self._require(domain)
         path = self._find(domain, *names)
         if path is None:
-            msg = f"the data of domain {domain!r} have no {' or '.join(names)} ({self.name})"
-            raise DataError(msg)
+            raise DataError(
+                f"the data of domain {domain!r} have no {' or '.join(names)} ({self.name})"
+            )
         return path
 
     def _hash(self, domain: str) -> str:
@@ -275,21 +272,18 @@ def _read(path: Path) -> bytes:
         content = path.read_bytes()
         return gzip.decompress(content) if path.suffix == ".gz" else content
     except (OSError, EOFError, zlib.error) as exc:
-        msg = f"{str(path)!r} cannot be read: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"{str(path)!r} cannot be read: {exc}") from exc
 
 
 def _text(path: Path) -> str:
     try:
         return _read(path).decode()
     except UnicodeDecodeError as exc:
-        msg = f"{str(path)!r} is not UTF-8 text: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"{str(path)!r} is not UTF-8 text: {exc}") from exc
 
 
 def _json(path: Path) -> Any:
     try:
         return json.loads(_read(path))
     except (ValueError, RecursionError) as exc:
-        msg = f"{str(path)!r} is not JSON: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"{str(path)!r} is not JSON: {exc}") from exc

@@ -88,15 +88,12 @@ class Environment:
     def _tool(self, name: str, requestor: Requestor) -> Callable[..., Any]:
         names = self.domain.tool_names
         if requestor == "user" and self.solo:
-            msg = "User tool calls are not allowed in solo mode"
-            raise ValueError(msg)
+            raise ValueError("User tool calls are not allowed in solo mode")
         on_user_side = requestor == "user" or (self.solo and name in names.user)
         if on_user_side and self.sides.user_tools is None:
-            msg = "User tools not available"
-            raise ValueError(msg)
+            raise ValueError("User tools not available")
         if name not in (names.user if on_user_side else names.agent):
-            msg = f"Tool '{name}' not found."
-            raise ValueError(msg)
+            raise ValueError(f"Tool '{name}' not found.")
         tool: Callable[..., Any] = getattr(
             self.sides.user_tools if on_user_side else self.sides.tools, name
         )
@@ -140,8 +137,9 @@ class Environment:
                 user_tools.db = tools.db
         if data.user_data is not None:
             if user_tools is None:
-                msg = f"the task has data for the user's side, which {self.domain.name} has not"
-                raise HarnessError(msg)
+                raise HarnessError(
+                    f"the task has data for the user's side, which {self.domain.name} has not"
+                )
             user_tools.db = updated(user_tools.db, data.user_data)
             tools.db = user_tools.db
 
@@ -157,8 +155,9 @@ class Environment:
         side = self.sides.tools if call.env_type == "assistant" else self.sides.user_tools
         function = getattr(side, call.func_name, None)
         if call.func_name.startswith("_") or not inspect.ismethod(function):
-            msg = f"the task names {call.func_name!r}, which the {call.env_type}'s side has not"
-            raise HarnessError(msg)
+            raise HarnessError(
+                f"the task names {call.func_name!r}, which the {call.env_type}'s side has not"
+            )
         value = _guarded(function, call.arguments)
         self.settle()
         return value
@@ -171,8 +170,9 @@ class Environment:
         """
         value = self.run(assertion)
         if not isinstance(value, bool):
-            msg = f"{assertion.func_name} answered with a {type(value).__name__}, not with a bool"
-            raise HarnessError(msg)
+            raise HarnessError(
+                f"{assertion.func_name} answered with a {type(value).__name__}, not with a bool"
+            )
         return value == assertion.assert_value
 
     def differences(self, other: Environment) -> tuple[str, ...]:
@@ -192,5 +192,6 @@ def _guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     except HarnessError:
         raise
     except Exception as exc:
-        msg = f"{function.__name__}({dict(arguments)}) raised {type(exc).__name__}: {exc}"
-        raise HarnessError(msg) from exc
+        raise HarnessError(
+            f"{function.__name__}({dict(arguments)}) raised {type(exc).__name__}: {exc}"
+        ) from exc

@@ -74,11 +74,9 @@ class ConversationLimits:
 
     def __post_init__(self) -> None:
         if self.max_steps < 1 or self.max_errors < 1:
-            msg = f"limits must be at least 1: {self}"
-            raise ValueError(msg)
+            raise ValueError(f"limits must be at least 1: {self}")
         if self.timeout_s is not None and self.timeout_s <= 0:
-            msg = f"timeout_s must be above 0, not {self.timeout_s!r}"
-            raise ValueError(msg)
+            raise ValueError(f"timeout_s must be above 0, not {self.timeout_s!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,8 +216,7 @@ class _Conversation:
     def played(self, seed: int) -> Played:
         """The conversation as it stands."""
         if self.termination is None:
-            msg = "the conversation has not ended"
-            raise RuntimeError(msg)
+            raise RuntimeError("the conversation has not ended")
         return Played(
             messages=tuple(self._messages),
             termination=self.termination,
@@ -254,8 +251,7 @@ class _Conversation:
 
     async def _user_turn(self) -> None:
         if self._user is None:
-            msg = "nobody plays the user in solo mode"
-            raise TypeError(msg)
+            raise TypeError("nobody plays the user in solo mode")
         incoming = self._unseen(self._told_user, _user_sees)
         self._told_user = len(self._messages) + 1
         message = await self._user.reply(incoming)
@@ -285,8 +281,7 @@ class _Conversation:
         """Run the calls of the last message; the results go back to whoever made them."""
         message = self._messages[-1]
         if not isinstance(message, AssistantMessage | UserMessage) or message.tool_calls is None:
-            msg = "only a message with tool calls goes to the tools"
-            raise TypeError(msg)
+            raise TypeError("only a message with tool calls goes to the tools")
         is_agent = isinstance(message, AssistantMessage)
         caller = self._agent.address if is_agent else USER
         results = [self._run_tool(call, caller) for call in message.tool_calls]
@@ -336,11 +331,9 @@ def _beginning(task: Task, *, solo: bool) -> list[Message]:
     try:
         history = list(parse_messages(records))
     except ValidationError as exc:
-        msg = f"the message history of task {task.id!r} cannot be read: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"the message history of task {task.id!r} cannot be read: {exc}") from exc
     if solo and not all(_is_of_a_lone_agent(message) for message in history):
-        msg = f"task {task.id!r} begins with words of a user: it cannot be played solo"
-        raise DataError(msg)
+        raise DataError(f"task {task.id!r} begins with words of a user: it cannot be played solo")
     return history
 
 
@@ -353,8 +346,7 @@ def _is_of_a_lone_agent(message: Message) -> bool:
 def _ticket(task: Task) -> UserMessage:
     """What an agent that works alone is told instead of a user's words."""
     if not task.ticket:
-        msg = f"task {task.id!r} has no ticket: it cannot be played solo"
-        raise DataError(msg)
+        raise DataError(f"task {task.id!r} has no ticket: it cannot be played solo")
     return UserMessage(
         content=(
             "There is no user to talk to. Solve this ticket with tool calls alone, then call "
@@ -391,8 +383,7 @@ def _receiver(message: Message) -> _Party:
     if isinstance(message, ToolMessage):
         return "agent" if message.requestor == "assistant" else "user"
     if isinstance(message, SystemMessage):
-        msg = "a conversation cannot go on from a system message"
-        raise DataError(msg)
+        raise DataError("a conversation cannot go on from a system message")
     if message.is_tool_call:
         return "env"
     return "user" if isinstance(message, AssistantMessage) else "agent"

@@ -80,8 +80,7 @@ class MockUserDB(BaseModel):
 
 def _require(key: str, table: Mapping[str, Any], kind: str) -> None:
     if key not in table:
-        msg = f"{kind} {key} not found"
-        raise ValueError(msg)
+        raise ValueError(f"{kind} {key} not found")
 
 
 class MockTools:
@@ -205,8 +204,7 @@ def _factory(model: type[BaseModel], content: Any) -> Callable[[], Database]:
     try:
         model.model_validate(content)
     except ValidationError as exc:
-        msg = f"a database file of mock is no {model.__name__}: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"a database file of mock is no {model.__name__}: {exc}") from exc
     return partial(model.model_validate, content)
 
 

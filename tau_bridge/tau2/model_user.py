@@ -103,8 +103,9 @@ class ModelUser:
         calls = tuple(call.model_copy(update={"requestor": "user"}) for call in result.tool_calls)
         message = UserMessage(content=result.content or None, tool_calls=calls or None)
         if not message.text and not message.is_tool_call:
-            msg = f"the user's model {self._model!r} answered with neither text nor a tool call"
-            raise UserModelError(msg)
+            raise UserModelError(
+                f"the user's model {self._model!r} answered with neither text nor a tool call"
+            )
         self._chat.append(flipped(message))
         return message
 
@@ -122,8 +123,7 @@ class ModelUser:
         except Exception as exc:  # noqa: BLE001  (any vendor error: the completion is injected)
             reason = f"{type(exc).__name__}: {redact_error(str(exc))}"
             step.end(error=reason)
-            msg = f"the user's model {self._model!r} failed: {reason}"
-            raise UserModelError(msg) from None
+            raise UserModelError(f"the user's model {self._model!r} failed: {reason}") from None
         except BaseException:
             step.end(error="cancelled")
             raise

@@ -33,8 +33,7 @@ def get_item_details(self: Any, item_id: str) -> Any:  # noqa: D417 - shown to a
     for product in self.db.products.values():
         if item_id in product.variants:
             return product.variants[item_id]
-    msg = "Item not found"
-    raise ValueError(msg)
+    raise ValueError("Item not found")
 
 
 def list_all_product_types(self: Any) -> str:
@@ -57,8 +56,7 @@ def get_details_by_id(self: Any, id: str) -> Any:  # noqa: A002 - the tool's par
     for prefix, finder in _FINDERS.items():
         if id.startswith(prefix):
             return getattr(self, finder)(id)
-    msg = f"Unknown ID format or type: {id}"
-    raise ValueError(msg)
+    raise ValueError(f"Unknown ID format or type: {id}")
 
 
 PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(

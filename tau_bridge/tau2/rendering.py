@@ -40,5 +40,6 @@ def _plain(value: Any) -> Any:
         case date():
             return value.isoformat()
         case _:
-            msg = f"a tool returned a {type(value).__name__}, which cannot be shown to its caller"
-            raise HarnessError(msg)
+            raise HarnessError(
+                f"a tool returned a {type(value).__name__}, which cannot be shown to its caller"
+            )

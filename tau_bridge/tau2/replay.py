@@ -74,8 +74,7 @@ def set_state(
             differs and `lenient` is false.
     """
     if environment.solo and any(isinstance(message, UserMessage) for message in messages):
-        msg = "a conversation in solo mode cannot hold messages of a user"
-        raise HarnessError(msg)
+        raise HarnessError("a conversation in solo mode cannot hold messages of a user")
     initial = task.initial_state or InitialState()
     if initial.initialization_data is not None:
         environment.initialise(initial.initialization_data)
@@ -109,8 +108,7 @@ def message_history(task: Task) -> tuple[Message, ...]:
     try:
         return parse_messages(records or ())
     except ValidationError as exc:
-        msg = f"the message history of task {task.id!r} is invalid: {exc}"
-        raise HarnessError(msg) from exc
+        raise HarnessError(f"the message history of task {task.id!r} is invalid: {exc}") from exc
 
 
 def exchanges(messages: Sequence[Message], *, cut_off: bool = False) -> list[Exchange]:
@@ -130,17 +128,16 @@ def exchanges(messages: Sequence[Message], *, cut_off: bool = False) -> list[Exc
         if waiting:
             call = waiting.popleft()
             if not isinstance(message, ToolMessage) or message.id != call.id:
-                msg = f"message {index} is not the result of call {call.id!r} of {call.name}"
-                raise HarnessError(msg)
+                raise HarnessError(
+                    f"message {index} is not the result of call {call.id!r} of {call.name}"
+                )
             found.append((call, message))
         elif isinstance(message, ToolMessage):
-            msg = f"message {index} is a tool result that follows no call"
-            raise HarnessError(msg)
+            raise HarnessError(f"message {index} is a tool result that follows no call")
         elif isinstance(message, AssistantMessage | UserMessage):
             waiting.extend(message.tool_calls or ())
     if waiting and not cut_off:
-        msg = f"the conversation ends before call {waiting[0].id!r} was answered"
-        raise HarnessError(msg)
+        raise HarnessError(f"the conversation ends before call {waiting[0].id!r} was answered")
     return found
 
 
@@ -150,11 +147,10 @@ def _compare(
     if _content(recorded) == _content(replayed):
         return
     if not lenient:
-        msg = (
+        raise HarnessError(
             f"call {call.id!r} of {call.name} gave {replayed.content!r} when it was repeated, "
             f"but {recorded.content!r} is recorded"
         )
-        raise HarnessError(msg)
     _log.debug("repeating %s gave another result than the recorded one", call.name)
 
 

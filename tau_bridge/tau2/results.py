@@ -103,13 +103,13 @@ def read_results(path: Path) -> RecordedResults:
     tasks = {task.id: task for task in results.tasks}
     missing = sorted({s.task_id for s in results.simulations} - tasks.keys())
     if missing:
-        msg = f"{str(path)!r} has simulations of tasks that it does not hold: {missing[:5]}"
-        raise DataError(msg)
+        raise DataError(
+            f"{str(path)!r} has simulations of tasks that it does not hold: {missing[:5]}"
+        )
     ids = Counter(simulation.id for simulation in results.simulations)
     twice = [simulation_id for simulation_id, count in ids.items() if count > 1]
     if twice:
-        msg = f"{str(path)!r} has several simulations of the same id: {twice[:5]}"
-        raise DataError(msg)
+        raise DataError(f"{str(path)!r} has several simulations of the same id: {twice[:5]}")
     # The official name of a user who is not there.
     user = results.info.user_info
     solo = user is not None and user.implementation == "dummy_user"
@@ -130,29 +130,28 @@ def _parse(path: Path) -> _Results:
             content = gzip.decompress(content)
         return _Results.model_validate(json.loads(content))
     except (OSError, EOFError, zlib.error) as exc:
-        msg = f"the results file {str(path)!r} cannot be read: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"the results file {str(path)!r} cannot be read: {exc}") from exc
     except ValidationError as exc:
-        msg = f"{str(path)!r} is not in the official τ² results format: {_first_error(exc)}"
-        raise DataError(msg) from exc
+        raise DataError(
+            f"{str(path)!r} is not in the official τ² results format: {_first_error(exc)}"
+        ) from exc
     except (ValueError, RecursionError) as exc:
-        msg = f"{str(path)!r} is not JSON: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"{str(path)!r} is not JSON: {exc}") from exc
 
 
 def _recorded(simulation: _Simulation, task: Task, path: Path, *, solo: bool) -> RecordedSimulation:
     try:
         messages = parse_messages(simulation.messages)
     except ValidationError as exc:
-        msg = f"{str(path)!r}, simulation {simulation.id!r}: {_first_error(exc)}"
-        raise DataError(msg) from exc
+        raise DataError(
+            f"{str(path)!r}, simulation {simulation.id!r}: {_first_error(exc)}"
+        ) from exc
     scored = simulation.reward_info
     if scored is not None and scored.reward is not None and not math.isfinite(scored.reward):
-        msg = (
+        raise DataError(
             f"{str(path)!r}, simulation {simulation.id!r}: the recorded reward is "
             f"{scored.reward}, which is not a finite number"
         )
-        raise DataError(msg)
     eval_error = _eval_error(simulation)
     return RecordedSimulation(
         id=simulation.id,

@@ -63,6 +63,7 @@ def _parse(docstring: str) -> Any:
         # Late: only whoever shows tools to an agent needs it.
         from docstring_parser import parse
     except ImportError as exc:
-        msg = "tool schemas need docstring_parser: install the extra `tau2` (`make setup` does)"
-        raise DataError(msg) from exc
+        raise DataError(
+            "tool schemas need docstring_parser: install the extra `tau2` (`make setup` does)"
+        ) from exc
     return parse(docstring)

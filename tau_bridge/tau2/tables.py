@@ -77,8 +77,9 @@ class SharedRows:
         try:
             return self.model.model_validate_json(text)
         except ValidationError as exc:
-            msg = f"row {key!r} of table {self.name!r} in the domain's data is invalid: {exc}"
-            raise HarnessError(msg) from exc
+            raise HarnessError(
+                f"row {key!r} of table {self.name!r} in the domain's data is invalid: {exc}"
+            ) from exc
 
     def shared(self, key: str) -> BaseModel:
         """The row parsed once for all; nobody may change it."""
@@ -107,8 +108,7 @@ class Table(MutableMapping[str, BaseModel]):
         self.own[key] = row
 
     def __delitem__(self, key: str) -> None:
-        msg = f"rows of {self.rows.name!r} cannot be deleted"
-        raise HarnessError(msg)
+        raise HarnessError(f"rows of {self.rows.name!r} cannot be deleted")
 
     def __contains__(self, key: object) -> bool:
         return key in self.own or key in self.rows
@@ -162,8 +162,9 @@ class TableDatabase:
             new.tables[name].own.update(table.own)
         for name, rows in changes.items():
             if name not in new.tables or not isinstance(rows, Mapping):
-                msg = f"initialization data name {name!r}, which is no table of this domain"
-                raise HarnessError(msg)
+                raise HarnessError(
+                    f"initialization data name {name!r}, which is no table of this domain"
+                )
             for key, fields in rows.items():
                 new.tables[name][key] = _updated_row(new.tables[name], key, fields)
         return new
@@ -174,8 +175,9 @@ def _updated_row(table: Table, key: str, fields: Any) -> BaseModel:
     try:
         return table.rows.model.model_validate(deep_update(old, fields))
     except (ValidationError, AttributeError) as exc:
-        msg = f"initialization data make row {key!r} of {table.rows.name!r} invalid: {exc}"
-        raise HarnessError(msg) from exc
+        raise HarnessError(
+            f"initialization data make row {key!r} of {table.rows.name!r} invalid: {exc}"
+        ) from exc
 
 
 Database = TableDatabase | BaseModel
@@ -193,8 +195,7 @@ def updated(database: Database, changes: Mapping[str, Any]) -> Database:
     try:
         return type(database).model_validate(deep_update(dump(database), changes))
     except ValidationError as exc:
-        msg = f"initialization data make the database invalid: {exc}"
-        raise HarnessError(msg) from exc
+        raise HarnessError(f"initialization data make the database invalid: {exc}") from exc
 
 
 def differences(one: Database, other: Database) -> tuple[str, ...]:

@@ -39,8 +39,9 @@ class TaskFile(Mapping[str, Task]):
         try:
             return parse_task(json.loads(self._texts[task_id]))
         except ValidationError as exc:
-            msg = f"task {task_id!r} of domain {self.domain!r} is not a τ² task: {exc}"
-            raise DataError(msg) from exc
+            raise DataError(
+                f"task {task_id!r} of domain {self.domain!r} is not a τ² task: {exc}"
+            ) from exc
 
     def __contains__(self, task_id: object) -> bool:
         return task_id in self._texts
@@ -77,8 +78,7 @@ def _split(domain: str, content: bytes) -> dict[str, bytes]:
             texts[_id_of(record)] = text[start:end].encode()
             start = _skip(text, end)
     except (ValueError, IndexError, RecursionError) as exc:
-        msg = f"the task file of domain {domain!r} cannot be read: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"the task file of domain {domain!r} cannot be read: {exc}") from exc
     return texts
 
 

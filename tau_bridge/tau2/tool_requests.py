@@ -186,16 +186,14 @@ def _python_arguments(inside: str, names: Sequence[str]) -> dict[str, Any]:
         warnings.simplefilter("ignore")  # odd escapes in an agent's words are not our warnings
         call = ast.parse(f"f({inside})", mode="eval").body
     if not isinstance(call, ast.Call) or len(call.args) > max(len(names), 1):
-        msg = "not the arguments of one call"
-        raise ValueError(msg)
+        raise ValueError("not the arguments of one call")
     given = [_literal(node) for node in call.args]
     if len(given) == 1 and isinstance(given[0], dict) and not call.keywords:
         return {str(key): value for key, value in given[0].items()}
     arguments = dict(zip(names, given, strict=False))
     for keyword in call.keywords:
         if keyword.arg is None:
-            msg = "arguments cannot be unpacked"
-            raise ValueError(msg)
+            raise ValueError("arguments cannot be unpacked")
         arguments[keyword.arg] = _literal(keyword.value)
     json.dumps(arguments, allow_nan=False)
     return arguments

@@ -116,11 +116,10 @@ def _module(name: str) -> Any:
             warnings.simplefilter("ignore")
             module = importlib.import_module(f"inspect_evals.tau2.{name}")
     except ImportError as exc:
-        msg = (
+        raise DataError(
             "the tools of airline, retail and telecom come from inspect-evals, which cannot be "
             f"imported ({exc}): install the extra `tau2` (`make setup` does)"
-        )
-        raise DataError(msg) from exc
+        ) from exc
     _warn_of_another_version()
     return module
 
@@ -150,8 +149,9 @@ def _rows(
 ) -> dict[str, SharedRows]:
     whole = isinstance(database, dict) and database.keys() == tables.keys()
     if not whole or not all(isinstance(rows, dict) for rows in database.values()):
-        msg = f"the database of {domain} must be an object with the tables {sorted(tables)}"
-        raise DataError(msg)
+        raise DataError(
+            f"the database of {domain} must be an object with the tables {sorted(tables)}"
+        )
     return {name: SharedRows(name, model, database[name]) for name, model in tables.items()}
 
 
@@ -172,8 +172,7 @@ def _factory(model: type[BaseModel], toml: bytes) -> Callable[[], Database]:
         content = tomllib.loads(toml.decode())
         model.model_validate(content)
     except (ValueError, ValidationError) as exc:
-        msg = f"a database file is no {model.__name__}: {exc}"
-        raise DataError(msg) from exc
+        raise DataError(f"a database file is no {model.__name__}: {exc}") from exc
     return functools.partial(model.model_validate, content)
 
 

@@ -18,12 +18,10 @@ class User(Protocol):
     @property
     def label(self) -> str:
         """Who this is, for the results: `scripted`, or `llm:` and the model's name."""
-        ...
 
     @property
     def step_id(self) -> str | None:
         """The step of the trace from which the last turn came; None where no call was made."""
-        ...
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
         """The user's next turn: text, or calls of the user's tools.
@@ -36,4 +34,3 @@ class User(Protocol):
         Raises:
             tau_bridge.errors.UserModelError: The model behind this user failed.
         """
-        ...

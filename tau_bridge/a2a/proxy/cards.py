@@ -44,8 +44,7 @@ def through_proxy(card: dict[str, Any], route: Route) -> dict[str, Any]:
             ours[key] = _interfaces(card[key], binding_key, route)
     _rewrite_main(ours, route)
     if "url" not in ours and not any(ours.get(key) for key in _LISTS):
-        msg = "its card offers no interface that the proxy can pass on"
-        raise NoWayThroughError(msg)
+        raise NoWayThroughError("its card offers no interface that the proxy can pass on")
     return ours
 
 

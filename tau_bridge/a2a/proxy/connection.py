@@ -57,8 +57,9 @@ class Connection:
             async with asyncio.timeout(timeout_s):
                 streams = await asyncio.open_connection(host, port, ssl=tls, limit=_CHUNK_BYTES)
         except TimeoutError as exc:
-            msg = f"no connection to {host}:{port} within {timeout_s:g} s"
-            raise httpx.ConnectTimeout(msg) from exc
+            raise httpx.ConnectTimeout(
+                f"no connection to {host}:{port} within {timeout_s:g} s"
+            ) from exc
         except OSError as exc:
             raise httpx.ConnectError(str(exc) or type(exc).__name__) from exc
         return cls(*streams)
@@ -111,8 +112,7 @@ class Connection:
         while (event := self._http.next_event()) is h11.NEED_DATA:
             data = await self._reader.read(_CHUNK_BYTES)
             if not data and not self._heard:
-                msg = "Server disconnected without sending a response."
-                raise httpx.RemoteProtocolError(msg)
+                raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
             self._heard = True
             self._http.receive_data(data)
         return event

@@ -62,8 +62,7 @@ class Route:
         rest = target.path.removeprefix(base)
         below = target.path.startswith(base) and (rest == "" or rest.startswith("/"))
         if not below or not _stays_below(rest):
-            msg = f"{target.path!r} is not below {base!r}"
-            raise AddressError(msg)
+            raise AddressError(f"{target.path!r} is not below {base!r}")
         return self.prefix + rest + (f"?{target.query}" if target.query else "")
 
 
@@ -86,8 +85,9 @@ class Routes:
         self._callers = {token: name for name, token in self._tokens.items()}
         usable = all(_TOKEN.fullmatch(token) for token in self._callers)
         if not usable or len(self._callers) < len(self.peers):
-            msg = "every token must be another, of 16 letters, digits, '_' and '-' or more"
-            raise ValueError(msg)
+            raise ValueError(
+                "every token must be another, of 16 letters, digits, '_' and '-' or more"
+            )
 
     def redactor(self) -> Redactor:
         """Takes the addresses, and so the tokens, out of what is written down."""
@@ -142,8 +142,7 @@ class _AddressRedactor(Redactor):
 
 def _peer(name: str, url: str) -> Peer:
     if not name or name in (".", "..") or len(name) > MAX_NAME_CHARS:
-        msg = f"{name[:50]!r} cannot be a peer's name: it is empty, dots, or too long"
-        raise ValueError(msg)
+        raise ValueError(f"{name[:50]!r} cannot be a peer's name: it is empty, dots, or too long")
     return Peer(name=name, address=AgentAddress.parse(url))
 
 

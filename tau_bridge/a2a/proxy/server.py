@@ -87,8 +87,7 @@ class ObservingProxy:
             OSError: There is no free port.
         """
         if self._server is not None:
-            msg = "the proxy was started before; make another one"
-            raise RuntimeError(msg)
+            raise RuntimeError("the proxy was started before; make another one")
         listener = listening_socket()
         self._routes.origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self._server = _Server(_config(self._forwarder))
@@ -189,8 +188,9 @@ class ObservingProxy:
             RuntimeError: Another recording is on.
         """
         if self._recording is not None:
-            msg = "the proxy records one trial at a time; give each trial at once its own proxy"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "the proxy records one trial at a time; give each trial at once its own proxy"
+            )
         current = Recording(recorder, limits=self.limits, redact=self._redact)
         self._recording = current
         try:
@@ -201,8 +201,9 @@ class ObservingProxy:
 
     def _check_started(self) -> None:
         if not self._routes.origin:
-            msg = "the proxy has no address before it is started; use it as 'async with proxy:'"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "the proxy has no address before it is started; use it as 'async with proxy:'"
+            )
 
 
 def _config(app: Forwarder) -> uvicorn.Config:

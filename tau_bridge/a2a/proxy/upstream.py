@@ -44,11 +44,13 @@ class Answer:
         """
         encoding = value_of(self.headers, b"content-encoding").strip().lower()
         if encoding not in ("", "identity"):
-            msg = (
-                f"the agent at {self._url!r} sent an answer compressed as {encoding!r}, although"
-                " the request said 'Accept-Encoding: identity'; turn compression off on its server"
+            raise AgentProtocolError(
+                self._url,
+                (
+                    f"the agent at {self._url!r} sent an answer compressed as {encoding!r}, although"
+                    " the request said 'Accept-Encoding: identity'; turn compression off on its server"
+                ),
             )
-            raise AgentProtocolError(self._url, msg)
         length = value_of(self.headers, b"content-length")
         if has_body and length.isdecimal() and int(length) > self._max_bytes:
             raise self._too_large()

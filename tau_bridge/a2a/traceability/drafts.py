@@ -52,8 +52,7 @@ def drafts_of(value: Any, limits: ReportLimits, problems: Problems) -> tuple[str
     collector = _Collector(limits, problems)
     collector.add(trace["steps"], _Scope(), "$.steps")
     if trace["steps"] and not collector.drafts:
-        msg = f"no step can be read: {collector.first_fault}"
-        raise ReportError(msg)
+        raise ReportError(f"no step can be read: {collector.first_fault}")
     _set_ids(collector.drafts, problems)
     _set_parents(collector.drafts, problems)
     trace_id = trace.get("trace_id")
@@ -63,17 +62,14 @@ def drafts_of(value: Any, limits: ReportLimits, problems: Problems) -> tuple[str
 
 def _trace_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        msg = f"$: a trace is an object with a list 'steps', not {described(value)}"
-        raise ReportError(msg)
+        raise ReportError(f"$: a trace is an object with a list 'steps', not {described(value)}")
     trace = snake_case(value)
     if set(trace) == {"trace_id"}:
         return {**trace, "steps": []}  # JSON of protobuf leaves an empty list out
     if "steps" not in trace:
-        msg = f"$: a trace has a list 'steps'; this is {described(value)}"
-        raise ReportError(msg)
+        raise ReportError(f"$: a trace has a list 'steps'; this is {described(value)}")
     if not isinstance(trace["steps"], list):
-        msg = f"$.steps: must be a list of steps, not {described(trace['steps'])}"
-        raise ReportError(msg)
+        raise ReportError(f"$.steps: must be a list of steps, not {described(trace['steps'])}")
     return trace
 
 

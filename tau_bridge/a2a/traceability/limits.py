@@ -31,8 +31,7 @@ class ReportLimits:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if not value > 0:
-                msg = f"{limit.name} must be positive, not {value!r}"
-                raise ValueError(msg)
+                raise ValueError(f"{limit.name} must be positive, not {value!r}")
 
 
 FILE_LIMITS: Final = ReportLimits(max_steps=200_000)
