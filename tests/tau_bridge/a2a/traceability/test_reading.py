@@ -262,3 +262,21 @@ def test_nothing_but_a_report_error_is_ever_raised(steps, reporter):
     trace = report.as_trace()
     assert Trace.from_json(trace.to_json()) == trace
     assert len({step.step_id for step in trace.steps}) == len(trace.steps)
+
+
+def test_a_trace_may_mix_both_dialects():
+    asked = {"text": "where?"}
+    steps = [
+        {"step_id": "1", "call_type": "AGENT", "start_time": "2026-01-01T00:00:00Z",
+         "step_action": {"agent_invocation": {"agent_name": "b", "requests": asked}}},
+        {"step_id": "2", "call_type": "TOOL", "parent_step_id": "1", "latency": "250",
+         "step_action": {"tool_invocation": {"tool_name": "look_up", "parameters": {"id": 7}}},
+         "additional_attributes": {"response": "there", "other": "kept"}},
+        {"step_id": "3", "call_type": "AGENT", "name": "c", "requests": asked, "parameters": {},
+         "step_type": "AGENT", "error": None},
+    ]  # fmt: skip
+    read_steps = read_response_trace({"trace_id": "t", "steps": steps}, reporter=None).steps
+    assert [step.caller for step in read_steps] == ["user", "b", "user"]
+    assert [step.callee for step in read_steps] == ["b", "look_up", "c"]
+    assert [step.request_text for step in read_steps] == ["where?", '{"id":7}', "where?"]
+    assert read_steps[1].additional_attributes == {"other": "kept"}
