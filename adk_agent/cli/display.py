@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from adk_agent.cli.meaning import meaning_lines, next_commands
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import (
@@ -98,7 +98,7 @@ class Display:
                 self._line(progress.message)
             self._bar.update(
                 self._task,
-                description=escape(printable(_doing(progress))),
+                description=escape(escape_controls(_doing(progress))),
                 completed=progress.done,
                 total=progress.total,
                 counts=counts,
@@ -107,7 +107,7 @@ class Display:
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
         where = f": {self.folder}" if progress.stage == "finished" else ""
         self._console.print(
-            escape(printable(f"{counter}{progress.message}{where}")), soft_wrap=True
+            escape(escape_controls(f"{counter}{progress.message}{where}")), soft_wrap=True
         )
 
     def close(self) -> None:
@@ -169,11 +169,11 @@ class Display:
             words = name in ("agent", "domain", "headline", "better", "labels", "judged")
             table.add_column(name, justify="left" if words else "right", overflow="fold")
         for row in rows:
-            table.add_row(*(escape(printable(cell)) for cell in row))
+            table.add_row(*(escape(escape_controls(cell)) for cell in row))
         self._console.print(table, width=min(width, self._console.width))
 
     def _line(self, text: str, *, style: str | None = None) -> None:
-        self._console.print(escape(printable(text)), style=style, soft_wrap=True)
+        self._console.print(escape(escape_controls(text)), style=style, soft_wrap=True)
 
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.core.errors import RequestError
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.veil import Veil
 from adk_agent.present.exports.formats import exporter_of
@@ -59,7 +59,7 @@ def execute(parsed: argparse.Namespace) -> int:
         played, total = len(run.report.trials), run.report.plan.total_trials
         print(f"greenroom: {played} of {total} trials of run {run_id} have ended", file=sys.stderr)
     for note in export.notes:
-        print(f"greenroom: {printable(note)}", file=sys.stderr)
+        print(f"greenroom: {escape_controls(note)}", file=sys.stderr)
     if parsed.out == _STDOUT:
         _print(export.outputs)
         return OK

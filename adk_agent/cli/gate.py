@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
@@ -78,4 +78,4 @@ def _where(row: OverallRow | SummaryRow) -> str:
 
 
 def _tell(text: str) -> None:
-    print(printable(f"greenroom: --fail-under: {text}"), file=sys.stderr)
+    print(escape_controls(f"greenroom: --fail-under: {text}"), file=sys.stderr)

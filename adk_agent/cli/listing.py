@@ -14,7 +14,7 @@ from typing import Any
 from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import add_results_dir, results_dir_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import graph_metrics, trace_evaluators
 from adk_agent.runs.tracking import read_status, run_ids
@@ -63,7 +63,7 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 def _benchmarks() -> Benchmarks:
     opened = open_benchmarks(variables)
     for warning in opened.warnings:
-        print(f"greenroom: {printable(warning)}", file=sys.stderr)
+        print(f"greenroom: {escape_controls(warning)}", file=sys.stderr)
     return opened
 
 
@@ -167,7 +167,7 @@ def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
         "run": run_id,
         "state": status.state,
         "trials": f"{progress.done}/{progress.total}" if progress is not None else "",
-        "request": _shortened(printable(" ".join(status.request.split()))),
+        "request": _shortened(escape_controls(" ".join(status.request.split()))),
     }
 
 

@@ -20,8 +20,8 @@ from adk_agent.cli.playing import (
     stop_rule_of,
 )
 from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import EvaluationPlan, Overrides
-from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings, variables
 from adk_agent.requests.by_rules import plan_by_rules
 from adk_agent.requests.description import describe, equivalent_command
@@ -126,13 +126,13 @@ def _dry_run(plan: EvaluationPlan, settings: Settings, parsed: argparse.Namespac
     if parsed.json:
         print(plan.model_dump_json(indent=2))
     else:
-        print(printable(describe(plan)))
+        print(escape_controls(describe(plan)))
         command = f"{equivalent_command(plan)} {shlex.join(playing_flags(parsed))}".rstrip()
         if settings.agent_model is not None or settings.model_configured:
             print(
                 "\nRead by fixed rules; the configured model reads a request too, and must agree."
             )
-        print(printable(f"\nThe same, explicitly:\n{command}"))
+        print(escape_controls(f"\nThe same, explicitly:\n{command}"))
     return OK
 
 
@@ -186,7 +186,7 @@ async def _run(
     display.close()
     if outcome.problem is not None:
         kept = _kept(display, parsed)
-        print(printable(f"greenroom: {outcome.problem.message}{kept}"), file=sys.stderr)
+        print(escape_controls(f"greenroom: {outcome.problem.message}{kept}"), file=sys.stderr)
         return outcome.problem.exit_code
     if outcome.report is None:
         raise RequestError("the workflow ended without a run; this is a fault of greenroom")

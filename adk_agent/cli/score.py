@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK, USAGE
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.models import default_spec
-from adk_agent.core.printable import printable
 from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluators import trace_evaluators
@@ -104,11 +104,11 @@ async def _score_all(
         scored = await score_entry(entry, evaluators, roster=roster, versions=made_with)
         if entry.trace is None:
             code = USAGE
-            print(printable(f"greenroom: {scored['error']}"), file=sys.stderr)
+            print(escape_controls(f"greenroom: {scored['error']}"), file=sys.stderr)
         if as_json:
             print(json.dumps(scored, ensure_ascii=False), flush=True)
         elif entry.trace is not None:
-            print(printable(as_text(scored)), flush=True)
+            print(escape_controls(as_text(scored)), flush=True)
     return code
 
 

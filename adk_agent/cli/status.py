@@ -12,7 +12,7 @@ from adk_agent.cli.playing import resume_command
 from adk_agent.cli.tracked import EXIT_CODES, add_results_dir, results_dir_of, run_of
 from adk_agent.cli.watching import watch
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings
 from adk_agent.results.progress import Progress, counts_of
 from adk_agent.runs.store import MANIFEST, WITHOUT_MODELS, load_manifest
@@ -65,7 +65,7 @@ def _followed(results_dir: Path, run_id: str, parsed: argparse.Namespace) -> Run
         if status != last and parsed.json:
             print(status.model_dump_json(), flush=True)
         elif status != last and status.progress is not None and not status.has_ended:
-            print(printable(counts_of(status.progress)), flush=True)
+            print(escape_controls(counts_of(status.progress)), flush=True)
         if status.has_ended:
             if not parsed.json:
                 _print(status, results_dir, parsed)
@@ -88,7 +88,7 @@ def _print(status: RunStatus, results_dir: Path, parsed: argparse.Namespace) -> 
     lines.append(f"  folder: {directory}")
     if status.has_ended and _is_unfinished(status) and (directory / MANIFEST).exists():
         lines.append(f"  go on with: {_resume_command(status.run_id, results_dir, parsed)}")
-    sys.stdout.write(printable("\n".join(lines)) + "\n")
+    sys.stdout.write(escape_controls("\n".join(lines)) + "\n")
 
 
 def _resume_command(run_id: str, results_dir: Path, parsed: argparse.Namespace) -> str:

@@ -17,7 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.results.progress import counts_of
 from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
 from adk_agent.results.tables import score_range
@@ -140,11 +140,11 @@ def _in_lines(watched: Watched, wait: Callable[[float], None]) -> None:
     told = ""
     while True:
         for trial in watched.look():
-            print(printable(line_of(trial)), flush=True)
+            print(escape_controls(line_of(trial)), flush=True)
         status = watched.status
         line = "" if status.progress is None else counts_of(status.progress)
         if line and (line != told or status.has_ended):
-            print(printable("; ".join([line, *map(_score_line, watched.scores)])), flush=True)
+            print(escape_controls("; ".join([line, *map(_score_line, watched.scores)])), flush=True)
         if status.has_ended:
             return
         told = line
@@ -202,7 +202,7 @@ def _score_line(score: ScoreSoFar) -> str:
 def _text(text: str, style: str = "", *, whole: bool = True) -> Text:
     """Text from outside, whose brackets are no markup; cut at the edge unless it must be whole."""
     return Text(
-        printable(text),
+        escape_controls(text),
         style=style,
         no_wrap=not whole,
         overflow="fold" if whole else "ellipsis",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from pydantic import SecretStr
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 
 HIDDEN = "[secret]"
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[!-~]{4,}")
@@ -48,7 +48,7 @@ class RedactingFilter(logging.Filter):
     def _clean(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        return printable(_BEARER.sub(rf"\1 {HIDDEN}", text))
+        return escape_controls(_BEARER.sub(rf"\1 {HIDDEN}", text))
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, TaskKey
 from evals.statistics import LEAST_TASKS, Comparison, compare
@@ -407,7 +407,7 @@ def told(found: RunComparison) -> str:
     lines += [f"warning: {warning}" for warning in found.warnings]
     for row in found.agents:
         lines += ["", *_agent_lines(row)]
-    return printable("\n".join(lines)) + "\n"
+    return escape_controls("\n".join(lines)) + "\n"
 
 
 def _agent_lines(row: AgentComparison) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from adk_agent.core.harmless import harmless
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
 from adk_agent.results.summary import FLOOR, SummaryRow
@@ -141,7 +141,7 @@ def _harmless(value: Any) -> Any:
         return {_harmless(key): _harmless(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return tuple(_harmless(item) for item in value)
-    return harmless(value) if isinstance(value, str) else value
+    return escape_markdown(value) if isinstance(value, str) else value
 
 
 def _digest_team(team: TeamRow) -> DigestTeam:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
@@ -32,7 +32,7 @@ def render_markdown(
     if report.status != "complete":
         parts.append(f"**This run is {report.status}: see the warnings.**")
     if interpretation:
-        parts += [_without_markup(interpretation.strip()), f"_Interpretation by {author}._"]
+        parts += [escape_markdown(interpretation.strip()), f"_Interpretation by {author}._"]
     parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
     parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
@@ -249,11 +249,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def _plain(text: str) -> str:
     """Text from outside on one line, its HTML and links shown rather than rendered."""
-    return _without_markup(printable(" ".join(text.split())))
-
-
-def _without_markup(prose: str) -> str:
-    return prose.replace("<", "&lt;").replace("![", "!\\[").replace("](", "]\\(")
+    return escape_markdown(" ".join(text.split()))
 
 
 def _quoted(text: str) -> str:

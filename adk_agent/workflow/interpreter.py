@@ -16,7 +16,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from adk_agent.core.harmless import harmless
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.digest import ReportDigest, template_prose, unsupported_numbers
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
@@ -92,7 +92,9 @@ class _Interpreter:
             return None
         found = state.problem(callback_context.state)
         return model_says(
-            harmless(found.message) if found is not None else "There is no report to explain."
+            escape_markdown(found.message)
+            if found is not None
+            else "There is no report to explain."
         )
 
     def before_model(
@@ -151,7 +153,7 @@ class _Interpreter:
 
 def _said(response: LlmResponse, prose: str) -> LlmResponse:
     """The response with this prose; it may quote what agents said, and is shown as markdown."""
-    return response.model_copy(update={"content": model_says(harmless(prose))})
+    return response.model_copy(update={"content": model_says(escape_markdown(prose))})
 
 
 def _by_template(digest: ReportDigest, cause: str) -> str:

@@ -12,7 +12,7 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from adk_agent.core.errors import GreenroomError, RequestError
-from adk_agent.core.harmless import harmless
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.description import describe
 from adk_agent.requests.self_reference import itself_among
@@ -118,7 +118,7 @@ class EvaluationRunner(BaseAgent):
 
 def _in_markdown(text: str) -> types.Content:
     """Lines for a reader that renders markdown; whatever an agent wrote in them is only shown."""
-    return model_says(harmless(text).replace("\n", "  \n"))
+    return model_says(escape_markdown(text).replace("\n", "  \n"))
 
 
 def _counter(progress: Progress) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.present.exports.output import Export, Output
 from adk_agent.present.exports.played import Part, PlayedRun
 from adk_agent.results.summary import TrialKey, TrialRow
@@ -41,7 +41,7 @@ def _document(run: PlayedRun) -> Iterator[str]:
 
 
 def _opening(run: PlayedRun) -> str:
-    suites = Element("testsuites", name=printable(f"greenroom {run.report.run_id}"))
+    suites = Element("testsuites", name=escape_controls(f"greenroom {run.report.run_id}"))
     return tostring(suites, encoding="unicode").removesuffix(" />") + ">"
 
 
@@ -55,7 +55,7 @@ def _suite(
     found = [row for _, row in trials if row is not None]
     suite = Element(
         "testsuite",
-        name=printable(f"{participant.address} {domain}"),
+        name=escape_controls(f"{participant.address} {domain}"),
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
         errors=str(sum(case.find("error") is not None for case in cases)),
@@ -67,7 +67,7 @@ def _suite(
     about = {"data_source": data.source, "data_revision": data.revision, **run.report.versions}
     properties = SubElement(suite, "properties")
     for name, value in sorted(about.items()):
-        SubElement(properties, "property", name=printable(name), value=printable(value))
+        SubElement(properties, "property", name=escape_controls(name), value=escape_controls(value))
     suite.extend(cases)
     return suite
 
@@ -75,21 +75,21 @@ def _suite(
 def _case(job: TrialJob, row: TrialRow | None, unplayed: str) -> Element:
     case = Element(
         "testcase",
-        classname=printable(f"{job.participant.address}.{job.domain}"),
-        name=printable(f"{job.task_id} trial {job.trial}"),
+        classname=escape_controls(f"{job.participant.address}.{job.domain}"),
+        name=escape_controls(f"{job.task_id} trial {job.trial}"),
         time=_seconds(row.duration_ms if row is not None else 0.0),
     )
     if row is None:
-        SubElement(case, "skipped", message=printable(unplayed))
+        SubElement(case, "skipped", message=escape_controls(unplayed))
     elif row.status == "unscored":
-        SubElement(case, "skipped", message=printable(row.reason or "unscored"))
+        SubElement(case, "skipped", message=escape_controls(row.reason or "unscored"))
     elif row.status == "failed":
-        reason = printable(row.reason or "failed")
+        reason = escape_controls(row.reason or "failed")
         SubElement(case, "error", type=row.fault or "unknown", message=reason)
     elif not row.passed:
         kind, message, details = _why(row)
-        failure = SubElement(case, "failure", type=kind, message=printable(message))
-        failure.text = printable(details)
+        failure = SubElement(case, "failure", type=kind, message=escape_controls(message))
+        failure.text = escape_controls(details)
     return case
 
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.present.exports.output import Export, Output
 from adk_agent.present.exports.played import PlayedRun
 from adk_agent.results.summary import TrialRow
@@ -79,7 +79,7 @@ def inert(text: str) -> str:
 
     Agents choose parts of what stands in a report.
     """
-    shown = printable(text)
+    shown = escape_controls(text)
     return f"'{shown}" if text.startswith(_FORMULA) else shown
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 
 _SPACES = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\u2007": " ", "\u2028": "\n", "\u2029": "\n"}
@@ -22,7 +22,7 @@ def plain(text: str) -> str:
         shown = shown.translate(_SPACES)
     if shown.replace("\n", " ").replace("\t", " ").isprintable():
         return shown  # most texts: looking at every character takes ten times as long
-    return printable(shown)
+    return escape_controls(shown)
 
 
 def clipped(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from adk_agent.core.harmless import harmless
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.progress import Progress
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.tracking import RunStatus
@@ -131,7 +131,7 @@ def _unmet(row: TrialRow, name: str) -> str:
 
 def _short(text: str) -> str:
     """Text from outside on one line, without control characters or markup, cut off where it is long."""
-    line = harmless(" ".join(text.split()))
+    line = escape_markdown(" ".join(text.split()))
     return line if len(line) <= _MOST_CHARS else f"{line[:_MOST_CHARS]} ..."
 
 

@@ -9,7 +9,7 @@ from a2a.types import Message, Part
 from google.protobuf.json_format import MessageToDict
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from tau_bridge.whole_numbers import whole_numbers
 
 MAX_CHARS = 200_000
@@ -53,7 +53,7 @@ def refuse_files(parts: Sequence[Part]) -> None:
     """
     for part in parts:
         if part.HasField("raw") or part.HasField("url"):
-            kind = printable(part.media_type or "unknown content type")[:100]
+            kind = escape_controls(part.media_type or "unknown content type")[:100]
             raise UnsupportedPartError(
                 f"the message holds a file ({kind}), which is not read here: send the request as "
                 "text (text/plain) or as JSON (application/json)"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_agent.core.printable import printable
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.veil import Veil
 from adk_agent.present.exports.played import open_run
 from adk_agent.present.exports.table import inert, to_csv
@@ -78,7 +78,7 @@ def test_a_text_that_a_spreadsheet_would_run_is_quoted_and_a_number_is_not(store
 def test_a_cell_never_begins_as_a_formula_keeps_its_text_and_is_printable(text):
     cell = inert(text)
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert cell in (printable(text), f"'{printable(text)}")
+    assert cell in (escape_controls(text), f"'{escape_controls(text)}")
     assert all(sign.isprintable() or sign in "\n\t" for sign in cell)
 
 
