@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,12 +19,10 @@ from adk_agent.requests.reading.addresses import parse_address, with_roles
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.comparison import RunComparison, compare_runs
+from adk_agent.results.progress import silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs import store
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
-
-if TYPE_CHECKING:
-    from adk_agent.results.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +114,7 @@ async def aevaluate(
         benchmarks=benchmarks,
     )
     request = f"evaluate {', '.join(agents)} on {benchmark_or_domain}"
-    outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=_ignored)
+    outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=silent)
     if outcome.problem is not None:
         raise _ERRORS.get(outcome.problem.exit_code, PreflightError)(outcome.problem.message)
     if outcome.report is None:
@@ -165,10 +163,6 @@ _ERRORS: Mapping[int, type[GreenroomError]] = {
     RequestError.exit_code: RequestError,
     RunCanceledError.exit_code: RunCanceledError,
 }
-
-
-async def _ignored(progress: Progress) -> None:
-    """Tell nobody how far it is."""
 
 
 def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:

@@ -77,12 +77,8 @@ class Display:
         self._bar.start()
         self._task = self._bar.add_task("preparing", total=None, counts="")
 
-    async def show(self, progress: Progress) -> None:
-        """Show where the run stands."""
-        self.see(progress)
-
-    def see(self, progress: Progress) -> None:
-        """The same, for callers that cannot wait."""
+    def show(self, progress: Progress) -> None:
+        """Show how far the run is."""
         if progress.stage != "preparing" and self._results_dir is not None:
             self.folder = self._results_dir / progress.run_id
         if self._quiet:

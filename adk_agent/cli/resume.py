@@ -120,7 +120,7 @@ async def _resume(
     )
     display.start(settings.results_dir)
     report = await resume(
-        manifest.run_id, assembly.evaluation_deps(), retry=parsed.retry, on_progress=display.see
+        manifest.run_id, assembly.evaluation_deps(), retry=parsed.retry, on_progress=display.show
     )
     display.close()
     return report

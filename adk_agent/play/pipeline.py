@@ -12,8 +12,7 @@ from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import plan_by_rules
 from adk_agent.results.outcome import Outcome, Problem
-from adk_agent.results.progress import OnProgress, Tell, followed
-from adk_agent.results.report import EvaluationReport
+from adk_agent.results.progress import OnProgress
 from adk_agent.runs.results import explain_if_silent
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
@@ -27,7 +26,7 @@ class Pipeline(Protocol):
         text: str,
         *,
         overrides: Overrides,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,
         own_addresses: Collection[str] = (),
     ) -> Outcome:
@@ -36,7 +35,7 @@ class Pipeline(Protocol):
         Args:
             text: A sentence, or AgentBeats JSON.
             overrides: The flags that came with it.
-            on_progress: Is told how it goes, in order and before this returns.
+            on_progress: Called with each progress, in order and before this returns.
             session_id: What the work is known by to others; one is made up where none is given.
             own_addresses: Where this service is reached; a participant there is refused.
         """
@@ -47,7 +46,7 @@ class Pipeline(Protocol):
         plan: EvaluationPlan,
         *,
         request: str,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,
         resumed_run_id: str | None = None,
     ) -> Outcome:
@@ -56,7 +55,7 @@ class Pipeline(Protocol):
         Args:
             plan: What is played; of a run that is resumed, that run's.
             request: What was asked for, in words.
-            on_progress: Is told how it goes, in order and before this returns.
+            on_progress: Called with each progress, in order and before this returns.
             session_id: What the work is known by to others; one is made up where none is given.
             resumed_run_id: The run to go on with; None for a new one.
         """
@@ -82,7 +81,7 @@ class RulesPipeline:
         text: str,
         *,
         overrides: Overrides,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,
         own_addresses: Collection[str] = (),
     ) -> Outcome:
@@ -108,24 +107,20 @@ class RulesPipeline:
         plan: EvaluationPlan,
         *,
         request: str,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,  # noqa: ARG002 - nothing outlives the call
         resumed_run_id: str | None = None,
     ) -> Outcome:
         """See `Pipeline`."""
         run_id = resumed_run_id or self.deps.new_run_id()
-
-        async def play(tell: OnProgress) -> EvaluationReport:
-            if resumed_run_id is not None:
-                return await resume(run_id, self.deps, on_progress=tell)
-            return await evaluate(plan, self.deps, request=request, run_id=run_id, on_progress=tell)
-
         try:
-            async with followed(play) as (told, work):
-                async for progress in told:
-                    await on_progress(progress)
-                report = await work
-            if resumed_run_id is not None:  # it may have ended before, and been killed then
+            if resumed_run_id is None:
+                report = await evaluate(
+                    plan, self.deps, request=request, run_id=run_id, on_progress=on_progress
+                )
+            else:
+                report = await resume(run_id, self.deps, on_progress=on_progress)
+                # It may have ended before, and been killed then.
                 await asyncio.to_thread(explain_if_silent, self.deps.results_dir, report)
         except (GreenroomError, BridgeError) as error:
             return Outcome(run_id=run_id, problem=Problem.of(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -47,9 +47,6 @@ class Progress(BaseModel):
 
 OnProgress = Callable[[Progress], None]
 """Called on the event loop; must not block."""
-
-Tell = Callable[[Progress], Awaitable[None]]
-"""Awaited on the event loop, before anything goes on."""
 
 
 def silent(progress: Progress) -> None:

@@ -261,7 +261,10 @@ def _order(decision: Play, session_id: str) -> PlanOrder:
 
 async def _follow(work: asyncio.Task[Played], teller: ProgressTeller) -> None:
     """Publish progress until the work is done. When this is cancelled the work is, to its end."""
+    begun = asyncio.create_task(teller.has_begun.wait())
     try:
+        await asyncio.wait({work, begun}, return_when=asyncio.FIRST_COMPLETED)
+        await teller.flush()
         while not work.done():
             await asyncio.wait({work}, timeout=MIN_INTERVAL_S)
             await teller.flush()
@@ -269,6 +272,8 @@ async def _follow(work: asyncio.Task[Played], teller: ProgressTeller) -> None:
         work.cancel()
         await asyncio.wait({work}, timeout=CANCEL_TIMEOUT_S)
         raise
+    finally:
+        begun.cancel()
 
 
 async def _conclude_played(played: Played, updater: TaskUpdater) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.results.outcome import Outcome
-from adk_agent.results.progress import Progress, Tell
+from adk_agent.results.progress import OnProgress, Progress
 from adk_agent.results.report import EvaluationReport, OnReport
 from adk_agent.workflow import state
 from adk_agent.workflow.runner import OWN_ADDRESSES, PROGRESS, RESUMED
@@ -35,7 +35,7 @@ class WorkflowPipeline:
         text: str,
         *,
         overrides: Overrides,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,
         own_addresses: Collection[str] = (),
     ) -> Outcome:
@@ -51,7 +51,7 @@ class WorkflowPipeline:
         plan: EvaluationPlan,
         *,
         request: str,
-        on_progress: Tell,
+        on_progress: OnProgress,
         session_id: str | None = None,
         resumed_run_id: str | None = None,
     ) -> Outcome:
@@ -60,7 +60,7 @@ class WorkflowPipeline:
         return await self._run(request, values, on_progress, session_id)
 
     async def _run(
-        self, text: str, values: Mapping[str, Any], on_progress: Tell, session_id: str | None
+        self, text: str, values: Mapping[str, Any], on_progress: OnProgress, session_id: str | None
     ) -> Outcome:
         from google.adk.runners import InMemoryRunner
         from google.genai import types
@@ -76,7 +76,7 @@ class WorkflowPipeline:
             async for event in events:
                 progress = progress_of(event)
                 if progress is not None:
-                    await on_progress(progress)
+                    on_progress(progress)
         ended = await runner.session_service.get_session(
             app_name=APP_NAME, user_id=APP_NAME, session_id=session.id
         )

@@ -19,6 +19,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import Overrides
 from adk_agent.core.settings import Settings
 from adk_agent.requests.registry import AgentRegistry
+from adk_agent.results.progress import silent
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import run_ids
 from adk_agent.tools import MAX_RUNNING, EvaluationTools
@@ -288,11 +289,8 @@ def select(make_assembly, monkeypatch):
                 known = {"agent_model": f"{provider}/tiny"}
             assembly = make_assembly(**known)
 
-            async def show(progress):
-                pass
-
             result = await assembly.pipeline().run_request(
-                text, overrides=Overrides(), on_progress=show
+                text, overrides=Overrides(), on_progress=silent
             )
         return result, seen
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from a2a.helpers import new_text_message
 from a2a.server.tasks import TaskUpdater
 from a2a.types import TaskState
@@ -21,24 +23,24 @@ stored at each update; the numbers are in metadata, which holds the last ones al
 
 
 class ProgressTeller:
-    """Tells the first progress at once; of the others, the latest whenever it is flushed.
+    """Publishes the latest progress whenever it is flushed.
 
-    Whoever makes one calls `flush` every `MIN_INTERVAL_S`, and once at the end.
+    Its owner calls `flush` once `has_begun`, every `MIN_INTERVAL_S` from then on, and at the end.
     """
 
     def __init__(self, updater: TaskUpdater) -> None:
         self._updater = updater
         self._untold: Progress | None = None
         self._told_share = -1
+        self.has_begun = asyncio.Event()
+        """Set with the first progress, which is worth a flush at once."""
         self.last: Progress | None = None
         """What was heard last."""
 
-    async def hear(self, progress: Progress) -> None:
-        """Take note of progress."""
-        is_first = self.last is None
+    def hear(self, progress: Progress) -> None:
+        """Take note of progress, which the next flush publishes."""
         self.last = self._untold = progress
-        if is_first:
-            await self.flush()
+        self.has_begun.set()
 
     async def flush(self) -> None:
         """Publish what was not told yet."""

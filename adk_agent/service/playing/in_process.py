@@ -15,7 +15,7 @@ from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import Overrides
 from adk_agent.play.evaluation import report_so_far
 from adk_agent.results.outcome import Outcome
-from adk_agent.results.progress import Tell
+from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status
 from adk_agent.service.conversation import artifacts
@@ -53,28 +53,28 @@ class InProcessPlayer:
     ) -> None:
         """Nothing: whoever gave an order waits for its end."""
 
-    async def play(self, order: Order, tell: Tell) -> Played:
+    async def play(self, order: Order, on_progress: OnProgress) -> Played:
         """See `Player`."""
         try:
-            return await self._concluded(await self._run(order, tell))
+            return await self._concluded(await self._run(order, on_progress))
         except Exception as error:
             logger.exception("the evaluation of session %s broke", order.session_id)
             raise PlayerBrokeError from error
 
-    async def _run(self, order: Order, tell: Tell) -> Outcome:
+    async def _run(self, order: Order, on_progress: OnProgress) -> Outcome:
         pipeline = self._assembly.pipeline()
         if isinstance(order, RequestOrder):
             return await pipeline.run_request(
                 order.text,
                 overrides=Overrides(),
-                on_progress=tell,
+                on_progress=on_progress,
                 session_id=order.session_id,
                 own_addresses=self._own_addresses,
             )
         return await pipeline.run_plan(
             order.plan,
             request=order.request,
-            on_progress=tell,
+            on_progress=on_progress,
             session_id=order.session_id,
             resumed_run_id=order.resumed_run_id,
         )

@@ -11,7 +11,7 @@ from a2a.types import Part
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.outcome import Problem
-from adk_agent.results.progress import Tell
+from adk_agent.results.progress import OnProgress
 
 
 class PlayerBrokeError(Exception):
@@ -76,7 +76,7 @@ class Player(AbstractAsyncContextManager["Player"], Protocol):
         """
         ...
 
-    async def play(self, order: Order, tell: Tell) -> Played:
+    async def play(self, order: Order, on_progress: OnProgress) -> Played:
         """Do what was ordered; tells of its progress, in order and before it returns.
 
         When this is cancelled, the evaluation is, and has written its report when the cancellation

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from a2a.types import Part
 from pydantic import SecretStr
 
-from adk_agent.results.progress import Tell
+from adk_agent.results.progress import OnProgress, silent
 from adk_agent.service.playing.frames import (
     Asked,
     Broke,
@@ -39,7 +39,6 @@ from adk_agent.service.playing.spawning import spawn
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
-    from adk_agent.results.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -96,10 +95,10 @@ class ProcessPlayer:
     def _spawn(self) -> subprocess.Popen[bytes]:
         return spawn(with_adk=not self._hello.assembly.settings.by_rules)
 
-    async def play(self, order: Order, tell: Tell) -> Played:
+    async def play(self, order: Order, on_progress: OnProgress) -> Played:
         """See `Player`."""
         link = await self._linked()
-        played: Played = await link.ask(order, tell)
+        played: Played = await link.ask(order, on_progress)
         return played
 
     async def report_parts(self, run_id: str) -> list[Part] | None:
@@ -112,7 +111,7 @@ class ProcessPlayer:
 
     async def _parts(self, what: ReportOf) -> list[Part] | None:
         link = await self._linked()
-        parts: list[Part] | None = await link.ask(what, _nobody)
+        parts: list[Part] | None = await link.ask(what, silent)
         return parts
 
     async def _linked(self) -> _Link:
@@ -176,19 +175,19 @@ class _Link:
         if isinstance(answer, CannotStart):
             raise answer.error
 
-    async def ask(self, what: Order | ReportOf, tell: Tell) -> Any:
+    async def ask(self, what: Order | ReportOf, on_progress: OnProgress) -> Any:
         """What comes of it; see `Player.play`."""
         number = next(self._numbers)
         queue = self._waiting[number] = asyncio.Queue()
         self._orders.write(framed(Asked(number, what)))
         try:
-            return await _outcome(queue, tell)
+            return await _outcome(queue, on_progress)
         except (PlayerBrokeError, PlayerEndedError):
             raise
         except BaseException:  # it was cancelled, or nobody can be told any more
             self._orders.write(framed(Cancel(number)))
             with contextlib.suppress(PlayerBrokeError, PlayerEndedError, asyncio.CancelledError):
-                await _outcome(queue, tell)  # what it came to is of no interest any more
+                await _outcome(queue, on_progress)  # what it came to is of no interest any more
             raise
         finally:
             del self._waiting[number]
@@ -239,11 +238,13 @@ class _Link:
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
 
-async def _outcome(queue: asyncio.Queue[Told | Ended | PlayerEndedError], tell: Tell) -> Any:
+async def _outcome(
+    queue: asyncio.Queue[Told | Ended | PlayerEndedError], on_progress: OnProgress
+) -> Any:
     while True:
         match await queue.get():
             case Told(progress=progress):
-                await tell(progress)
+                on_progress(progress)
             case Ended(outcome=Canceled()):
                 raise asyncio.CancelledError
             case Ended(outcome=Broke()):
@@ -252,7 +253,3 @@ async def _outcome(queue: asyncio.Queue[Told | Ended | PlayerEndedError], tell: 
                 return outcome
             case PlayerEndedError() as error:
                 raise error
-
-
-async def _nobody(progress: Progress) -> None:
-    """Tell nobody."""

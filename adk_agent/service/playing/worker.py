@@ -162,10 +162,10 @@ class _Worker:
             parts_of = self._player.rebuilt_parts if what.rebuilt else self._player.report_parts
             return await parts_of(what.run_id)
 
-        async def tell(progress: Progress) -> None:
+        def on_progress(progress: Progress) -> None:
             self._writer.write(framed(Told(number, progress)))
 
-        return await self._player.play(what, tell)
+        return await self._player.play(what, on_progress)
 
     async def cancel_all(self) -> None:
         """Cancel everything, and wait for its end."""

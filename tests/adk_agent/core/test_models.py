@@ -14,6 +14,7 @@ from adk_agent.core.plan import Overrides
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.draft import SelectorDraft
+from adk_agent.results.progress import silent
 from adk_agent.runs.store import load_report, load_trials
 from evals.trace import CallType
 from tests.adk_agent.served_models import KEY, configured, said
@@ -170,13 +171,10 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, bench
         settings = configured(url, results_dir=tmp_path)
         assembly = Assembly(settings=settings, benchmarks=benchmarks)
 
-        async def ignore(progress):
-            pass
-
         result = await assembly.pipeline().run_request(
             "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
             overrides=Overrides(),
-            on_progress=ignore,
+            on_progress=silent,
         )
     assert result.problem is None
     assert result.interpretation == "## Summary\nOne trial."
@@ -203,13 +201,10 @@ async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warn
     with serve(chat_model(refusing_to_read)) as url:
         assembly = Assembly(settings=configured(url, results_dir=tmp_path), benchmarks=benchmarks)
 
-        async def ignore(progress):
-            pass
-
         result = await assembly.pipeline().run_request(
             "Evaluate the bundled oracle agent on the mock task create_task_1_nl_eval",
             overrides=Overrides(),
-            on_progress=ignore,
+            on_progress=silent,
         )
     warnings = load_report(tmp_path, result.run_id).warnings
     assert (

@@ -1,7 +1,5 @@
 """RulesPipeline: a request, step by step, without a language model."""
 
-import asyncio
-
 import pytest
 
 from adk_agent.core.plan import Overrides
@@ -30,8 +28,7 @@ def pipeline(make_deps, benchmarks):
 def tell():
     told = []
 
-    async def hear(progress):
-        await asyncio.sleep(0)  # others may do something between two updates
+    def hear(progress):
         told.append(progress)
 
     hear.told = told
@@ -91,7 +88,7 @@ async def test_an_agent_that_is_not_there_is_a_problem_of_a_run(pipeline, make_p
 async def test_a_run_that_is_canceled_goes_on_where_it_was(pipeline, make_plan, tell):
     plan = make_plan("builtin:null", num_trials=20, max_concurrency=1)
 
-    async def cancel_after_two(progress):
+    def cancel_after_two(progress):
         if progress.done == 2:
             request_cancel(pipeline.deps.results_dir, "run-1")
 

@@ -45,11 +45,8 @@ def ask():
     async def run(pipeline, text, **overrides):
         seen = []
 
-        async def show(progress):
-            seen.append(progress)
-
         outcome = await pipeline.run_request(
-            text, overrides=Overrides(**overrides), on_progress=show
+            text, overrides=Overrides(**overrides), on_progress=seen.append
         )
         return outcome, seen
 

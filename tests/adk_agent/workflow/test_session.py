@@ -2,6 +2,7 @@
 
 import pytest
 
+from adk_agent.results.progress import silent
 from adk_agent.runs import store
 from adk_agent.runs.store import load_report
 from adk_agent.workflow.sequence import build_root_agent
@@ -11,10 +12,6 @@ from tests.fakes.adk_model import ScriptedModel
 pytestmark = pytest.mark.usefixtures("quick_start")
 
 SENTENCE = "Evaluate the bundled null agent on two mock tasks"
-
-
-async def ignore(progress):
-    pass
 
 
 async def test_the_report_comes_back_as_it_was_made_and_is_not_read_from_disk(
@@ -42,7 +39,7 @@ async def test_a_plan_that_stands_is_played_as_it_is_and_nothing_is_read(
 
     plan = make_plan("builtin:null")
     pipeline = WorkflowPipeline(build)
-    outcome = await pipeline.run_plan(plan, request="again, please", on_progress=ignore)
+    outcome = await pipeline.run_plan(plan, request="again, please", on_progress=silent)
     assert outcome.problem is None
     assert (outcome.report.plan, outcome.report.request) == (plan, "again, please")
     assert [agent.name for agent in built[0].sub_agents] == [

@@ -85,7 +85,7 @@ class Hearing:
         self.heard = []
         self.first = asyncio.Event()
 
-    async def __call__(self, progress):
+    def __call__(self, progress):
         self.heard.append(progress)
         self.first.set()
 
@@ -173,16 +173,17 @@ async def test_what_is_cancelled_at_once_ends_too(player, agent):
                 await work
 
 
-async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting):
-    url, asked, left = waiting
+async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting, assembly):
+    url, _, _ = waiting
+    run_ids = []
 
-    async def broken(progress):
-        await until(asked)
+    def broken(progress):
+        run_ids.append(progress.run_id)
         raise ConnectionError("gone")
 
     with pytest.raises(ConnectionError, match="gone"):
         await player.play(order(f"Evaluate {url} on one mock task"), broken)
-    await until(left)
+    assert read_status(assembly.settings.results_dir, run_ids[0]).state == "interrupted"
 
 
 async def test_nothing_is_told_of_a_run_that_is_not_there(player):
