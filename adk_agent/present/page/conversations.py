@@ -59,14 +59,16 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """The same with every text plain and no deeper than a browser can read."""
-    if isinstance(value, str):
+    """Return a JSON value with every text plain and no deeper than a browser can read."""
+    # By exact type, for there are hundreds of values in a trial.
+    kind = type(value)
+    if kind is str:
         return plain(clipped(value, MOST_TEXT))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if kind is dict:
+        return {key: _plain(item, depth + 1) for key, item in value.items()}
+    if kind is list or kind is tuple:
         return [_plain(item, depth + 1) for item in value] if depth < _MOST_DEPTH else "…"
-    if isinstance(value, float) and not math.isfinite(value):
+    if kind is float and not math.isfinite(value):
         return None  # JSON has no word for it
     return value
 

@@ -1,5 +1,7 @@
 """What is masked of values and of models, and what is left alone."""
 
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from adk_agent.core.veil import Veil
@@ -31,3 +33,14 @@ def test_of_a_model_only_free_texts_are_masked():
     assert veiled.diagnosis.calls[0].arguments == {"***": ["***"], "role": secret}
     kept = Veil([SecretStr("harness-"), SecretStr("superfluous")]).model(why)
     assert (kept.kind, kept.side, kept.calls[0].how) == ("harness", "harness", "superfluous")
+
+
+PIECES = ['"', "\\", "\n", "\u2003", " ", ":", "\x01", "api_key", "\u017fecret", "TOKEN", "Passwort"]
+PIECES += ["sk-", "PK-", "a" * 16, "Bearer ", "x1" * 10, 'own "secret"\\', "task", "{", "}"]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
+def test_a_model_loses_what_its_texts_lose_by_themselves(text):
+    veil = Veil([SecretStr('own "secret"\\')])
+    why = Diagnosis(kind="harness", side="harness", summary=text)
+    assert veil.model(why).summary == veil.text(text)
