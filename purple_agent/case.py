@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-from purple_agent.policy.mark import mark_of
+from purple_agent.policy.hashing import hash_policy
 from purple_agent.policy.rules import Policy
 from purple_agent.process.machine import Process
 
@@ -92,7 +92,7 @@ class Entry:
     """One thing said or done in a conversation, oldest first in `Session.entries`."""
 
     role: Literal["user", "agent", "call", "result", "note"]
-    """`note`: ours, for the mind alone, such as why a call was not made."""
+    """`note`: ours, for the reasoner alone, such as why a call was not made."""
     text: str = ""
     call: ToolCall | None = None
     """Of a call and of its result."""
@@ -120,9 +120,9 @@ class Session:
         given: What messages brought in their metadata that later ones may leave out, until it is
             pinned: `policy_doc`, `tools_endpoint`, `session_id`.
         begun: Whether a message has reached the pipeline, and a checkpoint was looked for.
-        policy_mark: By what the policy that is pinned, or was before the session was lost, is known
+        policy_hash: By what the policy that is pinned, or was before the session was lost, is known
             again; no other one is ever pinned. Empty where it is not known which one it was; None:
-            none was pinned. See `purple_agent.policy.mark`.
+            none was pinned. See `purple_agent.policy.hashing`.
         policy_text: The policy as it came; pinned.
         policy: The same as rules; empty for prose.
         specs: The tools; pinned, but listed again when a schema has drifted.
@@ -134,14 +134,14 @@ class Session:
         spent_tokens: By language models, over the whole session.
         calls: How many calls were made so far.
         answered: Replies by message id, so that a message that is sent again gets the same one.
-        read: What was read out of texts of this conversation; see `purple_agent.remembered`.
+        read: What was read out of texts of this conversation; see `purple_agent.session_cache`.
     """
 
     context_id: str
     dialect: Dialect
     given: dict[str, Json] = field(default_factory=dict)
     begun: bool = False
-    policy_mark: str | None = None
+    policy_hash: str | None = None
     policy_text: str = ""
     policy: Policy = field(default_factory=Policy)
     specs: tuple[ToolSpec, ...] = ()
@@ -163,19 +163,19 @@ class Session:
     @property
     def policy_missing(self) -> bool:
         """Whether a policy was pinned that has been lost with the session: nothing may be changed."""
-        return self.policy_mark is not None and not self.has_policy
+        return self.policy_hash is not None and not self.has_policy
 
     @property
-    def lasting_mark(self) -> str | None:
+    def lasting_policy_hash(self) -> str | None:
         """The mark that outlives the session: a policy that came, but is not read yet, has one too."""
         document = self.given.get("policy_doc")
-        if self.policy_mark is None and document:
-            return mark_of(document)
-        return self.policy_mark
+        if self.policy_hash is None and document:
+            return hash_policy(document)
+        return self.policy_hash
 
     def may_pin(self, mark: str) -> bool:
         """Whether the policy of this mark can be this conversation's."""
-        return not self.has_policy and self.policy_mark in (None, "", mark)
+        return not self.has_policy and self.policy_hash in (None, "", mark)
 
     @property
     def pending_call(self) -> ToolCall | None:
@@ -227,7 +227,7 @@ class Use:
 Reply = Say | Use
 
 
-class Means(StrEnum):
+class BudgetLevel(StrEnum):
     """What stage 1 leaves to think with."""
 
     FULL = "full"
@@ -236,9 +236,9 @@ class Means(StrEnum):
     NONE = "none"
     """No further call of a model."""
 
-    def lesser(self, other: Means) -> Means:
+    def lesser(self, other: BudgetLevel) -> BudgetLevel:
         """The one of two that leaves less."""
-        return max(self, other, key=list(Means).index)
+        return max(self, other, key=list(BudgetLevel).index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +266,7 @@ class Case:
     session: Session
     flags: tuple[str, ...] = ()
     """What was noticed and does not stop anything, such as `privacy:bulk`."""
-    means: Means = Means.FULL
+    budget_level: BudgetLevel = BudgetLevel.FULL
     similar: tuple[PastCase, ...] = ()
     reply: Reply | None = None
     author: str = "deterministic"

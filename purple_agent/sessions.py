@@ -78,7 +78,7 @@ class SessionStore:
         slot = self._slots.get(context_id)
         if slot is None:
             slot = self._slots[context_id] = _Slot(session=make(), last_used_s=self._clock())
-            slot.session.policy_mark = self._bereft.get(_key(context_id))
+            slot.session.policy_hash = self._bereft.get(_key(context_id))
         self._touch(context_id, slot)
         try:
             async with _alone(slot):
@@ -117,7 +117,7 @@ class SessionStore:
                 self.background.start(_close(tools), name="close the tools of a session")
 
     def _note_policy(self, session: Session) -> None:
-        key, mark = _key(session.context_id), session.lasting_mark
+        key, mark = _key(session.context_id), session.lasting_policy_hash
         if mark is not None:
             self._bereft[key] = mark
         else:

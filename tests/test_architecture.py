@@ -17,7 +17,7 @@ ONLY_IN = {
         "tau_bridge/a2a/proxy/",
         "purple_agent/",
     ),
-    "litellm": ("adk_agent/core/models.py", "purple_agent/minds/"),
+    "litellm": ("adk_agent/core/models.py", "purple_agent/reasoners/"),
 }
 
 

@@ -18,7 +18,7 @@ from purple_agent.settings import ModelChoice, ReferenceSettings
 from tau_bridge.tau2.data import open_source
 from tests.fakes import serve
 from tests.fakes.serving import closed_port
-from tests.purple_agent.minds.scripted_model import ScriptedModel, player
+from tests.purple_agent.reasoners.scripted_model import ScriptedModel, player
 
 # What pydantic says of litellm's types, where another test has loaded litellm before.
 pytestmark = pytest.mark.filterwarnings("ignore:Item '.*' on TypedDict class:UserWarning")

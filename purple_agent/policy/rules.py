@@ -120,7 +120,7 @@ class Policy:
 
     @property
     def is_prose(self) -> bool:
-        """Whether the document, if there is one, is a text that only the mind can follow."""
+        """Whether the document, if there is one, is a text that only the reasoner can follow."""
         return not (self.is_object or self.rules or self.unreadable)
 
     def rule(self, rule_id: str) -> Rule | None:
@@ -181,7 +181,7 @@ def read_policy(document: object) -> tuple[Policy, str]:
     """A policy document as rules, and as text.
 
     An object with `rules` (or the JSON text of one) is read as rules. Any other text is prose:
-    its policy is empty, for the mind alone can follow it. A text that begins like an object and
+    its policy is empty, for the reasoner alone can follow it. A text that begins like an object and
     is none, and an object without `rules`, cannot be told from rules that were damaged: they are
     unreadable, and no write passes.
 

@@ -70,7 +70,8 @@ class _Kept(_Data):
     needs: tuple[_KeptNeed, ...] = Field((), max_length=MAX_NEEDS)
     history: tuple[State, ...] = Field((), max_length=MAX_HISTORY)
     notes: tuple[str, ...] = Field((), max_length=MAX_NOTES)
-    policy_mark: str | None = Field(None, max_length=64)
+    policy_hash: str | None = Field(None, max_length=64, alias="policy_mark")
+    """Its name in files is the one under which earlier checkpoints were written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +80,12 @@ class Checkpoint:
 
     Args:
         process: Where it stands.
-        policy_mark: By what its policy, which itself is not kept, is known again; empty where that
+        policy_hash: By what its policy, which itself is not kept, is known again; empty where that
             is not known; None: it has none.
     """
 
     process: Process
-    policy_mark: str | None = None
+    policy_hash: str | None = None
 
 
 def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
@@ -99,9 +100,9 @@ def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
         needs=tuple(_KeptNeed(**_sendable_fields(each)) for each in process.needs),
         history=process.history,
         notes=tuple(map(_sendable, process.notes)),
-        policy_mark=checkpoint.policy_mark,
+        policy_mark=checkpoint.policy_hash,
     )
-    return kept.model_dump_json()
+    return kept.model_dump_json(by_alias=True)
 
 
 def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
@@ -127,12 +128,12 @@ def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
         history=kept.history or (kept.state,),
         notes=kept.notes,
     )
-    return Checkpoint(process=process, policy_mark=kept.policy_mark)
+    return Checkpoint(process=process, policy_hash=kept.policy_hash)
 
 
 def _anew(why: str) -> Checkpoint:
     process = Process().noting(f"the checkpoint {why}; begun anew")
-    return Checkpoint(process=process, policy_mark="")
+    return Checkpoint(process=process, policy_hash="")
 
 
 def _sendable_fields(data: Approval | Need) -> dict[str, str]:

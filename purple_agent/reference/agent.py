@@ -15,7 +15,7 @@ from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.machine import State
 from purple_agent.reference.dialects import dialect_of
 from purple_agent.reference.tracing import ToolStep, noting, trace_of
-from purple_agent.remembered import remembering
+from purple_agent.session_cache import using_cache
 from purple_agent.sessions import SessionStore
 from purple_agent.stages.session import enter
 from purple_agent.stages.structure import in_dialect
@@ -96,7 +96,7 @@ class ReferenceAgent:
             known = session.answered.get(incoming.message_id)
             if known is not None:
                 return Replied(answer=known, trace_id=self._new_id())
-            with remembering(session.read), noting() as calls:
+            with using_cache(session.read), noting() as calls:
                 answer, steps = await self._answer(incoming, session)
             _keep(session, incoming.message_id, answer)
             await self._save(session)
@@ -126,14 +126,14 @@ class ReferenceAgent:
         if kept is None:
             return ()
         session.process = kept.process
-        if session.policy_mark is None:
-            session.policy_mark = kept.policy_mark
+        if session.policy_hash is None:
+            session.policy_hash = kept.policy_hash
         return () if kept.process.state is State.DECOMPOSE else (RESTORED,)
 
     async def _save(self, session: Session) -> None:
         if self._checkpoints is None:
             return
-        kept = Checkpoint(process=session.process, policy_mark=session.lasting_mark)
+        kept = Checkpoint(process=session.process, policy_hash=session.lasting_policy_hash)
         try:
             await asyncio.to_thread(self._checkpoints.save, session.context_id, kept)
         except Exception:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from purple_agent.case import Complete, Stage
 from purple_agent.memory.cases import DATABASE, CaseMemory
 from purple_agent.memory.summary import ModelSummary
-from purple_agent.minds.deterministic.mind import DeterministicMind
 from purple_agent.pipeline import NamedStage, Pipeline
 from purple_agent.process.checkpoint import CheckpointStore
+from purple_agent.reasoners.deterministic.reasoner import DeterministicReasoner
 from purple_agent.reference.agent import ReferenceAgent
 from purple_agent.reference.tracing import TimedTools
 from purple_agent.sessions import SessionStore
@@ -33,7 +33,7 @@ from purple_agent.toolbox.exchange import new_http_client
 from purple_agent.toolbox.opening import Opened, Opener, ToolOpener
 
 if TYPE_CHECKING:
-    from purple_agent.minds.mind import Mind
+    from purple_agent.reasoners.reasoner import Reasoner
     from purple_agent.settings import ReferenceSettings
 
 Close = Callable[[], Awaitable[None]]
@@ -43,7 +43,7 @@ Close = Callable[[], Awaitable[None]]
 class _Thinking:
     """What thinks, and what it costs."""
 
-    mind: Mind
+    reasoner: Reasoner
     budget: BudgetStage
     complete: Complete | None = None
     """Answers a question beside the conversation; None: there is no model."""
@@ -66,11 +66,11 @@ def build_agent(
     memory, checkpoints = _kept(settings)
     opener = partial(_timed, ToolOpener(http, hosts=AllowedHosts(settings.tool_hosts)), clock)
     reasoner = ReasonerStage(
-        thinking.mind, deadline_s=settings.deadline_s, means=thinking.budget.means_left
+        thinking.reasoner, deadline_s=settings.deadline_s, level=thinking.budget.level_left
     )
     summarise = None if thinking.complete is None else ModelSummary(thinking.complete)
     stages: tuple[tuple[str, Stage], ...] = (
-        ("privacy", PrivacyStage(thinking.complete, means=thinking.budget.means_left)),
+        ("privacy", PrivacyStage(thinking.complete, level=thinking.budget.level_left)),
         ("budget", thinking.budget),
         ("memory", MemoryStage(memory)),
         ("session", SessionStage()),
@@ -94,22 +94,22 @@ def build_agent(
 
 def _thinking(settings: ReferenceSettings) -> _Thinking:
     if settings.primary is None and settings.brainos_url is None:
-        return _Thinking(mind=DeterministicMind(), budget=BudgetStage(settings))
-    from purple_agent.minds.counting import ModelTokens
-    from purple_agent.minds.model.library import load_litellm
-    from purple_agent.minds.model.mind import ModelMind
+        return _Thinking(reasoner=DeterministicReasoner(), budget=BudgetStage(settings))
+    from purple_agent.reasoners.counting import ModelTokens
+    from purple_agent.reasoners.model.library import load_litellm
+    from purple_agent.reasoners.model.reasoner import ModelReasoner
 
-    mind = ModelMind(settings)
+    reasoner = ModelReasoner(settings)
     budget = BudgetStage(settings)
     if settings.primary is not None:
         tokens = ModelTokens(settings.primary)
         budget = BudgetStage(settings, counter=tokens.count, window=tokens.window)
     return _Thinking(
-        mind=mind,
+        reasoner=reasoner,
         budget=budget,
-        complete=mind.complete,
+        complete=reasoner.complete,
         prepare=load_litellm,
-        close=(mind.aclose,),
+        close=(reasoner.aclose,),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from anyio import to_thread
 
-from purple_agent.case import Case, Dialect, Means, Session
+from purple_agent.case import BudgetLevel, Case, Dialect, Session
 from purple_agent.settings import ReferenceSettings
 from purple_agent.tokens import rough_count
 
@@ -27,11 +27,11 @@ def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:
     return settings.tau2_tokens if dialect is Dialect.TAU2 else settings.business_tokens
 
 
-def means_for(used: int, limit: int) -> Means:
+def level_for(used: int, limit: int) -> BudgetLevel:
     """What is left of a limit: the small model from four fifths of it on, nothing from all of it."""
     if used >= limit:
-        return Means.NONE
-    return Means.SMALL if used >= SMALL_FROM * limit else Means.FULL
+        return BudgetLevel.NONE
+    return BudgetLevel.SMALL if used >= SMALL_FROM * limit else BudgetLevel.FULL
 
 
 class BudgetStage:
@@ -63,15 +63,15 @@ class BudgetStage:
         if self._settings.primary is None and self._settings.brainos_url is None:
             return case
         prompt, window = await to_thread.run_sync(self._measured, next_prompt(case))
-        means = self.means_left(case.session, prompt_tokens=prompt)
+        level = self.level_left(case.session, prompt_tokens=prompt)
         if window is not None:
-            means = means.lesser(means_for(prompt, window))
-        return replace(case, means=means)
+            level = level.lesser(level_for(prompt, window))
+        return replace(case, budget_level=level)
 
-    def means_left(self, session: Session, *, prompt_tokens: int = 0) -> Means:
-        """The means left by what a session has spent, and by a prompt that is to come."""
+    def level_left(self, session: Session, *, prompt_tokens: int = 0) -> BudgetLevel:
+        """The level left by what a session has spent, and by a prompt that is to come."""
         limit = spend_limit(self._settings, session.dialect)
-        return means_for(session.spent_tokens + prompt_tokens, limit)
+        return level_for(session.spent_tokens + prompt_tokens, limit)
 
     def _measured(self, prompt: str) -> tuple[int, int | None]:
         """The tokens of a prompt, and of the model's window."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from purple_agent.case import Case, Entry, Means, Session
+from purple_agent.case import BudgetLevel, Case, Entry, Session
 from purple_agent.memory.summary import Summarise, Summary, extract
 from purple_agent.memory.transcript import Limits, note_reply, shorten_results, surplus
 from purple_agent.sessions import SessionStore
@@ -50,7 +50,7 @@ class CompressionStage:
         count = surplus(session.entries, self._limits)
         if count and id(session) not in self._under_way:
             self._under_way.add(id(session))
-            summarise = None if case.means is Means.NONE else self._summarise
+            summarise = None if case.budget_level is BudgetLevel.NONE else self._summarise
             oldest = tuple(session.entries[:count])
             self._store.background.start(
                 self._compress(session, oldest, summarise), name="summarise a conversation"

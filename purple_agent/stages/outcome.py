@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from anyio import to_thread
 
-from purple_agent.case import Case, Entry, Means, Quality, Say, Session
+from purple_agent.case import BudgetLevel, Case, Entry, Quality, Say, Session
 from purple_agent.memory.cases import CaseMemory, CaseMemoryError, CaseRecord
 from purple_agent.memory.masking import MAX_CHARACTERS
 from purple_agent.memory.transcript import current_turn
@@ -79,7 +79,7 @@ def _answer(case: Case) -> float:
     reply = case.reply
     if reply is None or (isinstance(reply, Say) and (reply.unable or not reply.text.strip())):
         return 0.0
-    fell_short = case.session.process.state is State.FAILED or case.means is Means.NONE
+    fell_short = case.session.process.state is State.FAILED or case.budget_level is BudgetLevel.NONE
     return 0.5 if fell_short else 1.0
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from purple_agent.case import Answer, Case, Dialect
-from purple_agent.policy.mark import mark_of
+from purple_agent.policy.hashing import hash_policy
 from purple_agent.policy.rules import Action, read_policy
 from purple_agent.process.machine import Evidence, Sign
 
@@ -44,13 +44,15 @@ class PolicyStage:
         session = case.session
         brought = (session.given.get("policy_doc"), case.incoming.metadata.get("policy_doc"))
         documents = {id(document): document for document in brought if document}.values()
-        marked = {await asyncio.to_thread(mark_of, document): document for document in documents}
+        marked = {
+            await asyncio.to_thread(hash_policy, document): document for document in documents
+        }
         mark = next(filter(session.may_pin, marked), None)
         if mark is not None:
             case = await _read(case, marked[mark])
-            session.policy_mark = mark
+            session.policy_hash = mark
         session.given.pop("policy_doc", None)  # only now: a policy that came must not get lost
-        is_other = any(mark != session.policy_mark for mark in marked)
+        is_other = any(mark != session.policy_hash for mark in marked)
         return _flagged(case, PINNED) if is_other else case
 
 

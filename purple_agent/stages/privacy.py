@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import anyio.to_thread
 
-from purple_agent.case import Answer, Case, Complete, Dialect, Means, Session
+from purple_agent.case import Answer, BudgetLevel, Case, Complete, Dialect, Session
 from purple_agent.privacy.guard import PrivacyVerdict, judge
 from purple_agent.privacy.question import is_refused, question_about
 from purple_agent.wire import parse_first_message
@@ -43,17 +43,17 @@ class PrivacyStage:
 
     Args:
         complete: Asks a language model; None: the rules decide alone.
-        means: What a session may yet spend on models.
+        level: What a session may yet spend on models.
     """
 
     def __init__(
         self,
         complete: Complete | None = None,
         *,
-        means: Callable[[Session], Means] = lambda _: Means.FULL,
+        level: Callable[[Session], BudgetLevel] = lambda _: BudgetLevel.FULL,
     ) -> None:
         self._complete = complete
-        self._means = means
+        self._level = level
 
     async def __call__(self, case: Case) -> Case | Answer:
         """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
@@ -74,7 +74,7 @@ class PrivacyStage:
         return _refusal(case, (*verdict.flags, BY_MODEL)) if refused else _flagged(case, *flags)
 
     async def _asked(self, complete: Complete, text: str, session: Session) -> bool:
-        if self._means(session) is Means.NONE:
+        if self._level(session) is BudgetLevel.NONE:
             raise ValueError("the session has no tokens left for models")
         async with asyncio.timeout(ANSWER_WITHIN_S):
             answer, tokens = await complete(question_about(text))

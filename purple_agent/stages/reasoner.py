@@ -1,4 +1,4 @@
-"""Stage 7, the reasoner: asks the mind, makes the calls, and tells the mind what came of them."""
+"""Stage 7, the reasoner: asks the reasoner, makes the calls, and tells the reasoner what came of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Final
 
 from purple_agent import facts, wire
 from purple_agent.case import (
+    BudgetLevel,
     Case,
     Dialect,
     Entry,
-    Means,
     Reply,
     Say,
     Session,
@@ -24,9 +24,9 @@ from purple_agent.case import (
     ToolResult,
     ToolSpec,
 )
-from purple_agent.minds.mind import DETERMINISTIC, Mind
-from purple_agent.policy.mark import mark_of
+from purple_agent.policy.hashing import hash_policy
 from purple_agent.process.machine import Evidence, Sign, State
+from purple_agent.reasoners.reasoner import DETERMINISTIC, Reasoner
 from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.failures import CallFailure, Cause, cause_of
 from purple_agent.toolbox.repair import repaired
@@ -36,7 +36,7 @@ from purple_agent.writes.gate import RefusedCall, decide, refusal
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS: Final = 20
-"""How often the mind is asked for one message."""
+"""How often the reasoner is asked for one message."""
 MAX_SAME: Final = 3
 """The call that is asked for so often in one message is not made any more, and ends the loop."""
 MOST_TOLD: Final = 10
@@ -53,32 +53,32 @@ AGAIN: Final = "It is not known whether this was already carried out. Look it up
 
 
 class ReasonerStage:
-    """Asks the mind until it has words for the user; on the τ² wire a call is a reply as well.
+    """Asks the reasoner until it has words for the user; on the τ² wire a call is a reply as well.
 
     What was said and done is entered into the session. A write is made only where the gate lets it
-    pass; one that is refused becomes a failed result, which the mind is told. Where time, rounds
+    pass; one that is refused becomes a failed result, which the reasoner is told. Where time, rounds
     or the budget are used up, the reply says what was done and that the rest was not.
 
     Args:
-        mind: Decides on each reply.
+        reasoner: Decides on each reply.
         deadline_s: How long the loop may take for one message.
         monotonic: Seconds of a clock that never goes back.
-        means: What a session has left to think with, asked before each round after the first; None:
-            what the case says holds for the whole message. A deterministic mind needs no means.
+        level: What a session has left to think with, asked before each round after the first; None:
+            what the case says holds for the whole message. A deterministic reasoner needs no level.
     """
 
     def __init__(
         self,
-        mind: Mind,
+        reasoner: Reasoner,
         *,
         deadline_s: float,
         monotonic: Callable[[], float] = time.monotonic,
-        means: Callable[[Session], Means] | None = None,
+        level: Callable[[Session], BudgetLevel] | None = None,
     ) -> None:
-        self._mind = mind
+        self._reasoner = reasoner
         self._deadline_s = deadline_s
         self._monotonic = monotonic
-        self._means = means
+        self._level = level
 
     async def __call__(self, case: Case) -> Case:
         """The case with a reply and its author. Never raises for what a tool or a model did."""
@@ -96,8 +96,8 @@ class ReasonerStage:
             logger.exception("the reasoner broke")
             reply = _stopped(BROKEN, turn)
         _conclude(session, reply, turn)
-        flags = (*case.flags, *self._mind.flags(session))
-        return replace(case, reply=reply, author=self._mind.author(session), flags=flags)
+        flags = (*case.flags, *self._reasoner.flags(session))
+        return replace(case, reply=reply, author=self._reasoner.author(session), flags=flags)
 
     async def _think(self, case: Case, turn: _Turn) -> tuple[Case, Reply]:
         session = case.session
@@ -105,9 +105,12 @@ class ReasonerStage:
             if self._monotonic() >= turn.end:
                 return case, _stopped(LATE, turn)
             case = self._with_means(case, number)
-            if case.means is Means.NONE and self._mind.author(session) != DETERMINISTIC:
+            if (
+                case.budget_level is BudgetLevel.NONE
+                and self._reasoner.author(session) != DETERMINISTIC
+            ):
                 return case, _stopped(BUDGET, turn)
-            reply = await self._mind.next(case)
+            reply = await self._reasoner.next(case)
             if isinstance(reply, Say):
                 return case, reply
             if turn.is_stuck_on(reply.call):
@@ -115,16 +118,16 @@ class ReasonerStage:
             if session.dialect is Dialect.TAU2:
                 session.entries.append(Entry(role="call", call=reply.call))
                 return case, reply
-            # The gate has to judge what would be called, and not what the mind called it.
+            # The gate has to judge what would be called, and not what the reasoner called it.
             call = repaired(reply.call, session.specs).call
             session.entries.append(Entry(role="call", call=call))
             await self._make(session, call, turn)
         return case, _stopped(LONG, turn)
 
     def _with_means(self, case: Case, number: int) -> Case:
-        if number == 0 or self._means is None:
+        if number == 0 or self._level is None:
             return case
-        return replace(case, means=case.means.lesser(self._means(case.session)))
+        return replace(case, budget_level=case.budget_level.lesser(self._level(case.session)))
 
     async def _make(self, session: Session, call: ToolCall, turn: _Turn) -> None:
         """Make a call if it may be made, and enter what came of it."""
@@ -196,13 +199,13 @@ def _enter(session: Session, call: ToolCall, result: ToolResult) -> None:
 
 
 def _pin_wire_policy(case: Case) -> None:
-    """Keep the policy of the wire's first message: no mind may write without having seen it."""
+    """Keep the policy of the wire's first message: no reasoner may write without having seen it."""
     session = case.session
     if session.dialect is Dialect.TAU2 and not session.policy_text:
         opening = wire.read_opening(case.incoming.text)
         if opening is not None and opening.policy:
             session.policy_text = opening.policy
-            session.policy_mark = mark_of(opening.policy)
+            session.policy_hash = hash_policy(opening.policy)
 
 
 def _file_wire_results(session: Session) -> None:

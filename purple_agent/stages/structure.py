@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from purple_agent import wire
-from purple_agent.case import Answer, AnswerKind, Case, Dialect, Means, Say, Use
+from purple_agent.case import Answer, AnswerKind, BudgetLevel, Case, Dialect, Say, Use
 from purple_agent.process.machine import State
 from purple_agent.stages.listing import list_read
 
@@ -122,6 +122,6 @@ def _sendable(text: str) -> str:
 
 
 def _kind(case: Case, said: str) -> AnswerKind:
-    if case.means is Means.NONE:
+    if case.budget_level is BudgetLevel.NONE:
         return "exhausted"
     return "answered" if said else "failed"

@@ -21,7 +21,7 @@ class ToolsStage:
     """Pins `session.tools` and `session.specs`.
 
     An endpoint that gives no tools does not end the case: it goes on with a flag `tools:` and the
-    reason's code, and a note for the mind.
+    reason's code, and a note for the reasoner.
 
     Args:
         opener: Opens the tools at an address.

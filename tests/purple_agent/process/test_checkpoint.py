@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from purple_agent.policy.mark import mark_of
+from purple_agent.policy.hashing import hash_policy
 from purple_agent.process import checkpoint
 from purple_agent.process.checkpoint import (
     Checkpoint,
@@ -49,7 +49,7 @@ def test_an_approval_told_after_a_restart_is_of_what_was_asked_for_before_it():
 
 def test_a_checkpoint_tells_by_what_a_policy_is_known_again_and_nothing_else_of_it():
     policy = {"rules": [{"id": "EXP-1", "action": "block"}]}
-    kept = Checkpoint(process=WAITING, policy_mark=mark_of(policy))
+    kept = Checkpoint(process=WAITING, policy_hash=hash_policy(policy))
     text = write_checkpoint(kept, "c1")
     assert read_checkpoint(text, "c1") == kept
     assert "EXP-1" not in text
@@ -92,7 +92,7 @@ def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
 )
 def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
     found = read_checkpoint(text, "c1")
-    assert found.policy_mark == ""
+    assert found.policy_hash == ""
     assert found.process == Process(notes=("the checkpoint is damaged; begun anew",))
 
 

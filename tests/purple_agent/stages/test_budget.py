@@ -3,18 +3,18 @@
 import pytest
 
 from purple_agent.case import (
+    BudgetLevel,
     Case,
     Dialect,
     Entry,
     Incoming,
-    Means,
     Session,
     ToolCall,
     ToolResult,
     ToolSpec,
 )
 from purple_agent.settings import ModelChoice, ReferenceSettings
-from purple_agent.stages.budget import BudgetStage, means_for, next_prompt
+from purple_agent.stages.budget import BudgetStage, level_for, next_prompt
 
 MODEL = ModelChoice(name="a-model")
 
@@ -31,42 +31,43 @@ def settings(**values):
 
 
 @pytest.mark.parametrize(
-    ("used", "means"),
+    ("used", "level"),
     [
-        (0, Means.FULL),
-        (79, Means.FULL),
-        (80, Means.SMALL),
-        (99, Means.SMALL),
-        (100, Means.NONE),
-        (500, Means.NONE),
+        (0, BudgetLevel.FULL),
+        (79, BudgetLevel.FULL),
+        (80, BudgetLevel.SMALL),
+        (99, BudgetLevel.SMALL),
+        (100, BudgetLevel.NONE),
+        (500, BudgetLevel.NONE),
     ],
 )
-def test_from_four_fifths_on_the_small_model_thinks_and_from_all_of_it_none(used, means):
-    assert means_for(used, 100) is means
+def test_from_four_fifths_on_the_small_model_thinks_and_from_all_of_it_none(used, level):
+    assert level_for(used, 100) is level
 
 
 @pytest.mark.parametrize(
-    ("spent", "means"), [(7_989, Means.FULL), (7_990, Means.SMALL), (9_990, Means.NONE)]
+    ("spent", "level"),
+    [(7_989, BudgetLevel.FULL), (7_990, BudgetLevel.SMALL), (9_990, BudgetLevel.NONE)],
 )
-async def test_what_was_spent_and_the_next_prompt_count_together(spent, means):
+async def test_what_was_spent_and_the_next_prompt_count_together(spent, level):
     # Ten tokens of text, and two line ends that separate it from policy and summary.
     stage = BudgetStage(settings(), counter=lambda text: len(text.strip()))
-    assert (await stage(a_case("x" * 10, spent_tokens=spent))).means is means
+    assert (await stage(a_case("x" * 10, spent_tokens=spent))).budget_level is level
 
 
 async def test_each_dialect_has_its_own_limit():
     stage = BudgetStage(settings(business_tokens=100, tau2_tokens=1_000))
     spent = {"spent_tokens": 500}
-    assert (await stage(a_case(**spent))).means is Means.NONE
-    assert (await stage(a_case(dialect=Dialect.TAU2, **spent))).means is Means.FULL
-    assert stage.means_left(a_case(dialect=Dialect.TAU2, **spent).session) is Means.FULL
+    assert (await stage(a_case(**spent))).budget_level is BudgetLevel.NONE
+    assert (await stage(a_case(dialect=Dialect.TAU2, **spent))).budget_level is BudgetLevel.FULL
+    assert stage.level_left(a_case(dialect=Dialect.TAU2, **spent).session) is BudgetLevel.FULL
 
 
 async def test_a_prompt_too_long_for_the_models_window_leaves_nothing():
     stage = BudgetStage(settings(), counter=len, window=lambda: 50)
-    assert (await stage(a_case("x" * 30))).means is Means.FULL
-    assert (await stage(a_case("x" * 45))).means is Means.SMALL
-    assert (await stage(a_case("x" * 60))).means is Means.NONE
+    assert (await stage(a_case("x" * 30))).budget_level is BudgetLevel.FULL
+    assert (await stage(a_case("x" * 45))).budget_level is BudgetLevel.SMALL
+    assert (await stage(a_case("x" * 60))).budget_level is BudgetLevel.NONE
 
 
 async def test_without_a_model_nothing_is_counted():
@@ -80,7 +81,7 @@ async def test_a_counter_that_fails_is_replaced_by_a_rough_count(caplog):
         raise RuntimeError("no tokenizer")
 
     stage = BudgetStage(settings(business_tokens=100), counter=counter)
-    assert (await stage(a_case("x" * 4_000))).means is Means.NONE
+    assert (await stage(a_case("x" * 4_000))).budget_level is BudgetLevel.NONE
     assert "tokens cannot be counted" in caplog.text
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from purple_agent.case import Case, Dialect, Entry, Incoming, Means, Say, Session
+from purple_agent.case import BudgetLevel, Case, Dialect, Entry, Incoming, Say, Session
 from purple_agent.memory.summary import Summary
 from purple_agent.memory.transcript import Limits
 from purple_agent.sessions import SessionStore
@@ -134,7 +134,7 @@ async def test_a_model_that_fails_is_logged_and_replaced(caplog):
 async def test_without_means_no_model_is_asked():
     store, summarise = SessionStore(), Summariser()
     stage = CompressionStage(store, summarise=summarise, limits=LIMITS)
-    session = await four_turns(store, stage, means=Means.NONE)
+    session = await four_turns(store, stage, budget_level=BudgetLevel.NONE)
     await store.background.settle()
     assert summarise.asked == []
     assert session.summary.startswith("User: wish 1")

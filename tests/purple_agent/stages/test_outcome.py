@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from purple_agent.case import (
+    BudgetLevel,
     Case,
     Dialect,
     Entry,
     Incoming,
-    Means,
     Say,
     Session,
     ToolCall,
@@ -28,7 +28,7 @@ SPECS = tuple(
 )
 
 
-def a_case(*calls, reply=None, means=Means.FULL, state=State.COMPLETE):
+def a_case(*calls, reply=None, level=BudgetLevel.FULL, state=State.COMPLETE):
     """A case whose turn made these calls: `get_it`, `set_it`; a `!` behind one makes it fail."""
     entries = [Entry(role="user", text="please")]
     for number, name in enumerate(calls):
@@ -47,7 +47,7 @@ def a_case(*calls, reply=None, means=Means.FULL, state=State.COMPLETE):
         incoming=incoming,
         session=session,
         reply=Say(text="Done.") if reply is None else reply,
-        means=means,
+        budget_level=level,
     )
 
 
@@ -100,7 +100,7 @@ def test_an_unknown_tool_counts_as_a_write():
         ({"reply": Say(text=" ")}, 0),
         ({"reply": Say(text="I have no tool for that.", unable=True)}, 0),
         ({"state": State.FAILED}, 0.5),
-        ({"means": Means.NONE}, 0.5),
+        ({"level": BudgetLevel.NONE}, 0.5),
         ({"reply": Use(call=ToolCall(id="call-9", name="get_it", arguments={}))}, 1),
     ],
 )

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Means, Session, ToolCall
+from purple_agent.case import Answer, BudgetLevel, Case, Dialect, Entry, Incoming, Session, ToolCall
 from purple_agent.stages.privacy import LONG, REFUSAL, PrivacyStage
 from purple_agent.wire import TOOLS_LINE, USER_LINE
 
@@ -114,6 +114,6 @@ async def test_without_a_models_answer_the_rules_decide_and_it_is_flagged(answer
 
 async def test_a_session_without_means_asks_no_model():
     model = Model("REFUSE")
-    passed = await PrivacyStage(model, means=lambda _: Means.NONE)(case(FINE))
+    passed = await PrivacyStage(model, level=lambda _: BudgetLevel.NONE)(case(FINE))
     assert isinstance(passed, Case)
     assert (passed.flags, model.asked) == (("privacy:rules_alone",), [])

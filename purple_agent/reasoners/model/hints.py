@@ -1,0 +1,111 @@
+"""Hints: what of a policy and of the tools matters most now, to be said again at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from purple_agent.case import Entry, ToolSpec
+from purple_agent.reasoners.model.tool_schemas import required_of
+
+MAX_SENTENCES = 5
+MAX_SENTENCE = 400
+"""Characters of one sentence that is repeated."""
+MAX_HINTED_TOOLS = 3
+SCANNED = 60_000
+"""Characters of a policy that are looked at."""
+MIN_LIKENESS = 35.0
+
+_BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WORD = re.compile(r"[a-z0-9]{4,}")
+_COMMON = frozenset(
+    {
+        *{"about", "also", "been", "being", "from", "have", "into", "like", "must", "need", "only"},
+        *{"please", "should", "some", "than", "thank", "thanks", "that", "their", "them", "then"},
+        *{
+            "there",
+            "they",
+            "this",
+            "want",
+            "what",
+            "when",
+            "which",
+            "will",
+            "with",
+            "would",
+            "your",
+        },
+    }
+)
+
+
+def sentences_of(policy: str) -> tuple[str, ...]:
+    """The sentences of a policy that say something: four words or more, without bullets."""
+    return _sentences(policy[:SCANNED])
+
+
+@lru_cache(maxsize=64)
+def _sentences(policy: str) -> tuple[str, ...]:
+    found = (part.strip(" \t-*#>") for part in _BREAK.split(policy))
+    kept = (part[:MAX_SENTENCE] for part in found if len(part.split()) >= 4)
+    return tuple(dict.fromkeys(kept))
+
+
+def _words(text: str) -> str:
+    return " ".join(sorted(set(_WORD.findall(text.lower())) - _COMMON))
+
+
+@lru_cache(maxsize=4_096)
+def _words_of_policy(sentence: str) -> str:
+    """The same for sentences of policies and tools alone; what users write is not to be kept."""
+    return _words(sentence)
+
+
+def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
+    """The sentences of a policy that are most like a text, in the policy's order."""
+    wanted = _words(about[:2_000])
+    if not wanted:
+        return ()
+    sentences = sentences_of(policy)
+    scored = [
+        (fuzz.token_set_ratio(wanted, _words_of_policy(sentence)), index)
+        for index, sentence in enumerate(sentences)
+    ]
+    best = sorted((item for item in scored if item[0] >= MIN_LIKENESS), key=_best_first)
+    return tuple(sentences[index] for _, index in sorted(best[:MAX_SENTENCES], key=lambda x: x[1]))
+
+
+def likely_tools(specs: Sequence[ToolSpec], about: str) -> tuple[ToolSpec, ...]:
+    """The tools whose name and description are most like a text, the most likely first."""
+    wanted = _words(about[:2_000])
+    if not wanted:
+        return ()
+    scored = [
+        (
+            fuzz.token_set_ratio(
+                wanted, _words_of_policy(f"{spec.name.replace('_', ' ')} {spec.description[:300]}")
+            ),
+            i,
+        )
+        for i, spec in enumerate(specs)
+    ]
+    best = sorted((item for item in scored if item[0] >= MIN_LIKENESS), key=_best_first)
+    return tuple(specs[index] for _, index in best[:MAX_HINTED_TOOLS])
+
+
+def _best_first(item: tuple[float, int]) -> tuple[float, int]:
+    return -item[0], item[1]
+
+
+def signature_of(spec: ToolSpec) -> str:
+    """A tool with what it has to be given: `get_order(order_id)`."""
+    required = ", ".join(required_of(spec.parameters)[:20])
+    return f"{spec.name}({required})"[:300]
+
+
+def last_user_text(entries: Sequence[Entry]) -> str:
+    """What the user said last; empty before that."""
+    return next((entry.text for entry in reversed(entries) if entry.role == "user"), "")

@@ -1,0 +1,262 @@
+"""ModelReasoner: decides on the next reply by asking language models, and checks what they propose."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from purple_agent.case import BudgetLevel, Case, Dialect, Entry, Reply, Say, Session, Use
+from purple_agent.reasoners.confirmation import asks_confirmation
+from purple_agent.reasoners.model.brainos import BrainOs
+from purple_agent.reasoners.model.chain import Chain
+from purple_agent.reasoners.model.checks import form_problem, may_be_confirmed, unread
+from purple_agent.reasoners.model.completion import Completion, LiteLlmCompletion, ProposedCall
+from purple_agent.reasoners.model.errors import NoModelLeftError
+from purple_agent.reasoners.model.prompts import Prompt, build_prompt, session_tool_schemas
+from purple_agent.reasoners.model.replies import Proposal, read_reply
+from purple_agent.reasoners.model.scratchpad import Scratchpad, Scratchpads, information, key_of
+from purple_agent.reasoners.model.verify import question, read_verdict
+from purple_agent.settings import ReferenceSettings
+from purple_agent.toolbox.control import control_of
+
+MAX_ANSWERS = 8
+"""Answers of a model that are looked at for one reply; thoughts and refused calls count."""
+MAX_MALFORMED = 2
+"""Of these, how many may be malformed: the first is sent back with what is wrong."""
+MAX_REFUSED = 3
+"""How often the same arguments may be refused."""
+MAX_SAME = 2
+"""How often the same call may be made until the user speaks again."""
+MAX_TOLD = 10
+"""Changes that are named where no model is left."""
+
+_ADMITS = re.compile(
+    r"\W*(?:(?:(?:I am|I['’]m) )?sorry,? (?:but )?|unfortunately,? )?"
+    r"I (?:have no (?:tools?|way)|(?:do not|don['’]t) (?:know|have (?:a|any|the|access))"
+    r"|am (?:not able|unable))\b",
+    re.IGNORECASE,
+)
+"""How a reply begins that says that nothing could be done. A plain "I cannot" may be a policy's no."""
+UNAVAILABLE = "I am sorry, I cannot think this through right now: no language model can be reached."
+STUCK = (
+    "I am sorry, I could not work out a permitted way to do this. "
+    "Could you say once more what exactly you need?"
+)
+
+
+class ModelReasoner:
+    """Asks the models of the settings. A `purple_agent.reasoners.reasoner.Reasoner`.
+
+    Args:
+        settings: Which models there are; `primary` or `brainos_url` has to be set.
+        completion: How models are asked; None: through litellm.
+        brainos: The client of `settings.brainos_url`; None: the usual one.
+        monotonic: Seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        settings: ReferenceSettings,
+        completion: Completion | None = None,
+        *,
+        brainos: BrainOs | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if brainos is None and settings.brainos_url:
+            brainos = BrainOs(settings.brainos_url)
+        self._brainos = brainos
+        self._chain = Chain(
+            settings, completion or LiteLlmCompletion(), brainos=brainos, monotonic=monotonic
+        )
+        self._notebooks = Scratchpads()
+        self._first = settings.primary.name if settings.primary else "brainos"
+
+    def author(self, session: Session) -> str:
+        """See `Reasoner`; before the first reply, the model that will be asked first."""
+        return f"llm:{self._notebooks.of(session).author or self._first}"
+
+    async def next(self, case: Case) -> Reply:
+        """The next reply. Never raises for what a model, a tool or a user said.
+
+        Where no model can be reached, it is a sentence that says so and what was done, and `flags`
+        of the session has `model:unavailable`.
+        """
+        book = self._notebooks.of(case.session)
+        book.flags.discard("model:unavailable")
+        book.observe(case.session)
+        book.settle_queue(case.session.entries)
+        try:
+            reply = await self._decide(case, book)
+        except NoModelLeftError:
+            book.flags.add("model:unavailable")
+            reply = _stopped(UNAVAILABLE, case.session, book)
+        return reply
+
+    def flags(self, session: Session) -> tuple[str, ...]:
+        """What became of the models in this session: `model:spare`, `model:unavailable`."""
+        return tuple(sorted(self._notebooks.of(session).flags))
+
+    async def complete(self, prompt: str) -> tuple[str, int]:
+        """The small model's answer to a question beside the conversation, and the tokens it took.
+
+        Raises:
+            NoModelLeftError: no model could be reached.
+        """
+        asked = Prompt(({"role": "user", "content": prompt},), ())
+        completed = (await self._chain.ask(lambda _: asked, BudgetLevel.SMALL)).completed
+        return completed.content, completed.tokens
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        if self._brainos is not None:
+            await self._brainos.aclose()
+
+    async def _decide(self, case: Case, book: Scratchpad) -> Reply:
+        strikes = _Strikes()
+        for _ in range(MAX_ANSWERS):
+            proposal = await self._propose(case, book)
+            if proposal.calls:
+                reply = await self._on_calls(case, book, proposal.calls, strikes)
+            else:
+                reply = _on_words(case.session, proposal, strikes)
+            if reply is not None:
+                return reply
+            if strikes.out:
+                break
+        return _stopped(STUCK, case.session, book)
+
+    async def _on_calls(
+        self, case: Case, book: Scratchpad, calls: tuple[ProposedCall, ...], strikes: _Strikes
+    ) -> Reply | None:
+        """The first of the calls, or None where it is sent back to the model."""
+        call, *rest = calls
+        problem = form_problem(call, case.session)
+        if problem:
+            strikes.malformed += 1
+            # A tool that exists may know better than its schema; another one cannot be called.
+            if strikes.malformed >= MAX_MALFORMED and _callable(call, case.session):
+                problem = ""
+        problem = problem or await self._objection(case, book, call)
+        if not problem:
+            return _use(case.session, book, call, rest)
+        shown = json.dumps(call.arguments, ensure_ascii=False, default=str)[:1_000]
+        strikes.refused[shown] += 1
+        _note(case.session, f"The call {call.name[:100]} {shown} was not made. {problem}")
+        return None
+
+    async def _propose(self, case: Case, book: Scratchpad) -> Proposal:
+        """The queue of the last message, or the answer to a new question."""
+        if book.queue:
+            calls = tuple(book.queue)
+            book.queue.clear()
+            return Proposal(calls=calls)
+        answered = await self._chain.ask(
+            lambda native: build_prompt(case, native=native), case.budget_level
+        )
+        case.session.spent_tokens += answered.completed.tokens
+        book.author = answered.name
+        if answered.name != self._first:
+            book.flags.add(f"model:{answered.name}"[:100])
+        schemas = session_tool_schemas(case.session)
+        return read_reply(answered.completed, schemas, native=answered.native)
+
+    async def _objection(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
+        """Why a call is not made although its form is right; may be empty."""
+        session, arguments = case.session, call.arguments or {}
+        key = key_of(call.name, arguments)
+        spec = session.spec(call.name)
+        is_write = spec is None or spec.is_write
+        if is_write and book.done.get(key) == book.turn:
+            return "This was already carried out; see its result. Do not make it again."
+        if book.made[key] >= MAX_SAME:
+            return "You have made this very call several times; its result will be the same."
+        if not is_write or control_of(call.name) is not None:
+            return ""
+        if key not in book.sent_back and (found := _before_a_change(key, call, session, book)):
+            book.sent_back.add(key)
+            return found
+        return await self._verdict(case, book, call) if _needs_verdict(session) else ""
+
+    async def _verdict(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
+        """What a check has against a change: asked once, and again only after something new."""
+        session, arguments = case.session, call.arguments or {}
+        if asks_confirmation(session.policy_text) and not _confirmable(session):
+            return "Tell the user first what exactly you are about to do, and wait for a clear yes."
+        key, now = key_of(call.name, arguments), information(session.entries)
+        if key not in book.objections or book.objections[key][0] != now:
+            prompt = Prompt(tuple(question(session, call.name, arguments)), ())
+            answered = await self._chain.ask(lambda _: prompt, case.budget_level)
+            session.spent_tokens += answered.completed.tokens
+            verdict = read_verdict(answered.completed.content)
+            objection = "" if verdict.allowed else f"The check says no: {verdict.reason}"
+            book.objections[key] = (now, objection)
+        return book.objections[key][1]
+
+
+@dataclass(kw_only=True)
+class _Strikes:
+    """What went wrong while one reply is looked for."""
+
+    malformed: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def out(self) -> bool:
+        """Whether it is no use to ask on."""
+        stubborn = max(self.refused.values(), default=0)
+        return self.malformed >= MAX_MALFORMED or stubborn >= MAX_REFUSED
+
+
+def _on_words(session: Session, proposal: Proposal, strikes: _Strikes) -> Reply | None:
+    """The words for the user, or None where there are none."""
+    if proposal.words:
+        return Say(text=proposal.words, unable=_ADMITS.match(proposal.words) is not None)
+    strikes.malformed += not proposal.thought
+    _note(session, proposal.thought or proposal.problem or "You said nothing.")
+    return None
+
+
+def _use(session: Session, book: Scratchpad, call: ProposedCall, rest: list[ProposedCall]) -> Use:
+    made = session.new_call(call.name, call.arguments or {})
+    book.queue.extend(rest)
+    book.waiting_for = made.id
+    return Use(call=made)
+
+
+def _before_a_change(key: str, call: ProposedCall, session: Session, book: Scratchpad) -> str:
+    """What to do before a change that is proposed for the first time; may be empty."""
+    if key in book.done:
+        return "This was carried out before. Make it again only if the user asks for it again."
+    return unread(call.arguments or {}, session, book)
+
+
+def _needs_verdict(session: Session) -> bool:
+    """Whether nothing but a model can check a change: rules are checked by the gate instead."""
+    if session.dialect is Dialect.TAU2:
+        return True
+    return bool(session.policy_text) and session.policy.is_prose
+
+
+def _confirmable(session: Session) -> bool:
+    # A business request is not talked over: whoever sends it has asked for the change.
+    return session.dialect is Dialect.BUSINESS or may_be_confirmed(session)
+
+
+def _callable(call: ProposedCall, session: Session) -> bool:
+    return call.arguments is not None and session.spec(call.name) is not None
+
+
+def _note(session: Session, text: str) -> None:
+    session.entries.append(Entry(role="note", text=text))
+
+
+def _stopped(sentence: str, session: Session, book: Scratchpad) -> Say:
+    """An honest end: the sentence, and for a business what was done for this message."""
+    done = [key.partition(" ")[0] for key, turn in book.done.items() if turn == book.turn]
+    if not done or session.dialect is Dialect.TAU2:
+        return Say(text=sentence)
+    return Say(text=f"{sentence} Done before that: {', '.join(done[:MAX_TOLD])}. Nothing else was.")
