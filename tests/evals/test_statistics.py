@@ -46,6 +46,7 @@ def test_an_interval_holds_its_mean_and_stays_on_the_scale(values):
     assert found == interval_of_mean(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "draw"),
     [
@@ -120,6 +121,7 @@ def test_few_tasks_promise_nothing():
     assert (found.smallest_difference, found.trials_needed, found.tasks_needed) == (None, None, 10)
 
 
+@pytest.mark.slow
 def test_the_smallest_difference_is_found_about_as_often_as_is_said():
     random = np.random.default_rng(2)
     claimed = shown = 0
