@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
 from evals.trace import CallType
-from tau_bridge.bounds import Bounds
+from tau_bridge.limits import Limits
 from tau_bridge.loopback import LOOPBACK, listening_socket
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SHUTDOWN_S: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolServerLimits(Bounds):
+class ToolServerLimits(Limits):
     """Bounds on what agents send. All are positive."""
 
     max_request_bytes: int = 64 * 1024

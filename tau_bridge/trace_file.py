@@ -26,8 +26,8 @@ from tau_bridge.a2a.traceability import (
     traces_within,
 )
 from tau_bridge.json_texts import MAX_TEXT_BYTES, JsonText, json_texts, open_json, parse_json
-from tau_bridge.merging import merge
 from tau_bridge.recorder import MAX_NAME_CHARS, shortened
+from tau_bridge.trace_merging import merge
 
 _SHOWN_FAULTS: Final = 3
 MAX_MEMBERS: Final = 20_000

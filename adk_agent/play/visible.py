@@ -11,7 +11,7 @@ from evals.trace import Trace
 from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
-from tau_bridge.merging import merge
+from tau_bridge.trace_merging import merge
 from tau_bridge.recorder import TraceRecorder
 
 MAX_REPORTED_STEPS = 20_000

@@ -19,9 +19,9 @@ from tau_bridge.a2a.faults import Redactor, agent_error
 from tau_bridge.a2a.grpc_transport import open_grpc
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.in_process import AsgiTransport
-from tau_bridge.a2a.patience import Patience
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.a2a.pool import PooledTransport
+from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.a2a.timestamps import TimestampTransport
 from tau_bridge.a2a.transport import Transport, over_http, unspoken
 from tau_bridge.errors import AgentAccessError, AgentError, AgentFaultError, AgentTimeoutError
@@ -79,7 +79,7 @@ class Connection:
         self._sleep = sleep
         self._unspoken = unspoken(in_process=app is not None)
         self._gate = Gate(policy, resolver=resolver)
-        self._patience = Patience(
+        self._retry_policy = RetryPolicy(
             max_retries=limits.max_retries,
             max_wait_s=limits.max_retry_wait_s,
             usual_wait_s=limits.retry_wait_s,
@@ -91,7 +91,7 @@ class Connection:
         )
         self._http = httpx.AsyncClient(
             transport=TimestampTransport(
-                GuardedTransport(carrier, patience=self._patience, sleep=sleep)
+                GuardedTransport(carrier, retry_policy=self._retry_policy, sleep=sleep)
             ),
             # Reading is bounded by the timeout of the whole turn.
             timeout=httpx.Timeout(None, connect=limits.connect_timeout_s),
@@ -259,7 +259,7 @@ class Connection:
                 ssl_context=self._ssl_context,
                 limits=self._limits,
                 token=self._token,
-                patience=self._patience,
+                retry_policy=self._retry_policy,
                 sleep=self._sleep,
             )
 

@@ -21,7 +21,7 @@ from a2a.client.errors import A2AClientError
 from tau_bridge.a2a.cards import GRPC
 from tau_bridge.a2a.faults import RpcStatusError
 from tau_bridge.a2a.guard import current_exchange, too_large
-from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, place
+from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, host_and_port
 
 if TYPE_CHECKING:
     import grpc
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from tau_bridge.a2a.guard import Sleep
     from tau_bridge.a2a.limits import MessengerLimits
-    from tau_bridge.a2a.patience import Patience
     from tau_bridge.a2a.policy import Gate
+    from tau_bridge.a2a.retry_policy import RetryPolicy
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ async def open_grpc(
     ssl_context: ssl.SSLContext,
     limits: MessengerLimits,
     token: str | None,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     sleep: Sleep,
 ) -> GrpcTransport:
     """The transport for the one interface that `card` names. Whoever opens it closes it.
@@ -65,7 +65,7 @@ async def open_grpc(
         ssl_context: Whose certificate authorities are trusted.
         limits: How long connecting may take, and how long an answer may be.
         token: The agent's bearer token.
-        patience: How long an agent that turns calls away is waited for.
+        retry_policy: How long an agent that turns calls away is waited for.
         sleep: Waits.
 
     Raises:
@@ -76,7 +76,7 @@ async def open_grpc(
     url = card.supported_interfaces[0].url
     request = httpx.Request("POST", url, extensions={"timeout": timeout})
     addresses = await allowed_addresses(gate, request, url=current_exchange().url)
-    host, port = place(request)
+    host, port = host_and_port(request)
     address = await _reachable(addresses, port)
     target = f"ipv6:[{address}]:{port}" if ":" in address else f"ipv4:{address}:{port}"
     channel = _channel(
@@ -90,18 +90,18 @@ async def open_grpc(
         grpc_channel_factory=lambda _: channel, supported_protocol_bindings=[GRPC]
     )
     client = ClientFactory(config).create(card)
-    return GrpcTransport(client, token=token, patience=patience, sleep=sleep)
+    return GrpcTransport(client, token=token, retry_policy=retry_policy, sleep=sleep)
 
 
 class GrpcTransport:
     """a2a-sdk's client for gRPC, with bounded answers and repeated calls. Made by `open_grpc`."""
 
     def __init__(
-        self, client: Client, *, token: str | None, patience: Patience, sleep: Sleep
+        self, client: Client, *, token: str | None, retry_policy: RetryPolicy, sleep: Sleep
     ) -> None:
         self._client = client
         self._token = token
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._sleep = sleep
 
     async def send_message(
@@ -149,14 +149,14 @@ class GrpcTransport:
         await self._client.close()
 
     async def _reached(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What `call` gives, made again where it did not reach the agent (see `patience`)."""
+        """What `call` gives, made again where it did not reach the agent (see `retry_policy`)."""
         retries, waited_s = 0, 0.0
         while True:
             try:
                 with _statuses():
                     return await call()
             except RpcStatusError as exc:
-                wait_s = self._patience.wait_after_break_s(retries=retries, waited_s=waited_s)
+                wait_s = self._retry_policy.wait_after_break_s(retries=retries, waited_s=waited_s)
                 if wait_s is None or not exc.is_between:
                     raise
             retries, waited_s = retries + 1, waited_s + wait_s

@@ -4,13 +4,13 @@
 (`tau_bridge.a2a.pool`), or an application in this process (`tau_bridge.a2a.in_process`). It
 
 - refuses compressed answers and counts body bytes, so that memory stays bounded;
-- repeats a request, unchanged, that did not reach its agent (see `tau_bridge.a2a.patience`).
+- repeats a request, unchanged, that did not reach its agent (see `tau_bridge.a2a.retry_policy`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from tau_bridge.a2a.faults import is_between
-from tau_bridge.a2a.patience import Patience
+from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.errors import AgentProtocolError, AgentReplyTooLargeError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
     Args:
         inner: Carries the requests. Closed with this one.
-        patience: How long an agent that turns requests away is waited for.
+        retry_policy: How long an agent that turns requests away is waited for.
         sleep: Waits.
     """
 
@@ -82,11 +82,11 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         self,
         inner: httpx.AsyncBaseTransport,
         *,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._inner = inner
-        self._patience = patience or Patience()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._sleep = sleep
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -104,12 +104,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             try:
                 response = await self._bounded(request, current)
             except _BETWEEN as exc:
-                wait_s = self._patience.wait_after_break_s(retries=retries, waited_s=waited_s)
+                wait_s = self._retry_policy.wait_after_break_s(retries=retries, waited_s=waited_s)
                 # A card is asked for to learn whether the agent is there: no news is news.
                 if wait_s is None or request.method == "GET" or not is_between(exc):
                     raise
             else:
-                wait_s = self._patience.wait_s(
+                wait_s = self._retry_policy.wait_s(
                     response.status_code, response.headers, retries=retries, waited_s=waited_s
                 )
                 if wait_s is None:
@@ -124,7 +124,11 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         if not isinstance(response.stream, httpx.AsyncByteStream):
             raise TypeError("the transport gave an answer without an asynchronous stream")
         try:
-            check_head(response, current)
+            check_head(
+                current,
+                encoding=response.headers.get("content-encoding", ""),
+                length=response.headers.get("content-length", ""),
+            )
         except BaseException:
             await response.stream.aclose()
             raise
@@ -144,13 +148,7 @@ class BoundedStream(httpx.AsyncByteStream):
         self._exchange = current
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        current = self._exchange
-        received = 0
-        async for chunk in self._stream:
-            received += len(chunk)
-            current.received_bytes += len(chunk)
-            if received > current.max_bytes:
-                raise too_large(current)
+        async for chunk in bounded(self._stream, self._exchange):
             yield chunk
 
     async def aclose(self) -> None:
@@ -158,31 +156,48 @@ class BoundedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def check_head(response: httpx.Response, current: Exchange) -> None:
-    """Look at what the head of an answer announces.
+def check_head(current: Exchange, *, encoding: str, length: str) -> None:
+    """Check what the head of an answer announces.
+
+    Args:
+        current: The exchange that the answer belongs to.
+        encoding: Its Content-Encoding; empty without one.
+        length: Its Content-Length; empty without one.
 
     Raises:
-        AgentProtocolError: A compressed body.
-        AgentReplyTooLargeError: A body that is too long.
+        AgentProtocolError: The body is compressed.
+        AgentReplyTooLargeError: The body is too long.
     """
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    encoding = encoding.strip().lower()
     if encoding not in ("", "identity"):
         raise AgentProtocolError(
             current.url,
-            (
-                f"the agent at {current.url!r} sent an answer compressed as {encoding!r}, although the"
-                " request said 'Accept-Encoding: identity'; turn compression off on its server"
-            ),
+            f"the agent at {current.url!r} sent an answer compressed as {encoding!r}, although the"
+            " request said 'Accept-Encoding: identity'; turn compression off on its server",
         )
-    length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > current.max_bytes:
         raise too_large(current)
 
 
 def too_large(current: Exchange) -> AgentReplyTooLargeError:
-    """The error for an answer that is longer than its exchange allows."""
-    msg = (
+    """Return the error for an answer that is longer than its exchange allows."""
+    return AgentReplyTooLargeError(
+        current.url,
         f"the agent at {current.url!r} sent more than {current.max_bytes} bytes in one answer;"
-        " make it answer with less, or raise the limit"
+        " make it answer with less, or raise the limit",
     )
-    return AgentReplyTooLargeError(current.url, msg)
+
+
+async def bounded(chunks: AsyncIterable[bytes], current: Exchange) -> AsyncIterator[bytes]:
+    """Yield the chunks of a body, and count them.
+
+    Raises:
+        AgentReplyTooLargeError: They are more than the exchange allows.
+    """
+    received = 0
+    async for chunk in chunks:
+        received += len(chunk)
+        current.received_bytes += len(chunk)
+        if received > current.max_bytes:
+            raise too_large(current)
+        yield chunk

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tau_bridge.bounds import Bounds
+from tau_bridge.limits import Limits
 
 
 @dataclass(frozen=True, kw_only=True)
-class MessengerLimits(Bounds):
+class MessengerLimits(Limits):
     """Bounds on one participant's answers. All are positive.
 
     Raises:

@@ -20,7 +20,7 @@ DETOUR_S = 2.0
 """How long a connection may take to one of a host's addresses while there are others."""
 
 
-def place(request: httpx.Request) -> tuple[str, int]:
+def host_and_port(request: httpx.Request) -> tuple[str, int]:
     """The host, in ASCII, and the port that a request goes to."""
     url = request.url
     return url.raw_host.decode("ascii"), url.port or DEFAULT_PORTS.get(url.scheme, 0)
@@ -39,7 +39,7 @@ async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> 
         httpx.TransportError: Its name cannot be looked up, or not in time.
     """
     limit_s = request.extensions.get("timeout", {}).get("connect")
-    host, port = place(request)
+    host, port = host_and_port(request)
     try:
         async with asyncio.timeout(limit_s):
             return await gate.addresses(host, port, url=url)
@@ -59,7 +59,7 @@ def pinned(request: httpx.Request, address: str, *, within_s: float | None = Non
         address: Where to connect.
         within_s: For the connection, where the request itself does not allow less.
     """
-    host, _ = place(request)
+    host, _ = host_and_port(request)
     extensions = {**request.extensions, "sni_hostname": host.removesuffix(".")}
     if within_s is not None:
         timeout = dict(extensions.get("timeout", {}))

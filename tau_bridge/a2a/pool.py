@@ -1,9 +1,9 @@
-"""The connections to one agent: one small pool for each call, and only to allowed addresses.
+"""The connections to one agent: one small pool for each request in flight.
 
 httpx keeps all connections of a client in one list and walks it at every request, which costs more
 than the requests themselves from some hundreds at once. `PooledTransport` gives each request in
-flight a lane of its own (a pool of one connection), takes the lane that was used last, and so needs
-the same time however many there are. It also
+flight a connection of its own (an httpx pool of one), takes the one that was used last, and so
+needs the same time however many there are. It also
 
 - connects only to addresses that its `Gate` allows, while the Host header and the name in the
   server's certificate stay those of the URL;
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from tau_bridge.a2a.guard import current_exchange
-from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, pinned, place
+from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, host_and_port, pinned
 
 if TYPE_CHECKING:
     import ssl
@@ -33,7 +33,7 @@ _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 _NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
-class _Lane:
+class _PooledConnection:
     """One connection at most, for one request at a time."""
 
     def __init__(self, ssl_context: ssl.SSLContext, keepalive_s: float) -> None:
@@ -43,43 +43,33 @@ class _Lane:
         self._transport = httpx.AsyncHTTPTransport(
             verify=ssl_context, limits=limits, trust_env=False
         )
-        self._served = False
+        self._has_served = False
+        self.was_kept = False
+        """Whether the last request went over a connection of an earlier one."""
         self.idle_since_s = 0.0
 
     async def send(self, request: httpx.Request) -> httpx.Response:
         """Send the request.
 
         Raises:
-            _KeptConnectionBrokenError: The connection was an old one, and broke before the answer.
-            httpx.TransportError: Anything else went wrong.
+            httpx.TransportError: There is no answer.
         """
-        if not self._served:
-            self._served = True
-            return await self._transport.handle_async_request(request)
-        connected = False
-
-        async def watch(event: str, _: dict[str, Any]) -> None:
-            nonlocal connected
-            connected = connected or event == "connection.connect_tcp.started"
-
-        request.extensions["trace"] = watch
-        try:
-            return await self._transport.handle_async_request(request)
-        except _BROKEN as exc:
-            if connected:
-                raise
-            raise _KeptConnectionBrokenError from exc
+        self.was_kept, self._has_served = self._has_served, True
+        if self.was_kept:
+            request.extensions["trace"] = self._watch
+        return await self._transport.handle_async_request(request)
 
     async def aclose(self) -> None:
+        """Close the connection."""
         await self._transport.aclose()
 
-
-class _KeptConnectionBrokenError(Exception):
-    pass
+    async def _watch(self, event: str, _: dict[str, Any]) -> None:
+        if event == "connection.connect_tcp.started":
+            self.was_kept = False
 
 
 class PooledTransport(httpx.AsyncBaseTransport):
-    """An httpx transport over connections to one agent. See the head of this module.
+    """An httpx transport over the connections to one agent.
 
     Args:
         gate: Which addresses may be called.
@@ -91,79 +81,81 @@ class PooledTransport(httpx.AsyncBaseTransport):
         self._gate = gate
         self._ssl_context = ssl_context
         self._keepalive_s = keepalive_s
-        self._idle: deque[_Lane] = deque()
-        self._busy: set[_Lane] = set()
-        self._spoiled: list[_Lane] = []
+        self._idle: deque[_PooledConnection] = deque()
+        self._busy: set[_PooledConnection] = set()
+        self._spoiled: list[_PooledConnection] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request to the first of the host's addresses that takes a connection.
 
         Raises:
             AgentForbiddenError: The host may not be called.
-            httpx.TransportError: No answer.
+            httpx.TransportError: There is no answer.
         """
-        addresses = await allowed_addresses(self._gate, request, url=current_exchange().url)
-        if len(addresses) == 1:
-            return await self._sent(pinned(request, addresses[0]))
-        for address in addresses[:-1]:
+        *others, last = await allowed_addresses(self._gate, request, url=current_exchange().url)
+        for address in others:
             try:
                 response = await self._sent(pinned(request, address, within_s=DETOUR_S))
             except _NOT_CONNECTED:
                 continue
-            self._gate.prefer(*place(request), address)
+            self._gate.prefer(*host_and_port(request), address)
             return response
-        response = await self._sent(pinned(request, addresses[-1]))
-        self._gate.prefer(*place(request), addresses[-1])
-        return response
-
-    async def _sent(self, request: httpx.Request) -> httpx.Response:
-        await self._close_unusable()
-        lane = self._idle.pop() if self._idle else self._new_lane()
-        self._busy.add(lane)
-        try:
-            try:
-                response = await lane.send(request)
-            except _KeptConnectionBrokenError:
-                current_exchange().retries += 1
-                self._busy.discard(lane)
-                await lane.aclose()
-                lane = self._new_lane()
-                self._busy.add(lane)
-                response = await lane.send(request)
-        except BaseException:
-            self._release(lane, clean=False)
-            raise
-        if not isinstance(response.stream, httpx.AsyncByteStream):
-            raise TypeError("httpx gave an answer without an asynchronous stream")
-        response.stream = _LaneStream(response.stream, partial(self._release, lane))
+        response = await self._sent(pinned(request, last))
+        self._gate.prefer(*host_and_port(request), last)
         return response
 
     async def aclose(self) -> None:
         """Close every connection, also those in use."""
-        lanes = [*self._idle, *self._busy, *self._spoiled]
+        connections = [*self._idle, *self._busy, *self._spoiled]
         self._idle.clear()
         self._busy.clear()
         self._spoiled.clear()
-        for lane in lanes:
-            await lane.aclose()
+        for connection in connections:
+            await connection.aclose()
 
-    def _new_lane(self) -> _Lane:
-        return _Lane(self._ssl_context, self._keepalive_s)
+    async def _sent(self, request: httpx.Request) -> httpx.Response:
+        await self._close_unusable()
+        connection = self._take()
+        try:
+            try:
+                response = await connection.send(request)
+            except _BROKEN:
+                if not connection.was_kept:
+                    raise
+                current_exchange().retries += 1
+                self._release(connection, clean=False)
+                connection = self._take(new=True)
+                response = await connection.send(request)
+        except BaseException:
+            self._release(connection, clean=False)
+            raise
+        if not isinstance(response.stream, httpx.AsyncByteStream):
+            raise TypeError("httpx gave an answer without an asynchronous stream")
+        response.stream = _PooledStream(response.stream, partial(self._release, connection))
+        return response
 
-    def _release(self, lane: _Lane, *, clean: bool) -> None:
-        """Take a lane back. One that was cut off is closed: httpcore's pool may be stuck then.
+    def _take(self, *, new: bool = False) -> _PooledConnection:
+        if self._idle and not new:
+            connection = self._idle.pop()
+        else:
+            connection = _PooledConnection(self._ssl_context, self._keepalive_s)
+        self._busy.add(connection)
+        return connection
+
+    def _release(self, connection: _PooledConnection, *, clean: bool) -> None:
+        """Take a connection back. One that was cut off is closed: httpcore's pool may be stuck then.
 
         (A cancellation that hits the pool while it closes a response leaves the request in its
         list, and a pool of one connection never serves another.)
         """
-        if lane not in self._busy:
+        if connection not in self._busy:
             return
-        self._busy.discard(lane)
+        self._busy.discard(connection)
         if clean:
-            lane.idle_since_s = time.monotonic()
-            self._idle.append(lane)
+            connection.idle_since_s = time.monotonic()
+            self._idle.append(connection)
         else:
-            self._spoiled.append(lane)
+            self._spoiled.append(connection)
 
     async def _close_unusable(self) -> None:
         expired_s = time.monotonic() - self._keepalive_s
@@ -173,7 +165,7 @@ class PooledTransport(httpx.AsyncBaseTransport):
             await self._spoiled.pop().aclose()
 
 
-class _LaneStream(httpx.AsyncByteStream):
+class _PooledStream(httpx.AsyncByteStream):
     """A body that, once closed, tells its pool whether it was read to its end."""
 
     def __init__(self, stream: httpx.AsyncByteStream, released: Callable[..., None]) -> None:

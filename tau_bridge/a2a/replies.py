@@ -22,7 +22,7 @@ from a2a.helpers import get_data_parts
 from a2a.types import Artifact, Message, Part, Role, Task, TaskState
 
 from tau_bridge.a2a.adk import advice, missed_function
-from tau_bridge.whole_numbers import whole_numbers
+from tau_bridge.integers import restore_integers
 
 if TYPE_CHECKING:
     from a2a.types import StreamResponse, TaskArtifactUpdateEvent, TaskStatus
@@ -301,7 +301,7 @@ def _json_value(part: Part) -> Any:
         values = get_data_parts([part])
     except Exception as exc:  # protobuf has errors of its own, for depth say
         raise UnreadablePartError(f"a data part is not JSON: {exc}") from exc
-    return whole_numbers(values[0])
+    return restore_integers(values[0])
 
 
 def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:

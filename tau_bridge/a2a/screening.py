@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from tau_bridge.a2a.guard import (
-    BoundedStream,
-    Exchange,
-    check_head,
-    default_ssl_context,
-)
-from tau_bridge.a2a.pinning import allowed_addresses, pinned
+from tau_bridge.a2a.guard import Exchange, GuardedTransport, default_ssl_context, exchange
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
+from tau_bridge.a2a.pool import PooledTransport
+from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.errors import AgentForbiddenError
 
 if TYPE_CHECKING:
@@ -35,10 +31,10 @@ async def is_allowed(
     resolver: Resolver = system_resolver,
     timeout_s: float = 5.0,
 ) -> bool:
-    """Whether `url` may be called now: all addresses that its host leads to are allowed.
+    """Tell whether `url` may be called now: all addresses that its host leads to are allowed.
 
-    False too where the name cannot be looked up, or not within `timeout_s`. A name may lead elsewhere later, so this is for
-    telling somebody early; `guarded_client` checks again when it calls.
+    False too where the name cannot be looked up within `timeout_s`. A name may lead elsewhere
+    later, so this is an early hint; `guarded_client` checks again when it calls.
     """
     try:
         policy.check_url(url)
@@ -59,7 +55,7 @@ def guarded_client(
     resolver: Resolver = system_resolver,
     ssl_context: ssl.SSLContext | None = None,
 ) -> httpx.AsyncClient:
-    """A client for single calls to addresses that others gave. Whoever makes it closes it.
+    """Return a client for single calls to addresses that others gave. The caller closes it.
 
     Each request is screened, goes to an address that was checked for this very request, follows
     no redirect and uses no proxy of the environment; its answer is read whole, bounded.
@@ -105,45 +101,25 @@ class _ScreenedTransport(httpx.AsyncBaseTransport):
         self._timeout_s = timeout_s
         self._max_answer_bytes = max_answer_bytes
         self._resolver = resolver
-        # Connections are kept by address, and two names may share one: a kept connection would
-        # carry a request for one name over what was verified for the other.
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=ssl_context, limits=httpx.Limits(max_keepalive_connections=0), trust_env=False
-        )
+        self._ssl_context = ssl_context
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = str(request.url)
         self._policy.check_url(url)
-        current = Exchange(url=url, max_bytes=self._max_answer_bytes)
+        # No connection is kept: two names may share an address, and a kept one would carry a
+        # request for one name over what was verified for the other.
+        gate = Gate(self._policy, resolver=self._resolver)
+        connections = PooledTransport(gate, ssl_context=self._ssl_context, keepalive_s=0)
+        guarded = GuardedTransport(connections, retry_policy=RetryPolicy(max_retries=0))
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await self._answer(request, current)
+            with exchange(Exchange(url=url, max_bytes=self._max_answer_bytes)):
+                async with asyncio.timeout(self._timeout_s):
+                    answer = await guarded.handle_async_request(request)
+                    content = await answer.aread()
         except TimeoutError as exc:
             raise httpx.ReadTimeout(
                 f"{url!r} did not answer within {self._timeout_s:g} s", request=request
             ) from exc
-
-    async def aclose(self) -> None:
-        await self._transport.aclose()
-
-    async def _answer(self, request: httpx.Request, current: Exchange) -> httpx.Response:
-        gate = Gate(self._policy, resolver=self._resolver)
-        *others, last = await allowed_addresses(gate, request, url=current.url)
-        for address in others:
-            try:
-                return await self._read(pinned(request, address, within_s=1.0), current)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                continue
-        return await self._read(pinned(request, last), current)
-
-    async def _read(self, request: httpx.Request, current: Exchange) -> httpx.Response:
-        response = await self._transport.handle_async_request(request)
-        try:
-            check_head(response, current)
-            if not isinstance(response.stream, httpx.AsyncByteStream):
-                raise TypeError("httpx gave an answer without an asynchronous stream")
-            stream = BoundedStream(response.stream, current)
-            body = b"".join([chunk async for chunk in stream])
         finally:
-            await response.aclose()
-        return httpx.Response(response.status_code, headers=response.headers, content=body)
+            await guarded.aclose()
+        return httpx.Response(answer.status_code, headers=answer.headers, content=content)

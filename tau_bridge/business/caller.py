@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tau_bridge.business.scenarios import Line, Scenario
-from tau_bridge.saying import holds, plain
+from tau_bridge.phrases import contains_phrase, normalized
 
 
 class ScriptedCaller:
@@ -19,8 +19,10 @@ class ScriptedCaller:
         The first line left that waits for something in it; else the first one that waits for
         nothing; else None, and the conversation is over.
         """
-        said = plain(answer)
-        fitting = [line for line in self._left if any(holds(said, text) for text in line.asked)]
+        said = normalized(answer)
+        fitting = [
+            line for line in self._left if any(contains_phrase(said, text) for text in line.asked)
+        ]
         fitting += [line for line in self._left if not line.asked]
         if not fitting:
             return None

@@ -9,7 +9,7 @@ from evals.outcome import Check, Component, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import Change, Expected, ForbiddenCall, Scenario
 from tau_bridge.business.tools import Json, Tables
 from tau_bridge.business.world import BusinessWorld, CallMade
-from tau_bridge.saying import communicated
+from tau_bridge.phrases import communicated
 
 BASIS: tuple[Literal["STATE", "POLICY", "COMMUNICATE"], ...] = ("STATE", "POLICY", "COMMUNICATE")
 EFFICIENCY = "TOOL_EFFICIENCY"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tau_bridge.messages import Message, Requestor
 from tau_bridge.tau2.domains import Domain
-from tau_bridge.tau2.gold_walk import GoldWalk, Worlds
+from tau_bridge.tau2.gold_replay import GoldReplay, Worlds
 from tau_bridge.tau2.matching import MadeCall, differing, made_calls, pair_nearest, pair_writes
 from tau_bridge.tau2.replay import message_history
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task
@@ -96,46 +96,46 @@ def compare_to_gold(
     writes = domain.tool_names.changes_state
     made = [call for call in made_calls(messages) if call.message >= len(history)]
     actions = criteria.actions or ()
-    walk = GoldWalk(
+    replay = GoldReplay(
         Worlds(domain=domain, task=task, history=history, solo=solo),
         made=[call for call in made if writes(call.call.name)],
         gold=[action for action in actions if writes(action.name)],
     )
-    gaps = _gaps(walk, any_requestor=solo)
-    departure, other_order = walk.departure, False
-    if not gaps and walk.gold and not walk.ends_as_gold():
-        gaps = _uncompared(walk)
+    gaps = _gaps(replay, any_requestor=solo)
+    departure, other_order = replay.departure, False
+    if not gaps and replay.gold and not replay.ends_as_gold():
+        gaps = _uncompared(replay)
         other_order = not gaps
-        departure = departure or walk.first_out_of_order
+        departure = departure or replay.first_out_of_order
     if check_actions:
         gaps += _missing_reads([each for each in actions if not writes(each.name)], made)
     counts = "ENV_ASSERTION" in criteria.reward_basis
     return GoldComparison(
         made=tuple(made),
-        gold_writes=len(walk.gold),
+        gold_writes=len(replay.gold),
         gaps=tuple(gaps),
         departure=departure,
         other_order=other_order,
-        unmet_by_gold=walk.unmet_by_gold((criteria.env_assertions or ()) if counts else ()),
+        unmet_by_gold=replay.unmet_by_gold((criteria.env_assertions or ()) if counts else ()),
     )
 
 
-def _gaps(walk: GoldWalk, *, any_requestor: bool) -> list[CallGap]:
+def _gaps(replay: GoldReplay, *, any_requestor: bool) -> list[CallGap]:
     """Calls that are missing, superfluous, or differ in their arguments."""
-    nearest = pair_nearest(walk.made, walk.gold, walk.pairs, any_requestor=any_requestor)
+    nearest = pair_nearest(replay.made, replay.gold, replay.pairs, any_requestor=any_requestor)
     found = []
-    for index, made in enumerate(walk.made):
+    for index, made in enumerate(replay.made):
         if index in nearest:
-            found.append(_differs(made, walk.gold[nearest[index]]))
-        elif index not in walk.pairs and index not in walk.harmless and not made.error:
+            found.append(_differs(made, replay.gold[nearest[index]]))
+        elif index not in replay.pairs and index not in replay.harmless and not made.error:
             found.append(_superfluous(made))
-    taken = {*walk.pairs.values(), *nearest.values()}
-    return found + [_missing(each) for at, each in enumerate(walk.gold) if at not in taken]
+    taken = {*replay.pairs.values(), *nearest.values()}
+    return found + [_missing(each) for at, each in enumerate(replay.gold) if at not in taken]
 
 
-def _uncompared(walk: GoldWalk) -> list[CallGap]:
+def _uncompared(replay: GoldReplay) -> list[CallGap]:
     """Calls that are gold in the arguments that the task compares, and differ in others."""
-    pairs = [(walk.made[index], walk.gold[at]) for index, at in sorted(walk.pairs.items())]
+    pairs = [(replay.made[index], replay.gold[at]) for index, at in sorted(replay.pairs.items())]
     return [
         _differs(made, action)
         for made, action in pairs

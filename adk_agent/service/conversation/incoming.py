@@ -10,7 +10,7 @@ from google.protobuf.json_format import MessageToDict
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
-from tau_bridge.whole_numbers import whole_numbers
+from tau_bridge.integers import restore_integers
 
 MAX_CHARS = 200_000
 """Of a request, JSON included."""
@@ -39,7 +39,7 @@ def request_text(message: Message | None) -> str:
             f"the message holds {len(data)} data parts, and one evaluation is asked for by one: "
             "send each in a message of its own"
         )
-    text = "\n".join([*texts, *(json.dumps(whole_numbers(MessageToDict(each))) for each in data)])
+    text = "\n".join([*texts, *(json.dumps(restore_integers(MessageToDict(each))) for each in data)])
     if len(text) > MAX_CHARS:
         raise RequestError(f"the request has {len(text)} characters; at most {MAX_CHARS} are read")
     return text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tau_bridge.bounds import Bounds
+from tau_bridge.limits import Limits
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxyLimits(Bounds):
+class ProxyLimits(Limits):
     """Bounds on the calls between agents. All are positive.
 
     There is none on how long a call may take: the caller gives up when it likes, which ends the

@@ -9,10 +9,9 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tau_bridge.a2a.guard import default_ssl_context
+from tau_bridge.a2a.guard import Exchange, bounded, check_head, default_ssl_context
 from tau_bridge.a2a.proxy.connection import Connection, Head
 from tau_bridge.a2a.proxy.headers import Headers, value_of
-from tau_bridge.errors import AgentProtocolError, AgentReplyTooLargeError
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.proxy.limits import ProxyLimits
@@ -24,58 +23,27 @@ _WITH_BODY = frozenset({"PATCH", "POST", "PUT"})
 class Answer:
     """An answer of which the head is there. Its body can be read once."""
 
-    def __init__(self, connection: Connection, head: Head, *, url: str, max_bytes: int) -> None:
+    def __init__(self, connection: Connection, head: Head, current: Exchange) -> None:
         self.status = head.status
         self.headers = head.headers
         self._connection = connection
-        self._url = url
-        self._max_bytes = max_bytes
+        self._exchange = current
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is one of success."""
+        """Tell whether the status is one of success."""
         return 200 <= self.status < 300
 
-    def check(self, *, has_body: bool) -> None:
-        """Look at what the head announces.
-
-        Raises:
-            AgentError: A compressed body, or too large a one.
-        """
-        encoding = value_of(self.headers, b"content-encoding").strip().lower()
-        if encoding not in ("", "identity"):
-            raise AgentProtocolError(
-                self._url,
-                (
-                    f"the agent at {self._url!r} sent an answer compressed as {encoding!r}, although"
-                    " the request said 'Accept-Encoding: identity'; turn compression off on its server"
-                ),
-            )
-        length = value_of(self.headers, b"content-length")
-        if has_body and length.isdecimal() and int(length) > self._max_bytes:
-            raise self._too_large()
-
     async def body(self) -> AsyncGenerator[bytes]:
-        """The chunks of the body, as they come.
+        """Yield the chunks of the body, as they come.
 
         Raises:
             AgentReplyTooLargeError: There are too many.
             httpx.TransportError: It broke off.
         """
-        received = 0
         async with aclosing(self._connection.body()) as chunks:
-            async for chunk in chunks:
-                received += len(chunk)
-                if received > self._max_bytes:
-                    raise self._too_large()
+            async for chunk in bounded(chunks, self._exchange):
                 yield chunk
-
-    def _too_large(self) -> AgentReplyTooLargeError:
-        msg = (
-            f"the agent at {self._url!r} sent more than {self._max_bytes} bytes in one answer;"
-            " make it answer with less, or raise the limit"
-        )
-        return AgentReplyTooLargeError(self._url, msg)
 
 
 class Upstream:
@@ -109,9 +77,13 @@ class Upstream:
         self._busy.add(connection)
         try:
             head = await connection.ask(method, target, sent, body)
-            answer = Answer(connection, head, url=url, max_bytes=self._limits.max_reply_bytes)
-            answer.check(has_body=method != "HEAD")
-            yield answer
+            current = Exchange(url=url, max_bytes=self._limits.max_reply_bytes)
+            check_head(
+                current,
+                encoding=value_of(head.headers, b"content-encoding"),
+                length="" if method == "HEAD" else value_of(head.headers, b"content-length"),
+            )
+            yield Answer(connection, head, current)
         finally:
             self._release(route.callee, connection)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from evals.trace import CallType
-from tau_bridge.whole_numbers import whole_numbers
+from tau_bridge.integers import restore_integers
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_NUMBER_CHARS: Final = 64
@@ -85,7 +85,7 @@ def canonical_json(value: Any) -> str | None:
     None where it is nested too deep to be written.
     """
     try:
-        return _CANONICAL.encode(whole_numbers(value))
+        return _CANONICAL.encode(restore_integers(value))
     except (RecursionError, ValueError, TypeError):
         return None
 

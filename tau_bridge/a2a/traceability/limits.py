@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
+from tau_bridge.limits import Limits
 from tau_bridge.recorder import MAX_NAME_CHARS, MAX_TEXT_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportLimits:
-    """Bounds on one reported trace. All are positive.
+class ReportLimits(Limits):
+    """Limits on one reported trace. All are positive.
 
     Raises:
         ValueError: One is not positive.
@@ -27,12 +28,6 @@ class ReportLimits:
     max_attributes: int = 32
     """Additional attributes kept of a step."""
 
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            if not value > 0:
-                raise ValueError(f"{limit.name} must be positive, not {value!r}")
-
 
 FILE_LIMITS: Final = ReportLimits(max_steps=200_000)
-"""For files that the user gives: these are larger than one reply, and he chose them."""
+"""For files that the user gives: these are larger than one reply, and the user chose them."""

@@ -11,7 +11,7 @@ import json
 from typing import Any, Final
 
 from tau_bridge.a2a.traceability.fields import canonical_json
-from tau_bridge.whole_numbers import whole_numbers
+from tau_bridge.integers import restore_integers
 
 _HOLDERS: Final = ("text", "message", "content", "input", "prompt", "query", "request")
 """The only name in an object that holds nothing but the text of a message."""
@@ -81,7 +81,7 @@ def _of_parts(parts: list[Any], wrappers: int) -> str | None:
         if text is not None:
             texts.append(text)
         elif isinstance(part, dict) and "data" in part and part.get("kind", "data") == "data":
-            data.append(json.dumps(whole_numbers(part["data"]), ensure_ascii=False, default=str))
+            data.append(json.dumps(restore_integers(part["data"]), ensure_ascii=False, default=str))
         else:
             return None
     return "\n".join(text for text in (*texts, *data) if text) if parts else None

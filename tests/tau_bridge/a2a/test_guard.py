@@ -85,7 +85,7 @@ async def test_a_stream_that_was_left_open_costs_its_connection(
     assert len({request.client_port for request in log.posts}) == 2
 
 
-async def test_a_lane_that_was_cut_off_does_not_block_the_next_message(
+async def test_a_connection_that_was_cut_off_does_not_block_the_next_message(
     serving: Serving, impatient: Messenger, recorder: TraceRecorder
 ) -> None:
     stuck = True

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.gold_path import compare_to_gold
-from tau_bridge.tau2.gold_walk import MOST_COMPARED
+from tau_bridge.tau2.gold_replay import MOST_COMPARED
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.tasks import parse_task
 

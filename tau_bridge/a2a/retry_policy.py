@@ -1,4 +1,4 @@
-"""Patience: when a request that did not reach its agent is sent again, and after how long. Pure.
+"""RetryPolicy: when a request that did not reach its agent is sent again, and after how long. Pure.
 
 After 429 (too many requests), 502, 503 and 504 (a gateway without its agent), and where the
 connection was refused or broke before an answer began, the same request is sent again. Most servers
@@ -20,7 +20,7 @@ _TURNED_AWAY = frozenset({429, 502, 503, 504})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
+class RetryPolicy:
     """How often, and how long in all, an agent that is busy is waited for."""
 
     max_retries: int = 3

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evals.graph.interactions import Interactions
 from evals.trace import CALLER_KIND, USER, CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.traceability import ReportedTrace, read_response_trace, write_response_trace
-from tau_bridge.merging import merge
+from tau_bridge.trace_merging import merge
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

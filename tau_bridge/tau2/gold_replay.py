@@ -1,4 +1,4 @@
-"""GoldWalk: a conversation's state-changing calls, carried out beside those of them that are gold."""
+"""GoldReplay: a conversation's state-changing calls, carried out beside those of them that are gold."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Worlds:
         return environment
 
 
-class GoldWalk:
+class GoldReplay:
     """The walk, done when it is made.
 
     As long as the two worlds are equal the conversation is on the path, in whatever order.

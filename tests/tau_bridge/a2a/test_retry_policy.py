@@ -8,14 +8,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.a2a.patience import Patience
+from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.errors import AgentError
 from tau_bridge.recorder import TraceRecorder
 from tests.fakes import RequestLog, raw_agent, sse
 
 from .conftest import Serving
 
-PATIENCE = Patience(max_retries=3, max_wait_s=30.0, usual_wait_s=1.0)
+POLICY = RetryPolicy(max_retries=3, max_wait_s=30.0, usual_wait_s=1.0)
 NOON = "Sat, 21 Nov 2026 12:00:00 GMT"
 
 
@@ -50,7 +50,7 @@ def test_the_wait_is_what_the_agent_asks_for_within_bounds(
     headers = httpx.Headers({"Date": NOON})
     if retry_after is not None:
         headers = httpx.Headers([(b"Date", NOON.encode()), (b"Retry-After", retry_after.encode())])
-    assert PATIENCE.wait_s(status, headers, retries=0, waited_s=0.0) == wait_s
+    assert POLICY.wait_s(status, headers, retries=0, waited_s=0.0) == wait_s
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_the_wait_is_what_the_agent_asks_for_within_bounds(
 def test_neither_repeats_nor_waits_go_on_for_ever(
     retries: int, waited_s: float, is_waited: bool
 ) -> None:
-    wait_s = PATIENCE.wait_s(429, {"retry-after": "10"}, retries=retries, waited_s=waited_s)
+    wait_s = POLICY.wait_s(429, {"retry-after": "10"}, retries=retries, waited_s=waited_s)
     assert (wait_s is not None) == is_waited
 
 
 def test_a_date_without_the_answers_own_date_is_no_time() -> None:
-    assert PATIENCE.wait_s(429, {"retry-after": NOON}, retries=0, waited_s=0.0) == 1.0
+    assert POLICY.wait_s(429, {"retry-after": NOON}, retries=0, waited_s=0.0) == 1.0
 
 
 class Busy:

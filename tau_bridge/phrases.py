@@ -9,19 +9,19 @@ from collections.abc import Iterable, Sequence
 from evals.outcome import Check, Component, Scored
 
 
-def plain(text: str) -> str:
+def normalized(text: str) -> str:
     """A text without the differences that do not matter: case, white space, forms of a letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def holds(said: str, text: str) -> bool:
+def contains_phrase(said: str, text: str) -> bool:
     """Whether `text` stands in `said` by itself: not inside a word, nor inside a number.
 
     Args:
         said: As `plain` gives it.
         text: As somebody wrote it.
     """
-    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(plain(text))}(?!\w)(?![.,]\d)"
+    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(normalized(text))}(?!\w)(?![.,]\d)"
     return re.search(pattern, said) is not None
 
 
@@ -29,16 +29,16 @@ def communicated(
     answer: str, must_say: Iterable[Sequence[str]], must_not_say: Iterable[str]
 ) -> Component:
     """COMMUNICATE: 1 where an answer says one text of every group, and nothing that it must not."""
-    said = plain(answer)
+    said = normalized(answer)
     checks = [
         Check(
             description=f"says {' or '.join(map(repr, group))}",
-            met=any(holds(said, text) for text in group),
+            met=any(contains_phrase(said, text) for text in group),
         )
         for group in must_say
     ]
     checks += [
-        Check(description=f"does not say {text!r}", met=not holds(said, text))
+        Check(description=f"does not say {text!r}", met=not contains_phrase(said, text))
         for text in must_not_say
     ]
     right = all(check.met for check in checks)

@@ -1,4 +1,4 @@
-"""whole_numbers: integers that A2A made doubles of, as integers again. Pure."""
+"""restore_integers: integers that A2A made doubles of, as integers again. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 _EXACT_BELOW = 2**53
 
 
-def whole_numbers(value: Any) -> Any:
+def restore_integers(value: Any) -> Any:
     """The JSON `value` with floats that are whole numbers as int, wherever a double is exact.
 
     A2A carries all numbers as doubles. From 2^53 on, a double stands for several integers, so
@@ -19,7 +19,7 @@ def whole_numbers(value: Any) -> Any:
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < _EXACT_BELOW else value
     if isinstance(value, Mapping):
-        return {str(key): whole_numbers(item) for key, item in value.items()}
+        return {str(key): restore_integers(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [whole_numbers(item) for item in value]
+        return [restore_integers(item) for item in value]
     return value

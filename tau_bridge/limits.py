@@ -1,4 +1,4 @@
-"""Bounds: the base of classes of limits."""
+"""Limits: the base of classes of positive limits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bounds:
+class Limits:
     """Limits, all of which are positive.
 
     Raises:
-        ValueError: one of them is not.
+        ValueError: One of them is not.
     """
 
     def __post_init__(self) -> None:
