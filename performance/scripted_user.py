@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.domains import load_domain
-from tau_bridge.tau2.polite import PoliteAgent
 from tau_bridge.tau2.scripted_user import ScriptedUser
+from tests.fakes.polite_agent import PoliteAgent
 
 
 async def learned(source: DataSource, name: str, user: type[ScriptedUser], looks_up: bool) -> str:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 
 from tau_bridge.a2a.traceability import ReportError
 from tau_bridge.recorder import shortened
+from tau_bridge.surrogates import replace_surrogates
 
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
 """Of one line, or of a document on several lines, decompressed."""
@@ -195,12 +196,9 @@ def _document(begun: list[JsonText], file: BinaryIO, max_bytes: int) -> JsonText
 def _whole_characters(value: Any, problems: Counter[str]) -> Any:
     """`value` with lone halves of a pair of surrogates, which cannot be written, replaced."""
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            problems[_HALF] += 1
-            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return value
+        replaced = replace_surrogates(value)
+        problems[_HALF] += replaced != value
+        return replaced
     if isinstance(value, list):
         return [_whole_characters(item, problems) for item in value]
     if isinstance(value, dict):

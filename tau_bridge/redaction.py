@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import SecretStr
 
@@ -84,5 +84,8 @@ def redact_error(text: str, *, max_chars: int = 600) -> str:
 
 def redact_url(url: str) -> str:
     """Remove user name, password, query and fragment from an address."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "[an address that cannot be read]"
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

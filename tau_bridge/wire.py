@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from tau_bridge.surrogates import replace_surrogates
+
 RESPOND: Final = "respond"
 """The name of the call that speaks to the user."""
 
@@ -183,7 +185,7 @@ def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
 
 def _plain(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> ParsedReply:
     """The reply said to the user word for word, since no call was found in it."""
-    said = _printable(text.strip())
+    said = replace_surrogates(text.strip())
     if said:
         why = "unparsable" if said.startswith(_JSON_STARTS) else "plain_text"
     elif data:
@@ -244,7 +246,9 @@ def _read(value: Any, *, alone: bool) -> _Action:
         merged = _merge(many, ("tool_calls_wrapper",), alone=True)
         beside = value.get("content")
         if merged.content is None and isinstance(beside, str) and beside:
-            return _Action(calls=merged.calls, content=_printable(beside), repairs=merged.repairs)
+            return _Action(
+                calls=merged.calls, content=replace_surrogates(beside), repairs=merged.repairs
+            )
         return merged
     if isinstance(one, dict):
         return _merge([one], ("tool_call_wrapper",), alone=True)
@@ -284,7 +288,9 @@ def _read_call(value: Mapping[str, Any], repairs: tuple[str, ...], *, alone: boo
     if name == RESPOND:
         return _read_response(given, repairs)
     arguments, repairs = _read_arguments(given, repairs)
-    return _Action(calls=(ParsedCall(name=_printable(name), arguments=arguments),), repairs=repairs)
+    return _Action(
+        calls=(ParsedCall(name=replace_surrogates(name), arguments=arguments),), repairs=repairs
+    )
 
 
 _OTHER_KEYS: Final[Mapping[str, str]] = {
@@ -330,7 +336,9 @@ def _read_arguments(given: Any, repairs: tuple[str, ...]) -> tuple[dict[str, Any
         given, repairs = {}, (*repairs, "missing_arguments")
     if not isinstance(given, dict):
         raise _NotACallError
-    return {_printable(str(key)): _clean(item, MAX_DEPTH) for key, item in given.items()}, repairs
+    return {
+        replace_surrogates(str(key)): _clean(item, MAX_DEPTH) for key, item in given.items()
+    }, repairs
 
 
 def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
@@ -345,7 +353,7 @@ def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
     content = given["content"]
     if not isinstance(content, str):
         content, repairs = json.dumps(_clean(content, MAX_DEPTH)), (*repairs, "content_not_text")
-    return _Action(content=_printable(content), repairs=repairs)
+    return _Action(content=replace_surrogates(content), repairs=repairs)
 
 
 def _decoded(text: str) -> Any:
@@ -365,7 +373,7 @@ def _clean(value: Any, depth: int) -> Any:
     but break whoever writes or sends the call later.
     """
     if isinstance(value, str):
-        return _printable(value)
+        return replace_surrogates(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise _NotACallError
     if isinstance(value, dict | list):
@@ -373,19 +381,10 @@ def _clean(value: Any, depth: int) -> Any:
             raise _NotACallError
         if isinstance(value, list):
             return [_clean(item, depth - 1) for item in value]
-        return {_printable(str(key)): _clean(item, depth - 1) for key, item in value.items()}
+        return {
+            replace_surrogates(str(key)): _clean(item, depth - 1) for key, item in value.items()
+        }
     return value
-
-
-def _printable(text: str) -> str:
-    """The text with lone surrogates replaced, so that it can be encoded."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 # -- transport: from text to JSON values -------------------------------------------------------

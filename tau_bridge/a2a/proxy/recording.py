@@ -11,6 +11,7 @@ from tau_bridge.a2a.faults import Redactor, agent_error, task_error
 from tau_bridge.a2a.proxy.dialects import Request, parsed, read_answer
 from tau_bridge.a2a.replies import ReplyFold, UnreadablePartError
 from tau_bridge.errors import AgentError, AgentProtocolError
+from tau_bridge.surrogates import replace_surrogates
 
 if TYPE_CHECKING:
     from a2a.types import StreamResponse
@@ -227,7 +228,7 @@ class ObservedCall:
         self.attributes.update({key: value for key, value in named.items() if value})
         self._opened.end(
             response_text=text if error is None else None,
-            error=None if error is None else self._redact(_encodable(error)),
+            error=None if error is None else self._redact(replace_surrogates(error)),
             attributes={key: self._redact(value) for key, value in self.attributes.items()},
         )
 
@@ -257,8 +258,3 @@ def _task_id(event: StreamResponse) -> str:
     if event.HasField("status_update"):
         return str(event.status_update.task_id)
     return str(event.artifact_update.task_id)
-
-
-def _encodable(text: str) -> str:
-    """`text` without the halves of characters that JSON may hold and UTF-8 cannot."""
-    return text.encode("utf-8", errors="replace").decode()

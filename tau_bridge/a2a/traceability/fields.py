@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from evals.trace import CallType
 from tau_bridge.integers import restore_integers
+from tau_bridge.surrogates import replace_surrogates
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_NUMBER_CHARS: Final = 64
@@ -69,14 +70,10 @@ def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def valid_text(text: str, problems: Problems) -> str:
     """`text` with half characters (lone surrogates), which no file can hold, replaced."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
+    replaced = replace_surrogates(text)
+    if replaced != text:
         problems["text with half a character (a lone surrogate): replaced"] += 1
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    return replaced
 
 
 def canonical_json(value: Any) -> str | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from tau_bridge.a2a.address import WELL_KNOWN_CARD_PATH
+from tau_bridge.redaction import redact_url
 
 _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>\\`]+")
-_UNREADABLE: Final = "[an address that cannot be read]"
 
 
 class Aliases:
@@ -53,17 +52,8 @@ def _comparable(url: str) -> str:
     return whole.removesuffix(WELL_KNOWN_CARD_PATH).rstrip("/")
 
 
-def public_url(url: str) -> str:
-    """`url` without user name, password, query and fragment."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    except ValueError:
-        return _UNREADABLE
-
-
-def with_public_urls(text: str) -> str:
+def redact_urls(text: str) -> str:
     """`text` with every address in it made public."""
     if "://" not in text:
         return text
-    return _URL.sub(lambda found: public_url(found.group()), text)
+    return _URL.sub(lambda found: redact_url(found.group()), text)

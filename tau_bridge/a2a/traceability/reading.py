@@ -21,9 +21,10 @@ from tau_bridge.a2a.traceability.fields import (
     whole_amount,
 )
 from tau_bridge.a2a.traceability.limits import ReportLimits
-from tau_bridge.a2a.traceability.names import Aliases, public_url, with_public_urls
+from tau_bridge.a2a.traceability.names import Aliases, redact_urls
 from tau_bridge.a2a.traceability.requests import arguments_text, message_text
 from tau_bridge.recorder import shortened
+from tau_bridge.redaction import redact_url
 
 _DEFAULT_LIMITS: Final = ReportLimits()
 _NO_ALIASES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -230,7 +231,7 @@ class _Reader:
         named = named or self._name(fields.get("agent_name"))
         url = fields.get("agent_url")
         if named is None and isinstance(url, str) and url:
-            named = self._name(self._aliases.name(url) or public_url(url).rstrip("/"))
+            named = self._name(self._aliases.name(url) or redact_url(url).rstrip("/"))
         named = named or self._name(fields.get("tool_name")) or self._name(fields.get("name"))
         if named is None:
             self._problems[f"step that does not name what it called: {_UNNAMED!r}"] += 1
@@ -257,7 +258,7 @@ class _Reader:
         if known is not None:
             return known
         text = valid_text(written, self._problems)
-        text = self._aliases.name(text) or with_public_urls(self._aliases.in_text(text))
+        text = self._aliases.name(text) or redact_urls(self._aliases.in_text(text))
         self._names[written] = name = shortened(text, self._limits.max_name_chars)
         return name
 
@@ -355,7 +356,7 @@ class _Reader:
         given = {key: value for key, value in attributes.items() if key not in self._dropped}
         url = fields.get("agent_url")
         if isinstance(url, str) and url and self._aliases.name(url) is None:
-            given.setdefault("agent_url", public_url(url))
+            given.setdefault("agent_url", redact_url(url))
         if isinstance(fields.get("step_type"), str):
             given.setdefault("step_type", fields["step_type"])
         if not given:

@@ -8,7 +8,8 @@ from typing import Any
 
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.traceability.fields import canonical_json
-from tau_bridge.a2a.traceability.names import public_url, with_public_urls
+from tau_bridge.a2a.traceability.names import redact_urls
+from tau_bridge.redaction import redact_url
 
 
 def write_response_trace(trace: Trace) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def write_response_trace(trace: Trace) -> dict[str, Any]:
 
 
 def _step(step: InteractionStep) -> dict[str, Any]:
-    attributes = {key: with_public_urls(text) for key, text in _attributes(step).items()}
+    attributes = {key: redact_urls(text) for key, text in _attributes(step).items()}
     texts = {"request": _odd_request(step), "response": step.response_text}
     attributes |= {key: text for key, text in texts.items() if text is not None}
     is_agent = step.call_type is CallType.AGENT
@@ -64,16 +65,16 @@ def _is_agent(step: InteractionStep) -> bool:
 
 def _agent_action(step: InteractionStep) -> dict[str, Any]:
     url = step.additional_attributes.get("agent_url")
-    invocation: dict[str, Any] = {"agent_name": with_public_urls(step.callee)}
+    invocation: dict[str, Any] = {"agent_name": redact_urls(step.callee)}
     if url is not None:
-        invocation["agent_url"] = public_url(url)
+        invocation["agent_url"] = redact_url(url)
     if step.request_text is not None:
         invocation["requests"] = {"text": step.request_text}
     return {"agent_invocation": invocation}
 
 
 def _tool_action(step: InteractionStep) -> dict[str, Any]:
-    invocation: dict[str, Any] = {"tool_name": with_public_urls(step.name or step.callee)}
+    invocation: dict[str, Any] = {"tool_name": redact_urls(step.name or step.callee)}
     arguments = _arguments(step)
     if arguments is not None:
         invocation["parameters"] = arguments

@@ -25,8 +25,8 @@ from tau_bridge.a2a.faults import RPC_FAULTS, RpcStatusError
 from tau_bridge.a2a.guard import Exchange, default_ssl_context, exchange
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
+from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.recorder import TraceRecorder
 from tests.fakes import closed_port, raw_grpc_agent, scripted_agent
 

@@ -1,9 +1,9 @@
 """The polite agent: what it learns from a user, and what it does not."""
 
 from tau_bridge.messages import UserMessage
-from tau_bridge.tau2.polite import PoliteAgent
 from tau_bridge.tau2.scripted_user import ScriptedUser
 from tau_bridge.tau2.tasks import parse_task
+from tests.fakes.polite_agent import PoliteAgent
 
 
 class TalkingUser:
