@@ -19,7 +19,7 @@ from rich.text import Text
 
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.progress import counts_of
-from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
+from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.results.tables import score_range
 from adk_agent.runs.store import MANIFEST, load_manifest
 from adk_agent.runs.tracking import RunStatus, read_status
@@ -43,7 +43,7 @@ class Watched:
         self._results_dir = results_dir
         self._run_id = run_id
         self._lines = TrialLines(results_dir / run_id)
-        self._standing: Standing | None = None
+        self._scores: RunningScores | None = None
         self._not_passed: deque[EndedTrial] = deque(maxlen=MOST_KEPT)
         self.status = read_status(results_dir, run_id)
 
@@ -63,23 +63,23 @@ class Watched:
         return not_passed
 
     @property
-    def scores(self) -> Sequence[ScoreSoFar]:
+    def scores(self) -> Sequence[RunningScore]:
         """As the report will show them once the run has ended."""
-        if self._standing is None:
+        if self._scores is None:
             return ()
         ended = self.status.has_ended
-        return self._standing.exact_scores() if ended else self._standing.scores()
+        return self._scores.exact_scores() if ended else self._scores.scores()
 
     def _add(self, ended: Sequence[EndedTrial]) -> None:
-        standing = self._standing or self._in_the_order_of_the_plan()
+        running_scores = self._scores or self._in_the_order_of_the_plan()
         for trial in ended:
-            standing.add(trial)
-        self._standing = standing
+            running_scores.add(trial)
+        self._scores = running_scores
 
-    def _in_the_order_of_the_plan(self) -> Standing:
+    def _in_the_order_of_the_plan(self) -> RunningScores:
         if not (self._results_dir / self._run_id / MANIFEST).exists():
-            return Standing()
-        return Standing.of_plan(load_manifest(self._results_dir, self._run_id).plan)
+            return RunningScores()
+        return RunningScores.of_plan(load_manifest(self._results_dir, self._run_id).plan)
 
     @property
     def not_passed(self) -> Sequence[EndedTrial]:
@@ -179,7 +179,7 @@ def line_of(trial: EndedTrial) -> str:
     return f"{trial.label}: {trial.outcome}{why}"
 
 
-def _table(scores: Sequence[ScoreSoFar]) -> Table:
+def _table(scores: Sequence[RunningScore]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("agent", "domain", "tasks", "trials", "passed", "pass^1", "95 % interval"):
         table.add_column(name, justify="left" if name in ("agent", "domain") else "right")
@@ -195,7 +195,7 @@ def _table(scores: Sequence[ScoreSoFar]) -> Table:
     return table
 
 
-def _score_line(score: ScoreSoFar) -> str:
+def _score_line(score: RunningScore) -> str:
     return f"{score.participant} in {score.domain}: {score.told or 'no score'}"
 
 

@@ -27,12 +27,12 @@ from adk_agent.play.vigil import Probe, Vigil
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.standing import EndedTrial, ScoreSoFar, Standing
-from adk_agent.runs.conditions import NO_MODELS, data_origins, headlines_of, refuse_a_mixture
+from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.runs.jobs import TrialJob, jobs_of
+from adk_agent.runs.provenance import NO_MODELS, data_origins, headlines_of, require_same_provenance
+from adk_agent.runs.report_builder import ReportBuilder
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
-from adk_agent.runs.tally import Tally
 from adk_agent.runs.tracking import tracked_run
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
@@ -135,7 +135,7 @@ async def resume(
     if settled is not None:
         return settled
     try:
-        refuse_a_mixture(manifest, deps.versions, deps.benchmarks, deps.models)
+        require_same_provenance(manifest, deps.versions, deps.benchmarks, deps.models)
     except RequestError:
         if not await asyncio.to_thread(is_all_played, deps.results_dir, manifest, retry):
             raise
@@ -204,18 +204,16 @@ class _Run:
         self._on_progress = on_progress
         self._is_new = finished is None
         jobs = list(jobs_of(self._plan))
-        self._tally = Tally(
-            run_id=self._run_id, plan=self._plan, jobs=jobs, evaluators=deps.evaluators
-        )
-        self._standing = Standing.of_plan(self._plan)
+        self._builder = ReportBuilder(self._plan, jobs, deps.evaluators)
+        self._scores = RunningScores.of_plan(self._plan)
         self._early = EarlyStop(
-            deps.stop_rule, plan=self._plan, standing=self._standing, clock=deps.runtime.clock
+            deps.stop_rule, plan=self._plan, scores=self._scores, clock=deps.runtime.clock
         )
         self._total = len(jobs)
         missing = {job.key: job for job in jobs}
         for record in finished or ():
-            self._tally.add(missing.pop(record.key), record)
-            self._standing.add(EndedTrial.of(record.row))
+            self._builder.add(missing.pop(record.key), record)
+            self._scores.add(EndedTrial.of(record.row))
         self._jobs = list(missing.values())
         self._pace = Pace(deps.runtime.clock)
 
@@ -232,7 +230,7 @@ class _Run:
             return await self.report(interrupted=False)
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
-            self._tally.warn([NO_MODELS])
+            self._builder.warn([NO_MODELS])
         user_model, judge_model = await self._deps.models.opened(
             self._plan, self._needs, self._prepare
         )
@@ -267,7 +265,7 @@ class _Run:
                 self._allow_bundled(messenger, urls)
                 await self._greet(messenger, urls)
                 await self._measure_references()
-                self._tally.warn(teams.warnings)
+                self._builder.warn(teams.warnings)
                 vigil = self._deps.new_liveness(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
@@ -362,7 +360,7 @@ class _Run:
 
     async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
         async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
-            self._tally.warn(executor.warnings)
+            self._builder.warn(executor.warnings)
             store = self._store()
             try:
                 return await self._play(trial_deps, executor, vigil, store)
@@ -382,7 +380,7 @@ class _Run:
                 keep=lambda job, record: self._keep(job, record, store),
                 should_stop=self._early.should_stop,
             )
-            self._tally.warn(self._early.warnings())
+            self._builder.warn(self._early.warnings())
         except BaseException:
             # Whatever ended the run, what was finished is reported; on a full disk that may fail
             # too, and the first error is the one to tell.
@@ -424,26 +422,18 @@ class _Run:
 
     def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
-        self._tally.add(job, record)
+        self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
-        self._standing.add(ended)
+        self._scores.add(ended)
         self._say("playing", ended.told, ended)
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
-        self._tally.warn(self._deps.models.warnings(self._plan))
-        report = await self._tally.report(
-            request=self._manifest.request,
-            created_at=self._manifest.created_at,
-            versions=self._manifest.versions,
-            origins=self._manifest.data,
-            references=self._manifest.references,
-            headlines=self._manifest.headlines,
-            interrupted=interrupted,
-        )
+        self._builder.warn(self._deps.models.warnings(self._plan))
+        report = await self._builder.build(self._manifest, interrupted=interrupted)
         if not interrupted:
             report = report.model_copy(update={"stopped_by": self._early.stopped_by})
         store.finish(report, render_markdown(report) if interrupted else explained(report))
-        exact = await asyncio.to_thread(self._standing.exact_scores)
+        exact = await asyncio.to_thread(self._scores.exact_scores)
         self._say("finished", "the report is written", scores=exact)
         return report
 
@@ -456,9 +446,9 @@ class _Run:
         message: str,
         ended: EndedTrial | None = None,
         *,
-        scores: Sequence[ScoreSoFar] | None = None,
+        scores: Sequence[RunningScore] | None = None,
     ) -> None:
-        counts = self._tally.counts
+        counts = self._scores.counts
         self._on_progress(
             Progress(
                 stage=stage,
@@ -474,7 +464,7 @@ class _Run:
                 trial=ended and ended.label,
                 outcome=ended and ended.outcome,
                 reason=ended and ended.why,
-                scores=tuple(self._standing.scores() if scores is None else scores)[:MOST_SCORES],
+                scores=tuple(self._scores.scores() if scores is None else scores)[:MOST_SCORES],
             )
         )
 

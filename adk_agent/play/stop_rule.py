@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.standing import ScoreSoFar, Standing
+from adk_agent.results.running_scores import RunningScore, RunningScores
 from tau_bridge.clock import Clock
 
 if TYPE_CHECKING:
@@ -186,12 +186,12 @@ class EarlyStop:
     Args:
         rule: What was asked for; None stops never.
         plan: What is played.
-        standing: Of the run; asked whenever a trial may begin.
+        scores: Of the run; asked whenever a trial may begin.
         clock: Minutes are counted from the first time that it is asked.
     """
 
     def __init__(
-        self, rule: StopRule | None, *, plan: EvaluationPlan, standing: Standing, clock: Clock
+        self, rule: StopRule | None, *, plan: EvaluationPlan, scores: RunningScores, clock: Clock
     ) -> None:
         self._rule = rule
         self._needed = {
@@ -200,7 +200,7 @@ class EarlyStop:
             for planned in plan.tasks
         }
         self._total = plan.total_trials
-        self._standing = standing
+        self._scores = scores
         self._clock = clock
         self._start_s: float | None = None
         self._seen: set[Figure] = set()
@@ -211,12 +211,12 @@ class EarlyStop:
         rule = self._rule
         if self._why is not None or rule is None:
             return self._why
-        known = self._known(self._standing.scores())
+        known = self._known(self._scores.scores())
         self._seen.update(figure for figure in rule.figures if None not in known[figure])
         if not rule.holds(known):
             return None
         if "interval" in rule.figures:  # what stops is the interval that the report will show
-            known = self._known(self._standing.exact_scores())
+            known = self._known(self._scores.exact_scores())
         if rule.holds(known):
             self._why = f"{rule.text!r}: {_told(rule.figures, known)}"
         return self._why
@@ -224,13 +224,13 @@ class EarlyStop:
     @property
     def stopped_by(self) -> str | None:
         """The rule, where it ended the run before all trials were played, in its own words."""
-        rule, is_whole = self._rule, self._standing.done >= self._total
+        rule, is_whole = self._rule, self._scores.done >= self._total
         return None if rule is None or self._why is None or is_whole else rule.text
 
     def warnings(self) -> list[str]:
         """What the report should say about it; asked when everything has ended."""
         rule = self._rule
-        if rule is None or self._standing.done >= self._total:
+        if rule is None or self._scores.done >= self._total:
             return []
         if self._why is None:
             unknown = [figure for figure in rule.figures if figure not in self._seen]
@@ -238,7 +238,7 @@ class EarlyStop:
                 : len(unknown)
             ]
         told = [
-            f"stopped early, as asked, after {self._standing.done} of {self._total} trials, by the "
+            f"stopped early, as asked, after {self._scores.done} of {self._total} trials, by the "
             f"rule {self._why}"
         ]
         if any(figure in TELLING for figure in rule.figures):
@@ -248,27 +248,27 @@ class EarlyStop:
             )
         return told
 
-    def _known(self, scores: Sequence[ScoreSoFar]) -> Known:
-        counts = self._standing.counts
+    def _known(self, scores: Sequence[RunningScore]) -> Known:
+        counts = self._scores.counts
         settled = self._settled(scores)
         now_s = self._clock.monotonic_s()
         self._start_s = now_s if self._start_s is None else self._start_s
         return {
             "interval": [_width(score) for score in settled],
             "pass_rate": [None if score is None else score.pass_1 for score in settled],
-            "trials": (self._standing.done,),
+            "trials": (self._scores.done,),
             "passed": (counts["passed"],),
             "failed": (counts["failed"],),
             "unscored": (counts["unscored"],),
-            "cost": (self._standing.cost,),
-            "tokens": (self._standing.total_tokens,),
+            "cost": (self._scores.cost,),
+            "tokens": (self._scores.total_tokens,),
             "minutes": ((now_s - self._start_s) / 60,),
         }
 
-    def _settled(self, scores: Sequence[ScoreSoFar]) -> list[ScoreSoFar | None]:
+    def _settled(self, scores: Sequence[RunningScore]) -> list[RunningScore | None]:
         """Each planned score, None while too few tasks have one; without those that get none."""
         found = {(score.participant, score.domain): score for score in scores}
-        settled: list[ScoreSoFar | None] = []
+        settled: list[RunningScore | None] = []
         for group, needed in self._needed.items():
             score = found.get(group)
             if score is None or score.tasks < needed:
@@ -279,7 +279,7 @@ class EarlyStop:
         return settled
 
 
-def _width(score: ScoreSoFar | None) -> float | None:
+def _width(score: RunningScore | None) -> float | None:
     return None if score is None or score.interval is None else score.interval.width
 
 

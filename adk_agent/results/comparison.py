@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
+from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, TaskKey
 from evals.statistics import LEAST_TASKS, Comparison, compare
@@ -20,6 +21,7 @@ DRIFTED = ("graph", "latency")
 """Evaluators whose figures are set side by side."""
 
 
+_RUNS = ("in the first run", "in the second")
 Verdict = Literal["worse", "better", "no difference", "undecided"]
 
 
@@ -140,7 +142,7 @@ def compare_runs(
         second_run=second.run_id,
         warnings=(
             *data,
-            *_differences(first, second),
+            *_caveats(first, second),
             *_other_people(first, second, pairs),
             *_left_out(first, second, rows),
         ),
@@ -287,42 +289,38 @@ def _drift(
 
 
 def _other_data(first: EvaluationReport, second: EvaluationReport) -> list[str]:
-    """What differs in the data of domains that both runs play."""
-    before, after = ({row.domain: row.data for row in report.summary} for report in (first, second))
-    return [
-        f"data of {domain}: {before[domain].source}, {before[domain].revision} in the first run, "
-        f"{after[domain].source}, {after[domain].revision} in the second"
-        for domain in before
-        if domain in after and before[domain] != after[domain]
-    ]
+    """List the domains of both runs whose data differ."""
+    before, after = (
+        revisions_of({row.domain: row.data for row in report.summary}) for report in (first, second)
+    )
+    common = before.keys() & after.keys()
+    return differences(
+        *(provenance({}, {domain: each[domain] for domain in common}) for each in (before, after)),
+        when=_RUNS,
+    )
 
 
-def _differences(first: EvaluationReport, second: EvaluationReport) -> list[str]:
-    """What else makes a difference between the scores besides the agent."""
-    versions = [
-        f"version of {name}: {first.versions.get(name)} in the first run, "
-        f"{second.versions.get(name)} in the second"
-        for name in sorted(first.versions.keys() | second.versions.keys())
-        if first.versions.get(name) != second.versions.get(name)
-    ]
+def _caveats(first: EvaluationReport, second: EvaluationReport) -> list[str]:
+    """List what besides agent and data may make a difference between the scores."""
     settings = [
-        f"{name}: {getattr(first.plan, name)} in the first run, {getattr(second.plan, name)} in "
-        "the second"
-        for name in ("seed", "max_steps")
-        if getattr(first.plan, name) != getattr(second.plan, name)
-    ]
-    broken = [
-        f"run {report.run_id} is {report.status}"
+        {name: getattr(report.plan, name) for name in ("seed", "max_steps")}
         for report in (first, second)
-        if report.status != "complete"
     ]
-    early = [
-        f"run {report.run_id} was stopped early by a rule: its score chose the moment, so the "
-        "test does not hold as it says"
-        for report in (first, second)
-        if report.stopped_by is not None
+    return [
+        *differences(*(provenance(each.versions, {}) for each in (first, second)), when=_RUNS),
+        *differences(*settings, when=_RUNS),
+        *[
+            f"run {report.run_id} is {report.status}"
+            for report in (first, second)
+            if report.status != "complete"
+        ],
+        *[
+            f"run {report.run_id} was stopped early by a rule: its score chose the moment, so the "
+            "test does not hold as it says"
+            for report in (first, second)
+            if report.stopped_by is not None
+        ],
     ]
-    return [*versions, *settings, *broken, *early]
 
 
 def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from adk_agent.results.standing import ScoreSoFar
+from adk_agent.results.running_scores import RunningScore
 from tau_bridge.clock import Clock
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Progress(BaseModel):
     """What it came to: `passed`, `not passed`, `unscored`, `failed`."""
     reason: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
-    scores: tuple[ScoreSoFar, ...] = ()
+    scores: tuple[RunningScore, ...] = ()
     """What participants have reached in each domain, up to a fiftieth of their trials behind. Of the
     first `MOST_SCORES` in the plan's order, for all of it is sent with every update."""
 

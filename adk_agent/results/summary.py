@@ -24,6 +24,7 @@ REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
 """The bundled agents that do over the wire what a benchmark's references do in this process."""
 NOT_EVALUATED = "not evaluated: "
 """How the reason of a trial begins whose agent did not open its door."""
+Name = TypeVar("Name", bound=str)
 Number = TypeVar("Number", int, float)
 TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
 TaskKey = tuple[str, str]
@@ -507,6 +508,11 @@ def _mean_ms(trials: Sequence[TrialRow]) -> float | None:
 def mean(values: Sequence[float]) -> float | None:
     """The mean with six digits; None of no values."""
     return rounded(sum(values) / len(values)) if values else None
+
+
+def by_frequency(names: Iterable[Name]) -> dict[Name, int]:
+    """Count names; the most frequent come first, equally frequent ones in alphabetical order."""
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
 
 def rounded(value: float | None) -> float | None:

@@ -8,21 +8,18 @@ from typing import Any
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import storage
 from adk_agent.results.digest import digest_of, template_prose
-from adk_agent.results.headlines import headline_rows
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import TrialRow, tables
 from adk_agent.runs.jobs import jobs_of
+from adk_agent.runs.report_builder import report_of
 from adk_agent.runs.store import (
     MANIFEST,
     REPORT,
-    RunManifest,
     iter_trials,
     load_manifest,
     load_report,
     rewrite_markdown,
 )
-from adk_agent.runs.tally import warnings_of
 from adk_agent.runs.tracking import RunStatus, read_status
 
 MARKDOWN = "report.md"
@@ -54,7 +51,7 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
     rows = tuple(played[job.key] for job in jobs_of(manifest.plan) if job.key in played)
     if written is not None and written.trials == rows:
         return status, written
-    return status, _so_far(manifest, rows)
+    return status, report_of(manifest, rows, status="interrupted")
 
 
 def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
@@ -111,21 +108,3 @@ def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:
     path = results_dir / report.run_id / MARKDOWN
     with storage(path):
         return bool(report.evaluations) and path.exists()
-
-
-def _so_far(manifest: RunManifest, rows: tuple[TrialRow, ...]) -> EvaluationReport:
-    plan = manifest.plan
-    made = tables(rows, plan, manifest.data, manifest.references)
-    return EvaluationReport(
-        run_id=manifest.run_id,
-        status="interrupted",
-        request=manifest.request,
-        plan=plan,
-        created_at=manifest.created_at,
-        versions=manifest.versions,
-        warnings=(*plan.warnings, *warnings_of(plan, rows, made["summary"], manifest.data)),
-        **made,
-        headlines=headline_rows(rows, plan, manifest.headlines),
-        trials=rows,
-        evaluations=(),
-    )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from adk_agent.core.files import storage
-from adk_agent.results.standing import EndedTrial
+from adk_agent.results.running_scores import EndedTrial
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import TRIALS
 

@@ -20,7 +20,7 @@ from adk_agent.core.redaction import redact_logs
 from adk_agent.core.versions import versions
 from adk_agent.play.team_access import TeamAccess, Turns
 from adk_agent.play.trial import TrialDeps, play_trial
-from adk_agent.runs.conditions import differences, named_conditions
+from adk_agent.results.provenance import differences, provenance
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.driver import EvaluatorRegistry
@@ -99,8 +99,8 @@ class Equipment:
         """What differs, in words: here, and in `other`."""
         return differences(self._named(), other._named(), when=("here", "there"))
 
-    def _named(self) -> dict[str, object]:
-        return named_conditions(self.versions, self.revisions)
+    def _named(self) -> dict[str, str]:
+        return provenance(self.versions, self.revisions)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import evaluate, report_so_far, resume
 from adk_agent.play.references import ReferenceBook
-from adk_agent.runs.conditions import data_origins
+from adk_agent.runs.provenance import data_origins
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.retry import is_repeated
 from adk_agent.runs.store import RunManifest, RunStore, load_trials

@@ -11,7 +11,7 @@ from adk_agent.cli.main import main
 from adk_agent.cli.watching import watch
 from adk_agent.core.errors import RequestError
 from adk_agent.results.progress import Progress
-from adk_agent.results.standing import EndedTrial, Standing
+from adk_agent.results.running_scores import EndedTrial, RunningScores
 from adk_agent.runs.tracking import read_status, tracked_run
 from adk_agent.runs.trial_lines import TrialLines
 from evals.statistics import interval_of_mean
@@ -209,13 +209,13 @@ def ended(outcome, *, task="t1", trial=0, participant="a"):
 
 
 def test_a_score_so_far_is_the_mean_over_tasks_and_of_a_repeated_trial_the_last_counts():
-    standing = Standing({("b", "mock"): ["t1"], ("a", "mock"): ["t3", "t2", "t1"]})
+    running_scores = RunningScores({("b", "mock"): ["t1"], ("a", "mock"): ["t3", "t2", "t1"]})
     for trial in range(3):
-        standing.add(ended("not passed", trial=trial))
-    standing.add(ended("passed", task="t2"))
-    standing.add(ended("failed", task="t3"))
-    standing.add(ended("passed", participant="b"))
-    first, second = standing.exact_scores()
+        running_scores.add(ended("not passed", trial=trial))
+    running_scores.add(ended("passed", task="t2"))
+    running_scores.add(ended("failed", task="t3"))
+    running_scores.add(ended("passed", participant="b"))
+    first, second = running_scores.exact_scores()
     assert (first.participant, first.pass_1) == ("b", 1.0)
     assert (second.tasks, second.trials, second.scored) == (2, 5, 4)
     assert (second.pass_1, second.pass_1_high) == (0.333333, 0.666667)
@@ -224,28 +224,28 @@ def test_a_score_so_far_is_the_mean_over_tasks_and_of_a_repeated_trial_the_last_
         interval_of_mean([1.0, 1.0, 0.0]),
     )  # in that order
     assert second.interval == low.reaching(high)
-    standing.add(ended("passed", task="t3"))
-    assert standing.exact_scores()[1].pass_1 == pytest.approx(2 / 3)
-    assert standing.counts == {"passed": 3, "not passed": 3, "failed": 0}
-    assert standing.done == 6
+    running_scores.add(ended("passed", task="t3"))
+    assert running_scores.exact_scores()[1].pass_1 == pytest.approx(2 / 3)
+    assert running_scores.counts == {"passed": 3, "not passed": 3, "failed": 0}
+    assert running_scores.done == 6
 
 
 def test_scores_of_a_long_run_are_renewed_by_the_fiftieth():
-    standing = Standing()
+    running_scores = RunningScores()
     told = set()
     for number in range(2_000):
-        standing.add(ended("passed", task=f"t{number % 10}", trial=number // 10))
-        (score,) = standing.scores()
-        assert standing.done - score.trials <= standing.done / 50
+        running_scores.add(ended("passed", task=f"t{number % 10}", trial=number // 10))
+        (score,) = running_scores.scores()
+        assert running_scores.done - score.trials <= running_scores.done / 50
         told.add(score.trials)
     assert len(told) < 300
 
 
 def test_scores_move_too_while_trials_are_played_again():
-    standing = Standing()
+    running_scores = RunningScores()
     for task in range(10):
-        standing.add(ended("not passed", task=f"t{task}"))
-    assert standing.scores()[0].pass_1 == 0.0
+        running_scores.add(ended("not passed", task=f"t{task}"))
+    assert running_scores.scores()[0].pass_1 == 0.0
     for task in range(10):
-        standing.add(ended("passed", task=f"t{task}"))
-        assert standing.scores()[0].pass_1 == pytest.approx((task + 1) / 10)
+        running_scores.add(ended("passed", task=f"t{task}"))
+        assert running_scores.scores()[0].pass_1 == pytest.approx((task + 1) / 10)

@@ -10,7 +10,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluation import evaluate, resume
 from adk_agent.play.stop_rule import FIGURES, EarlyStop, in_fair_order, parse_stop_rule
-from adk_agent.results.standing import EndedTrial, Standing
+from adk_agent.results.running_scores import EndedTrial, RunningScores
 from adk_agent.runs.jobs import jobs_of
 from tests.fakes import scripted_agent, serve
 from tests.fakes.runtime import ManualClock
@@ -46,13 +46,13 @@ class Course:
     def __init__(self, rule, plan=None):
         self.plan = plan or plan_of("a")
         self.clock = ManualClock()
-        self.standing = Standing.of_plan(self.plan)
+        self.running_scores = RunningScores.of_plan(self.plan)
         self.early = EarlyStop(
-            parse_stop_rule(rule), plan=self.plan, standing=self.standing, clock=self.clock
+            parse_stop_rule(rule), plan=self.plan, scores=self.running_scores, clock=self.clock
         )
 
     def ends(self, task, outcome, *, agent="a", domain="airline", trial=0, **fields):
-        self.standing.add(
+        self.running_scores.add(
             EndedTrial(
                 participant=agent,
                 domain=domain,
@@ -212,7 +212,7 @@ def test_what_was_decided_stays_decided():
     course.ends(0, "failed")
     assert course.stops
     course.ends(0, "passed")
-    assert course.standing.counts["failed"] == 0
+    assert course.running_scores.counts["failed"] == 0
     assert course.stops
 
 

@@ -9,7 +9,7 @@ from adk_agent.cli import gate
 from adk_agent.core.errors import RequestError
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.leaderboard import leaderboard_row
-from adk_agent.results.standing import EndedTrial, Standing
+from adk_agent.results.running_scores import EndedTrial, RunningScores
 from tests.adk_agent.results.mixed_runs import FAILED, FAULTS, LOST, PASSED, UNSCORED, report_of
 
 
@@ -64,10 +64,10 @@ def test_a_gate_is_decided_where_failed_trials_cannot_turn_it(ends, bound, code)
 
 def test_what_a_run_shows_while_it_goes_on_is_the_same_range():
     report = report_of(["++", "+i", "-?"])
-    standing = Standing.of_plan(report.plan)
+    running_scores = RunningScores.of_plan(report.plan)
     for each in report.trials:
-        standing.add(EndedTrial.of(each))
-    (score,) = standing.exact_scores()
+        running_scores.add(EndedTrial.of(each))
+    (score,) = running_scores.exact_scores()
     (found,) = report.summary
     assert (score.pass_1, score.pass_1_high) == (0.5, pytest.approx(2 / 3, abs=1e-6))
     assert (score.pass_1, score.pass_1_high) == (found.pass_hat_k["1"], found.high("1"))

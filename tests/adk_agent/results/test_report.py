@@ -10,4 +10,4 @@ pytestmark = pytest.mark.usefixtures("quick_start")
 
 async def test_a_report_read_back_is_the_report_written(make_deps, make_plan):
     report = await evaluate(make_plan("builtin:null"), make_deps(), request="")
-    assert EvaluationReport.from_json(report.to_json()) == report
+    assert EvaluationReport.model_validate_json(report.to_json()) == report

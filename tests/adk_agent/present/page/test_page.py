@@ -62,7 +62,9 @@ def test_a_team_s_judgement_stands_with_the_rules_score_and_its_flags(tmp_path):
         flag_example="The model gives <b>1</b>.",
         consistency={},
     )
-    report = EvaluationReport.from_json(path.read_text()).model_copy(update={"teams": (team,)})
+    report = EvaluationReport.model_validate_json(path.read_text()).model_copy(
+        update={"teams": (team,)}
+    )
     path.write_text(report.to_json())
     page = page_of(runs)
     assert "Judged 1.000 by llm:m, 0.500 by rules. 1 judgement is flagged" in text_of(page)

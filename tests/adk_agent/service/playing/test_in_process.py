@@ -21,7 +21,9 @@ async def test_the_artifact_of_an_interrupted_run_holds_what_was_finished(caller
     trials.write_bytes(trials.read_bytes().splitlines(keepends=True)[0])
     [text, _] = await InProcessPlayer(assembly).rebuilt_parts(run_id)
     assert "builtin:null in mock: 0 of 1 scored trials passed" in text.text
-    report = EvaluationReport.from_json((results_dir / run_id / "report.json").read_bytes())
+    report = EvaluationReport.model_validate_json(
+        (results_dir / run_id / "report.json").read_bytes()
+    )
     assert (report.status, len(report.trials)) == ("interrupted", 1)
 
 

@@ -1,4 +1,4 @@
-"""Standing: how a run stands while it goes on, by its trials that ended so far."""
+"""RunningScores: how a run stands while it goes on, by its trials that ended so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REFRESH_SHARE = 50
 """A score is made anew once one in this many of its trials was added or repeated."""
 
 
-class ScoreSoFar(BaseModel):
+class RunningScore(BaseModel):
     """What one participant has reached in one domain so far."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,7 +101,7 @@ class EndedTrial:
         return f"{self.label}: {self.outcome}{why}"
 
 
-class Standing:
+class RunningScores:
     """Takes in trials as they end; of one that ended twice, the last counts.
 
     Args:
@@ -121,7 +121,7 @@ class Standing:
         self._cost = _Sum()
 
     @classmethod
-    def of_plan(cls, plan: EvaluationPlan) -> Standing:
+    def of_plan(cls, plan: EvaluationPlan) -> RunningScores:
         """One that tells scores in the order of a plan."""
         return cls(
             {
@@ -161,14 +161,14 @@ class Standing:
         """Of the assessor's own models, in US dollars; None where no trial told."""
         return self._cost.value
 
-    def scores(self) -> tuple[ScoreSoFar, ...]:
+    def scores(self) -> tuple[RunningScore, ...]:
         """What each participant has reached in each domain of which a trial ended.
 
         Cheap: a score is made anew once a fiftieth of its trials was added or repeated.
         """
         return tuple(score.lately() for score in self._scores.values() if score.trials)
 
-    def exact_scores(self) -> tuple[ScoreSoFar, ...]:
+    def exact_scores(self) -> tuple[RunningScore, ...]:
         """The same of this very moment, with the intervals that a report gives.
 
         A tenth of a second for a few hundred tasks.
@@ -204,7 +204,7 @@ class _Score:
     scored: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     """By task."""
-    _last: ScoreSoFar | None = None
+    _last: RunningScore | None = None
     _since: int = 0
     """Trials that were taken in after the last score was made, repeated ones too."""
 
@@ -217,19 +217,19 @@ class _Score:
         elif trial.outcome == "failed":
             self.failed[trial.task_id] += by
 
-    def lately(self) -> ScoreSoFar:
+    def lately(self) -> RunningScore:
         last = self._last
         if last is None or self._since > last.trials // _REFRESH_SHARE:
             self._since = 0
             self._last = last = self.made(quick_interval)
         return last
 
-    def made(self, interval: Callable[[Sequence[float]], Interval | None]) -> ScoreSoFar:
+    def made(self, interval: Callable[[Sequence[float]], Interval | None]) -> RunningScore:
         low, high = self._shares()
         within = interval(low)
         if high != low and within is not None:
             within = within.reaching(interval(high) or within)
-        return ScoreSoFar(
+        return RunningScore(
             participant=self.participant,
             domain=self.domain,
             tasks=sum(count > 0 for count in self.scored.values()),

@@ -1,0 +1,96 @@
+"""Where the data of a run come from, and whether trials that are added later may join it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.model_choice import ModelChoice
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import DomainHeadlines, HeadlineSpec
+from adk_agent.results.provenance import MODEL, differences, provenance, revisions_of
+from adk_agent.results.summary import DataOrigin
+from adk_agent.runs.store import WITHOUT_MODELS, RunManifest
+from tau_bridge.benchmark import PASS_HAT_K
+from tau_bridge.benchmarks import Benchmarks
+
+NO_MODELS = (
+    "the run was begun by a version that did not note its language models: whether the trials that "
+    "were added later had the same ones is not known"
+)
+"""The warning where a run without such a note goes on."""
+
+
+def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DataOrigin]:
+    """Return the origin of each domain's data."""
+    opened = benchmarks.with_options(plan.options_of)
+    origins = {}
+    for domain in plan.domains:
+        benchmark = opened.of(domain)
+        found = benchmark.revision(domain)
+        origins[domain] = DataOrigin(
+            source=found.source,
+            revision=found.revision,
+            benchmark=benchmark.name,
+            simulates_user="user" in opened.domain(domain).needs,
+        )
+    return origins
+
+
+def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DomainHeadlines]:
+    """Return each domain's headlines other than pass^k, with the attributes that select their tasks.
+
+    A run keeps them, so that its report can be made later, without the benchmark.
+    """
+    opened = benchmarks.with_options(plan.options_of)
+    found = {}
+    for planned in plan.tasks:
+        benchmark = opened.of(planned.domain)
+        others = [each for each in benchmark.headlines if each != PASS_HAT_K]
+        asked = {name for each in others for name in each.cases}
+        if not others:
+            continue
+        attributes = {}
+        for task_id in planned.task_ids if asked else ():
+            info = benchmark.task(planned.domain, task_id)
+            attributes[task_id] = {n: v for n, v in info.attributes.items() if n in asked}
+        found[planned.domain] = DomainHeadlines(
+            headlines=tuple(
+                HeadlineSpec(
+                    name=each.name,
+                    component=each.component,
+                    cases=dict(each.cases),
+                    higher_is_better=each.higher_is_better,
+                )
+                for each in others
+            ),
+            attributes=attributes,
+        )
+    return found
+
+
+def require_same_provenance(
+    manifest: RunManifest,
+    versions: Mapping[str, str],
+    benchmarks: Benchmarks,
+    models: ModelChoice,
+) -> None:
+    """Check that trials which are played now compare with those that a run has already.
+
+    Raises:
+        RequestError: Versions, data or language models are not those of the run; says which.
+    """
+    plan = manifest.plan
+    labels = models.labels(plan, benchmarks.needs(plan.domains)) if manifest.models else {}
+    then = provenance(manifest.versions, revisions_of(manifest.data), manifest.models)
+    now = provenance(versions, revisions_of(data_origins(plan, benchmarks)), labels)
+    differing = differences(then, now, when=("then", "now"))
+    if not differing:
+        return
+    only_models = all(name.startswith(MODEL) for name in differing)
+    began_offline = only_models and manifest.models == WITHOUT_MODELS
+    way_out = "Go on with --offline, as it began" if began_offline else "Start a new run"
+    raise RequestError(
+        f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
+        f"{'; '.join(differing)}. {way_out}"
+    )

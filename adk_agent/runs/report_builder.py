@@ -1,0 +1,314 @@
+"""ReportBuilder: gathers the trials of a run and builds its report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import headline_rows
+from adk_agent.results.report import (
+    EvaluationReport,
+    ReportStatus,
+    TrialEvaluations,
+    failed_reasons,
+)
+from adk_agent.results.summary import (
+    DataOrigin,
+    SummaryRow,
+    TrialRow,
+    by_frequency,
+    tables,
+    total_kinds,
+)
+from adk_agent.results.tables import counted
+from adk_agent.results.team_summary import TeamRow, for_report, judge_warnings, team_row
+from adk_agent.runs.jobs import TrialJob
+from adk_agent.runs.store import RunManifest, TrialRecord
+from evals.base import Evaluation, EvaluationContext, Scope
+from evals.driver import EvaluatorRegistry
+from evals.graph.consistency import action_consistency, outcome_consistency
+from evals.trace import ASSESSOR, CallType, InteractionStep, Provenance, Trace
+from tau_bridge.benchmark import SCRIPTED_USER
+from tau_bridge.completion import CACHED, COMPLETION
+
+MOST_WARNED = 5
+"""Warnings of one kind."""
+UNHEALTHY_SHARE = 0.5
+"""The share of an agent's scored trials from which on its odd replies are warned about."""
+_WITHOUT: Final = {
+    "unscored": ", without a score",
+    "failed": ", and counted as not passed and as passed, so scores are ranges",
+}
+
+
+class ReportBuilder:
+    """Takes in trials in the order in which they end; reports them in the order of the plan.
+
+    Args:
+        plan: What is played.
+        jobs: Its trials.
+        evaluators: Run over the agent calls of each participant, and of the run.
+    """
+
+    def __init__(
+        self, plan: EvaluationPlan, jobs: Sequence[TrialJob], evaluators: EvaluatorRegistry
+    ) -> None:
+        self._plan = plan
+        self._jobs = jobs
+        self._evaluators = evaluators
+        self._rows: dict[TrialJob, TrialRow] = {}
+        self._evaluations: dict[TrialJob, tuple[Evaluation, ...]] = {}
+        self._actions: dict[TrialJob, tuple[str, ...]] = {}
+        self._agent_steps: dict[str, list[InteractionStep]] = {}
+        self._warnings: list[str] = []
+        self._model_answers = self._cached_answers = 0
+
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Add warnings that do not follow from the trials."""
+        self._warnings += warnings
+
+    def add(self, job: TrialJob, record: TrialRecord) -> None:
+        """Add a trial that ended."""
+        self._rows[job] = record.row
+        self._evaluations[job] = tuple(map(for_report, record.evaluations))
+        self._actions[job] = tuple(
+            f"{step.caller}>{step.callee}" for step in record.trace.steps if not step.from_outside
+        )
+        answers = [step for step in record.trace.of_type(CallType.TOOL) if _is_answer(step)]
+        self._model_answers += len(answers)
+        self._cached_answers += sum(CACHED in step.additional_attributes for step in answers)
+        self._agent_steps.setdefault(job.participant.address, []).extend(
+            step.model_copy(update={"request_text": None, "response_text": None})
+            for step in record.trace.of_type(CallType.AGENT)
+            if step.caller == ASSESSOR and step.provenance is Provenance.OBSERVED
+        )
+
+    async def build(self, manifest: RunManifest, *, interrupted: bool) -> EvaluationReport:
+        """Build the report of the trials that ended so far."""
+        jobs = [job for job in self._jobs if job in self._rows]
+        rows = tuple(self._rows[job] for job in jobs)
+        broken = any(row.status == "failed" for row in rows)
+        build = partial(
+            report_of,
+            manifest,
+            rows,
+            status="interrupted" if interrupted else "incomplete" if broken else "complete",
+            warnings=(
+                *self._warnings,
+                *self._reuse(),
+                *judge_warnings(self._evaluations.values()),
+            ),
+            teams=self._team_rows(jobs),
+            evaluations=await self._all_evaluations(manifest.run_id, jobs),
+        )
+        return await asyncio.to_thread(build)
+
+    def _team_rows(self, jobs: Sequence[TrialJob]) -> tuple[TeamRow, ...]:
+        """Return a row for each participant and domain in which a team was looked at."""
+        rows = []
+        for participant in self._plan.participants:
+            for domain in self._plan.domains:
+                mine = [
+                    job for job in jobs if job.participant == participant and job.domain == domain
+                ]
+                row = team_row(
+                    [
+                        {each.evaluator: each for each in self._evaluations[job]}
+                        for job in mine
+                        if self._rows[job].status != "failed"
+                    ],
+                    failed=sum(self._rows[job].status == "failed" for job in mine),
+                    participant=participant.address,
+                    domain=domain,
+                    consistency=self._consistency(mine),
+                )
+                rows += [row] if row is not None else []
+        return tuple(rows)
+
+    def _consistency(self, jobs: Sequence[TrialJob]) -> dict[str, float | None]:
+        """Compute how alike the trials of a task are; None where no task has two to compare."""
+        outcomes: dict[str, list[bool]] = {}
+        actions: dict[str, list[tuple[str, ...]]] = {}
+        for job in jobs:
+            row = self._rows[job]
+            if row.reward is not None:
+                outcomes.setdefault(job.task_id, []).append(row.passed)
+                actions.setdefault(job.task_id, []).append(self._actions[job])
+        return {
+            "outcome_consistency": outcome_consistency(outcomes).value,
+            "action_consistency": action_consistency(actions).value,
+        }
+
+    def _reuse(self) -> list[str]:
+        """Warn where answers of language models came from the cache."""
+        if not self._cached_answers:
+            return []
+        return [
+            f"{self._cached_answers} of {self._model_answers} answers of the user's and the "
+            "judge's models came from the cache: tokens and cost lack them"
+        ]
+
+    async def _all_evaluations(
+        self, run_id: str, jobs: Sequence[TrialJob]
+    ) -> tuple[TrialEvaluations, ...]:
+        addresses = [participant.address for participant in self._plan.participants]
+        return (
+            TrialEvaluations(scope="run", results=await self._over("run", run_id, addresses)),
+            *[
+                TrialEvaluations(
+                    scope="participant",
+                    participant=address,
+                    results=await self._over("participant", run_id, [address]),
+                )
+                for address in addresses
+            ],
+            *[
+                TrialEvaluations(
+                    scope="trial",
+                    participant=job.participant.address,
+                    domain=job.domain,
+                    task_id=job.task_id,
+                    trial=job.trial,
+                    results=self._evaluations[job],
+                )
+                for job in jobs
+            ],
+        )
+
+    async def _over(
+        self, scope: Scope, run_id: str, addresses: Sequence[str]
+    ) -> tuple[Evaluation, ...]:
+        """Evaluate the calls to these participants in all trials as one trace."""
+        trace_id = "/".join([run_id, *addresses])
+        steps = [step for address in addresses for step in self._agent_steps.get(address, [])]
+        steps.sort(key=lambda step: step.step_id)
+        trace = Trace(
+            trace_id=trace_id,
+            steps=tuple(step.model_copy(update={"trace_id": trace_id}) for step in steps),
+        )
+        return await self._evaluators.run(EvaluationContext(trace=trace, scope=scope))
+
+
+def report_of(
+    manifest: RunManifest,
+    rows: tuple[TrialRow, ...],
+    *,
+    status: ReportStatus,
+    warnings: Iterable[str] = (),
+    teams: tuple[TeamRow, ...] = (),
+    evaluations: tuple[TrialEvaluations, ...] = (),
+) -> EvaluationReport:
+    """Build a report from the rows of trials in the plan's order.
+
+    Args:
+        manifest: What the run was begun with.
+        rows: Its trials that ended.
+        status: How it ended.
+        warnings: Those that do not follow from plan and trials.
+        teams: How the participants' teams coordinate.
+        evaluations: What the evaluators found.
+    """
+    plan = manifest.plan
+    made = tables(rows, plan, manifest.data, manifest.references)
+    return EvaluationReport(
+        run_id=manifest.run_id,
+        status=status,
+        request=manifest.request,
+        plan=plan,
+        created_at=manifest.created_at,
+        versions=manifest.versions,
+        warnings=(
+            *plan.warnings,
+            *warnings,
+            *_gaps(plan, rows, manifest.data),
+            *_unhealthy(rows),
+            *_uneven(made["summary"]),
+            *_ended_by_agents(rows),
+        ),
+        **made,
+        headlines=headline_rows(rows, plan, manifest.headlines),
+        trials=rows,
+        teams=teams,
+        evaluations=evaluations,
+    )
+
+
+def _is_answer(step: InteractionStep) -> bool:
+    observed = step.provenance is Provenance.OBSERVED
+    return observed and step.name == COMPLETION and step.error is None
+
+
+def _gaps(
+    plan: EvaluationPlan, rows: Sequence[TrialRow], origins: Mapping[str, DataOrigin]
+) -> list[str]:
+    """Warn of a scripted user, and of trials without a score."""
+    warnings = []
+    if any(row.user == SCRIPTED_USER and origins[row.domain].simulates_user for row in rows):
+        warnings.append(
+            "the user was scripted: it can answer, confirm and follow simple conditions of its "
+            "task, and cannot bargain, insist or judge; these scores do not compare with published "
+            "ones, which are made with a language-model user"
+        )
+    total = plan.total_trials
+    if len(rows) < total:
+        warnings.append(f"{total - len(rows)} of {total} trials not played")
+    for status, consequence in _WITHOUT.items():
+        missing = [row for row in rows if row.status == status]
+        if missing:
+            reason, count = next(iter(failed_reasons(missing).items()))
+            trials = "1 trial is" if len(missing) == 1 else f"{len(missing)} trials are"
+            warnings.append(f"{trials} {status}{consequence}; {count} by: {reason}")
+    return warnings
+
+
+def _unhealthy(trials: Sequence[TrialRow]) -> list[str]:
+    """Warn of participants that hardly speak the wire.
+
+    Their trials are scored, as the rules demand, but a broken agent often passes tasks in which
+    nothing should be done: such a score says little.
+    """
+    warnings = []
+    for participant in dict.fromkeys(trial.participant for trial in trials):
+        scored = [t for t in trials if t.participant == participant and t.status == "scored"]
+        # An agent that ended a trial by an error of its own has a warning of its own.
+        mute = sum(t.termination == "agent_error" and t.fault is None for t in scored)
+        garbled = [trial for trial in scored if trial.format_repairs >= trial.turns > 0]
+        kinds = counted(total_kinds(garbled))
+        for count, what in (
+            (mute, "ended because the agent sent nothing that can be played"),
+            (len(garbled), f"needed repairs in every reply{f' ({kinds})' if kinds else ''}"),
+        ):
+            if scored and count >= UNHEALTHY_SHARE * len(scored):
+                warnings.append(f"{participant}: {count} of {len(scored)} scored trials {what}")
+    return warnings
+
+
+def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
+    """Warn where pass^k rests on fewer tasks than pass^1, so that the two do not compare."""
+    return [
+        f"{row.participant} in {row.domain}: pass^{k} rests on {tasks} of {row.tasks_by_k['1']} "
+        "scored tasks, for the others have too few scored trials"
+        for row in summary
+        for k, tasks in row.tasks_by_k.items()
+        if tasks < row.tasks_by_k["1"]
+    ][:MOST_WARNED]
+
+
+def _ended_by_agents(trials: Sequence[TrialRow]) -> list[str]:
+    """Warn where agents ended trials themselves, with the most frequent reason."""
+    warnings = []
+    for group in dict.fromkeys((t.participant, t.domain) for t in trials):
+        mine = [t for t in trials if (t.participant, t.domain) == group]
+        reasons = by_frequency(
+            t.reason for t in mine if t.fault == "agent" and t.reason is not None
+        )
+        if reasons:
+            reason, count = next(iter(reasons.items()))
+            warnings.append(
+                f"{' in '.join(group)}: {sum(reasons.values())} of {len(mine)} trials were ended by "
+                f"an error of the agent and are scored 0; {count} by: {reason}"
+            )
+    return warnings
