@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -19,7 +20,8 @@ _COULD_BE_KEY: Final = re.compile(
     r"|(?=[\w\-./+=]*\d)[\w\-./+=]{24,}"
 )
 _READ_CHARS: Final = 2000
-_KEY_NAMES: Final = "(?:key|token|secret|passw|authorization)"
+_NAMES: Final = ("key", "token", "secret", "passw", "authorization")
+_KEY_NAMES: Final = f"(?:{'|'.join(_NAMES)})"
 _KEY_IN_JSON: Final = re.compile(
     rf'("[^"\n]{{0,60}}{_KEY_NAMES}[^"\n]{{0,60}}"\s*:\s*)"(?:[^"\\]|\\.)*"', re.IGNORECASE
 )
@@ -28,6 +30,18 @@ _MAY_HAVE_KEY_IN_JSON: Final = re.compile(rf'{_KEY_NAMES}[^"\n]{{0,200}}"\s*:\s*
 folding may make a text longer."""
 _BARE_KEY: Final = re.compile(r"\b(?:sk|pk)-[\w\-]{16,}|(?i:\bbearer\s+)[^\s'\",]{12,}")
 _BARE_KEY_SIGNS: Final = ("sk-", "pk-", "bearer")
+_SIGNS_IN_JSON: Final = tuple(
+    re.compile(sign)
+    for sign in (
+        # In JSON a quotation mark of a text has a backslash before it, and that of a field none.
+        *(rf'{name}[^"]{{0,1300}}\\"(?:\s|\\[a-z0-9]+)*:' for name in _NAMES),
+        r"sk-[\w\-]{16}",
+        r"pk-[\w\-]{16}",
+        "bearer",
+    )
+)
+"""One of them is in the folded JSON of every text that `redact_keys` changes. One expression for
+each beginning: those are found fifteen times as fast as alternatives."""
 
 
 class Redactor:
@@ -61,6 +75,14 @@ class Redactor:
         for secret in self._known:
             text = text.replace(secret, self._mask)
         return text
+
+    def may_change(self, data: str) -> bool:
+        """Tell whether JSON may hold a text that `text` changes; much faster than going through it."""
+        known = (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in self._known)
+        if any(secret in data for secret in known):
+            return True
+        folded = data.casefold()
+        return any(sign.search(folded) for sign in _SIGNS_IN_JSON)
 
 
 def redact_keys(text: str) -> str:

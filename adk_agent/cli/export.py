@@ -11,8 +11,8 @@ from adk_agent.cli.edge import OK
 from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.core.settings import Settings, variables
-from adk_agent.core.veil import Veil
 from adk_agent.present.exports.formats import exporter_of
 from adk_agent.present.exports.output import Output, write_outputs
 from adk_agent.present.exports.played import open_run
@@ -53,7 +53,7 @@ def execute(parsed: argparse.Namespace) -> int:
     run_id = run_of(parsed, results_dir)
     settings = Settings.load()
     exporter = exporter_of(parsed.to, open_benchmarks(variables))
-    run = open_run(results_dir, run_id, veil=Veil(settings.secrets()))
+    run = open_run(results_dir, run_id, redactor=ModelRedactor(settings.secrets()))
     export = exporter(run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials

@@ -18,11 +18,10 @@ from pydantic import SecretStr
 
 from adk_agent.core.answer_cache import AnswerCache, key_of
 from adk_agent.core.errors import ModelError
-from adk_agent.core.masking import without_credentials
 from adk_agent.core.settings import Settings, keep_litellm_offline
 from tau_bridge.completion import CompletionResult
 from tau_bridge.messages import ToolCall
-from tau_bridge.redaction import redact_error
+from tau_bridge.redaction import redact_error, redact_url
 
 if TYPE_CHECKING:
     from tau_bridge.completion import ToolSchema
@@ -63,7 +62,7 @@ class ModelSpec:
     @property
     def label(self) -> str:
         """The model and where it answers, without anything secret."""
-        where = "" if self.base_url is None else f" at {without_credentials(self.base_url)}"
+        where = "" if self.base_url is None else f" at {redact_url(self.base_url)}"
         return f"{self.name}{where}"
 
 
@@ -152,7 +151,7 @@ class LiteLlmCompletion:
         base_url = self.spec.base_url
         return {
             "model": self.spec.litellm_name,
-            "base_url": None if base_url is None else without_credentials(base_url),
+            "base_url": None if base_url is None else redact_url(base_url),
             "arguments": {k: v for k, v in arguments.items() if k not in _NOT_ASKED},
             "messages": [dict(message) for message in messages],
             "tools": [dict(tool) for tool in tools],
@@ -221,7 +220,7 @@ class LiteLlmCompletion:
         if self.spec.api_key is not None:
             text = text.replace(self.spec.api_key.get_secret_value(), "***")
         url = self.spec.base_url
-        where = "its provider" if url is None else without_credentials(url)
+        where = "its provider" if url is None else redact_url(url)
         return (
             f"the language model {self.spec.name!r} at {where} could not be called ({text[:300]}): "
             "check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL and AGENTBEATS_LLM_MODEL, "

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
-from adk_agent.core.masking import without_keys
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import LiteLlmCompletion
 from adk_agent.core.plan import BUILTIN_PREFIX, NEEDS_GOLD, EvaluationPlan
@@ -41,6 +40,7 @@ from tau_bridge.benchmark import TaskRef
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
+from tau_bridge.redaction import redact_keys
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tool_server import ToolServer
 
@@ -100,7 +100,7 @@ async def evaluate(
     """
     manifest = RunManifest(
         run_id=run_id or deps.new_run_id(),
-        request=without_keys(request),
+        request=redact_keys(request),
         plan=plan,
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),

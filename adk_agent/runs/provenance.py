@@ -61,6 +61,7 @@ def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Doma
                     component=each.component,
                     cases=dict(each.cases),
                     higher_is_better=each.higher_is_better,
+                    passed_only=each.passed_only,
                 )
                 for each in others
             ),

@@ -10,7 +10,7 @@ from typing import Any
 
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.plan import Participant
-from adk_agent.core.veil import Veil
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, TrialKey, TrialRow
 from adk_agent.runs.results import results_so_far
@@ -35,14 +35,14 @@ class PlayedRun:
         report: Its report, or one of the trials that ended so far.
         keys: By which its trials are found on disk, where nothing was masked; as in the report.
         stored: The trials on disk.
-        veil: Has masked manifest and report, and masks the trials.
+        redactor: Has masked manifest and report, and masks the trials.
     """
 
     manifest: RunManifest
     report: EvaluationReport
     keys: tuple[TrialKey, ...]
     stored: StoredTrials
-    veil: Veil = field(default_factory=Veil)
+    redactor: ModelRedactor = field(default_factory=ModelRedactor)
 
     def parts(self) -> list[Part]:
         """Every participant and domain of which a trial ended, in the plan's order."""
@@ -114,10 +114,10 @@ class PlayedRun:
             if part is None or (row.participant, row.domain) == (part[0].address, part[1])
         }
         for record in self.stored.records(wanted):
-            yield self.veil.model(record.model_copy(update={"evaluations": ()}))
+            yield self.redactor.model(record.model_copy(update={"evaluations": ()}))
 
 
-def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
+def open_run(results_dir: Path, run_id: str, *, redactor: ModelRedactor) -> PlayedRun:
     """A run on disk, as far as it came.
 
     Raises:
@@ -138,9 +138,9 @@ def open_run(results_dir: Path, run_id: str, *, veil: Veil) -> PlayedRun:
             "them again"
         )
     return PlayedRun(
-        manifest=veil.model(load_manifest(results_dir, run_id)),
-        report=veil.model(report),
+        manifest=redactor.model(load_manifest(results_dir, run_id)),
+        report=redactor.model(report),
         keys=keys,
         stored=stored,
-        veil=veil,
+        redactor=redactor,
     )

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from adk_agent.core.errors import StorageError
 from adk_agent.core.files import write_whole
-from adk_agent.core.veil import Veil
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.present.page.document import render
 from adk_agent.present.page.gathered import Gathered, gather
 from adk_agent.present.page.lookup import Lookup
@@ -42,14 +42,14 @@ def write_page(
         RequestError: There is no such run, or `out` is one of a run's own files.
         StorageError: It has no results, or they cannot be read, or the page cannot be written.
     """
-    _, unveiled = results_so_far(results_dir, run_id)
-    veil = Veil(secrets)
-    report = veil.model(unveiled)
+    _, unredacted = results_so_far(results_dir, run_id)
+    redactor = ModelRedactor(secrets)
+    report = redactor.model(unredacted)
     directory = results_dir / run_id
     has_manifest = (directory / MANIFEST).exists()
-    manifest = veil.model(load_manifest(results_dir, run_id)) if has_manifest else None
+    manifest = redactor.model(load_manifest(results_dir, run_id)) if has_manifest else None
     lookup = Lookup(benchmarks=benchmarks)
-    page = render(report, _gathered(results_dir, report, veil, lookup), manifest, lookup)
+    page = render(report, _gathered(results_dir, report, redactor, lookup), manifest, lookup)
     path = _target(out, directory)
     try:
         write_whole(path, page)
@@ -68,9 +68,11 @@ def _target(out: Path | None, directory: Path) -> Path:
     return out
 
 
-def _gathered(results_dir: Path, report: EvaluationReport, veil: Veil, lookup: Lookup) -> Gathered:
+def _gathered(
+    results_dir: Path, report: EvaluationReport, redactor: ModelRedactor, lookup: Lookup
+) -> Gathered:
     """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
     if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
     keys = [row.key for row in report.trials]
-    return gather(map(veil.model, iter_trials(results_dir, report.run_id)), keys, lookup)
+    return gather(map(redactor.model, iter_trials(results_dir, report.run_id)), keys, lookup)

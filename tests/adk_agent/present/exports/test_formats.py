@@ -3,7 +3,7 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.veil import Veil
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.present.exports.formats import exporter_of, exporters
 from adk_agent.present.exports.played import open_run
 from tau_bridge.benchmark import BenchmarkExport, ExportedFile, NoOptions
@@ -43,7 +43,7 @@ class Told(Questions):
 def test_a_benchmarks_own_format_is_made_with_the_options_of_the_run(stored, benchmarks):
     said = {"role": "user", "content": "Hello."}
     folder = stored(trial(messages=(said,)), options={"strict": True, "other": 1})
-    run = open_run(folder, "run-1", veil=Veil())
+    run = open_run(folder, "run-1", redactor=ModelRedactor())
     export = exporter_of("told", Benchmarks([*benchmarks.all, Told()]))(run)
     [output] = export.outputs
     assert (output.name, export.notes) == ("told.txt", ("all of it",))
@@ -52,7 +52,7 @@ def test_a_benchmarks_own_format_is_made_with_the_options_of_the_run(stored, ben
 
 def test_files_of_several_agents_are_told_apart_by_their_labels(stored):
     folder = stored(trial(), trial(participant="builtin:oracle"))
-    run = open_run(folder, "run-1", veil=Veil())
+    run = open_run(folder, "run-1", redactor=ModelRedactor())
     export = exporter_of("told", Benchmarks([Told()]))(run)
     assert [each.name for each in export.outputs] == [
         "told-builtin-null.txt",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_agent.core.escaping import escape_controls
-from adk_agent.core.veil import Veil
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.present.exports.played import open_run
 from adk_agent.present.exports.table import inert, to_csv
 from adk_agent.runs.store import load_trials
@@ -90,7 +90,7 @@ def test_a_component_of_another_benchmark_has_a_column_after_those_of_the_bundle
             return (DomainInfo(name="questions", components=("ANSWER", "SAFETY")),)
 
     folder = stored(trial(reward_breakdown={"DB": 1.0, "GONE": 0.0}))
-    run = open_run(folder, "run-1", veil=Veil())
+    run = open_run(folder, "run-1", redactor=ModelRedactor())
     [output] = to_csv(run, Benchmarks([*benchmarks.all, Careful()])).outputs
     header, row = csv.reader(io.StringIO("".join(output.chunks), newline=""))
     known = described_columns()
@@ -106,7 +106,7 @@ def test_components_that_differ_in_case_share_a_column_and_keep_their_values(sto
             return (DomainInfo(name="questions", components=("db",)),)
 
     folder = stored(trial(), trial("sum", domain="questions", reward_breakdown={"db": 0.5}))
-    run = open_run(folder, "run-1", veil=Veil())
+    run = open_run(folder, "run-1", redactor=ModelRedactor())
     [output] = to_csv(run, Benchmarks([*benchmarks.all, Lower()])).outputs
     rows = csv.DictReader(io.StringIO("".join(output.chunks), newline=""))
     assert [row["reward_db"] for row in rows] == ["1.0", "0.5"]
