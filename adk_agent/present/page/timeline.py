@@ -44,6 +44,15 @@ def timeline(trace: Trace) -> dict[str, Any]:
     }
 
 
+def without_conversation(trace: Trace) -> Trace:
+    """Return a trace without the texts that the conversation has already, most of all that it holds."""
+    untold = {"request_text": None, "response_text": None}
+    steps = (
+        step.model_copy(update=untold) if _in_conversation(step) else step for step in trace.steps
+    )
+    return trace.model_copy(update={"steps": tuple(steps)})
+
+
 _Span = tuple[datetime, datetime]
 
 

@@ -13,6 +13,7 @@ from adk_agent.core.redaction import ModelRedactor
 from adk_agent.present.page.document import render
 from adk_agent.present.page.gathered import Gathered, gather
 from adk_agent.present.page.lookup import Lookup
+from adk_agent.present.page.timeline import without_conversation
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import MANIFEST, TRIALS, iter_trials, load_manifest, refuse_own_file
@@ -75,4 +76,9 @@ def _gathered(
     if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
     keys = [row.key for row in report.trials]
-    return gather(map(redactor.model, iter_trials(results_dir, report.run_id)), keys, lookup)
+    # What the page does not show need not be searched for secrets.
+    records = (
+        redactor.model(each.model_copy(update={"trace": without_conversation(each.trace)}))
+        for each in iter_trials(results_dir, report.run_id)
+    )
+    return gather(records, keys, lookup)
