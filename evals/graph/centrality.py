@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from evals.graph.matrices import Floats, Ints
 from evals.graph.metric import Computed, PerAgent, Undefined
-from evals.graph.sweep import Floats, Ints
 from evals.graph.view import GraphMetric, GraphView
 
 _DAMPING = 0.85
 _TOLERANCE = 1e-12
 _MAX_ROUNDS = 300
-_MAX_ARC_VISITS = 20_000_000
+_MAX_EDGE_VISITS = 20_000_000
 _MAX_DENSE = 500
-"""Agents up to which all eigenvectors are computed if the iteration for the one is too slow."""
+"""Up to this many agents all eigenvectors are computed, which always succeeds."""
 
 
 class Degree(GraphMetric):
@@ -167,13 +167,12 @@ def _highest(graph: GraphView, values: Floats) -> PerAgent:
 
 
 def _leading_vector(graph: GraphView, members: list[int]) -> Floats | None:
-    """The positive eigenvector of the component's projection; None: no convergence."""
+    """Return the positive eigenvector of the component's projection; None: no convergence."""
     place = {agent: at for at, agent in enumerate(members)}
     pairs = [(place[a], place[b]) for a in members for b in graph.neighbours[a]]
     rows, columns = np.array(pairs, dtype=np.int64).T
-    vector = _power_iteration(rows, columns, len(members))
-    if vector is not None or len(members) > _MAX_DENSE:
-        return vector
+    if len(members) > _MAX_DENSE:
+        return _power_iteration(rows, columns, len(members))
     matrix = np.zeros((len(members), len(members)))
     matrix[rows, columns] = 1
     # eigh sorts by eigenvalue; the last vector is that of Perron, up to its sign.
@@ -181,9 +180,9 @@ def _leading_vector(graph: GraphView, members: list[int]) -> Floats | None:
 
 
 def _power_iteration(rows: Ints, columns: Ints, size: int) -> Floats | None:
-    """By A + half its norm, not A: on a tree that would swing between two vectors for ever."""
+    """Iterate A + half its norm; A alone would swing between two vectors for ever on a tree."""
     vector: Floats = np.full(size, size**-0.5)
-    for _ in range(min(_MAX_ROUNDS, _MAX_ARC_VISITS // len(rows))):
+    for _ in range(min(_MAX_ROUNDS, _MAX_EDGE_VISITS // len(rows))):
         before = vector
         after = np.bincount(rows, before[columns], minlength=size)
         vector = after + before * float(np.linalg.norm(after)) / 2

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from evals.graph.matrices import Floats, Ints
 from evals.graph.metric import Computed, Undefined
-from evals.graph.sweep import Floats, Ints
 from evals.graph.view import GraphMetric, GraphView, settled
 
 

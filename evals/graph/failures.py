@@ -19,9 +19,9 @@ from pydantic import JsonValue
 
 from evals.graph.handoffs import UNKNOWN_ARGUMENTS
 from evals.graph.interactions import Call, Interactions
+from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Detailed, Metric, PerAgent, Undefined
 from evals.graph.nesting import callers_steps_of
-from evals.graph.once import once
 from evals.graph.recovery import recovered_calls
 from evals.graph.repeats import inner_steps
 
@@ -41,7 +41,7 @@ class Failures:
     unknown: tuple[Call, ...]
 
 
-@once
+@memoize
 def failures_of(team: Interactions) -> Failures:
     """What became of each failed call."""
     failed = tuple(call for call in inner_steps(team) if call.failed)
@@ -60,14 +60,14 @@ def failures_of(team: Interactions) -> Failures:
     )
 
 
-@once
+@memoize
 def failed_members(team: Interactions) -> tuple[str, ...]:
     """The members that received calls of agents, all of which failed; in alphabetical order."""
     received, failed = _received(team)
     return tuple(member for member in sorted(received) if failed[member] == received[member])
 
 
-@once
+@memoize
 def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
     """How many calls of agents each member received, and how many of those failed."""
     received = Counter([call.callee for call in team.agent_calls])

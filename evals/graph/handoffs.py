@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 
 from evals.graph.interactions import Call, Interactions
+from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Detailed, Metric, Undefined
 from evals.graph.nesting import nesting_of
-from evals.graph.once import once
 from evals.graph.repeats import Repeats, repeats_of
 
 EMPTY = "empty: no call between two agents"
 UNKNOWN_ARGUMENTS = "unknown arguments: no call says what was asked for"
 
 
-@once
+@memoize
 def reversals_of(team: Interactions) -> tuple[Call, ...]:
     """The calls between two agents that go the way back of the call right before, in order."""
     return tuple(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from evals.graph.matrices import Floats
 from evals.graph.metric import Computed
-from evals.graph.sweep import Floats
 from evals.graph.view import GraphMetric, GraphView, settled
 
 

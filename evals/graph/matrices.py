@@ -1,7 +1,7 @@
-"""Shortest paths of many small graphs at once, as matrices.
+"""Shortest paths of small graphs, by multiplying their matrices; of a hundred graphs in one call.
 
-Where `sweep` takes time for each level of one large graph, this multiplies the matrices of a
-hundred graphs in one call: up to ten times faster at 50 nodes, hopeless at a thousand.
+The time grows with the fourth power of the nodes in the worst case, a chain: up to 50 nodes this is
+faster than networkx (docs/decisions/0008-own-sweeps-beside-networkx.md).
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evals.graph.sweep import Distances, Floats
-
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Distances = npt.NDArray[np.int16]
 Flags = npt.NDArray[np.bool_]
 
 
 def distances(present: Flags) -> Distances:
-    """Lengths of the shortest paths, [graph, from, to]; -1 where there is none.
+    """Return the lengths of the shortest paths, [graph, from, to]; -1 where there is none.
 
     Args:
-        present: Whether there is an arc, [graph, from, to].
+        present: Whether there is an edge, [graph, from, to].
     """
     step = present.astype(np.float32)
     found = np.full(present.shape, -1, dtype=np.int16)
@@ -33,10 +34,10 @@ def distances(present: Flags) -> Distances:
 
 
 def betweenness(present: Flags) -> Floats:
-    """For each node, the sum over ordered pairs of others of the share of shortest paths by it.
+    """Sum, for each node, the share of shortest paths through it over all ordered pairs of others.
 
     Args:
-        present: Whether there is an arc, [graph, from, to]; symmetric, and with some 50 nodes at
+        present: Whether there is an edge, [graph, from, to]; symmetric, and with some 50 nodes at
             most, so that the number of shortest paths stays far below what a float can hold.
 
     Returns:
@@ -45,7 +46,7 @@ def betweenness(present: Flags) -> Floats:
     near = present.astype(np.float64)
     paths, levels = _path_counts(near, _identities(present))
     inverse = 1 / np.maximum(paths, 1)
-    # What is passed on to each node, for each of the shortest paths to it.
+    # The accumulation of Brandes 2001: what each node passes on, for each shortest path to it.
     share = np.zeros(present.shape)
     for level, nearer in zip(levels[::-1], levels[-2::-1], strict=False):
         front = share + inverse
@@ -57,7 +58,7 @@ def betweenness(present: Flags) -> Floats:
 
 
 def _path_counts(near: Floats, sources: Flags) -> tuple[Floats, list[Flags]]:
-    """How many shortest paths there are, and which pairs are 1, 2, 3 ... arcs apart."""
+    """Count the shortest paths, and tell which pairs are 1, 2, 3 ... edges apart."""
     paths = sources.astype(np.float64)
     unseen = ~sources
     front = paths

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from operator import lt
 
 from evals.graph.interactions import Call, Interactions
-from evals.graph.once import once
+from evals.graph.memoize import memoize
 from evals.graph.repeats import Asked, asked_by
 
 NOBODY = -1
 """Stands above the steps without a parent."""
 
 
-@once
+@memoize
 def parents_of(team: Interactions) -> Sequence[int]:
     """The index of each step's parent, or `NOBODY`."""
     return [NOBODY if step.parent is None else step.parent for step in team.steps]
 
 
-@once
+@memoize
 def top_down(team: Interactions) -> Sequence[int]:
     """The indices of all steps, each behind that of its parent."""
     if all(map(lt, parents_of(team), range(len(team.steps)))):
@@ -33,7 +33,7 @@ def top_down(team: Interactions) -> Sequence[int]:
     return order
 
 
-@once
+@memoize
 def callers_steps_of(team: Interactions) -> Sequence[int | None]:
     """For each step the index of the one in whose course its caller made it; None if not visible.
 
@@ -67,7 +67,7 @@ class Nesting:
     """Calls that ask an agent what a call above them asks it already, in order."""
 
 
-@once
+@memoize
 def nesting_of(team: Interactions) -> Nesting:
     """How the calls between agents lie within each other."""
     parents = parents_of(team)
@@ -106,7 +106,7 @@ def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[i
     return found
 
 
-@once
+@memoize
 def spans_of(team: Interactions) -> tuple[Sequence[int], Sequence[int]]:
     """Of each step its number, and the first behind those below it, counted depth first."""
     parents, order = parents_of(team), top_down(team)

@@ -10,8 +10,8 @@ from abc import abstractmethod
 
 import numpy as np
 
+from evals.graph.matrices import Ints
 from evals.graph.metric import Computed, Detailed
-from evals.graph.sweep import Ints
 from evals.graph.view import GraphMetric, GraphView, settled
 
 

@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections import defaultdict
 
 from evals.graph.interactions import Call, Interactions
+from evals.graph.memoize import memoize
 from evals.graph.nesting import spans_of
-from evals.graph.once import once
 from evals.graph.repeats import Asked, asked_by, inner_steps
 
 
-@once
+@memoize
 def recovered_calls(team: Interactions) -> tuple[Call, ...]:
     """The failed calls that a later call made good, in order.
 

@@ -11,20 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.graph.interactions import Call, Interactions
-from evals.graph.once import once
+from evals.graph.memoize import memoize
 from evals.trace import CallType
 
 Asked = int
 """What a call asks of whom, as a number: equal for two steps of a trace that ask the same."""
 
 
-@once
+@memoize
 def inner_steps(team: Interactions) -> tuple[Call, ...]:
     """The calls that agents made, to agents and to tools, in order."""
     return tuple(step for step in team.steps if not step.from_outside)
 
 
-@once
+@memoize
 def asked_by(team: Interactions) -> Sequence[Asked | None]:
     """For each step what it asks of whom; None where that is unknown."""
     agent, tool = CallType.AGENT, CallType.TOOL
@@ -64,7 +64,7 @@ class Repeats:
     unknown: int
 
 
-@once
+@memoize
 def repeats_of(team: Interactions) -> Repeats:
     """The repeats among a team's calls."""
     asked = asked_by(team)

@@ -13,7 +13,7 @@ such a turn alone is not among the random ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -21,11 +21,9 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from evals.graph import matrices
-from evals.graph.communities import communities, modularity
 from evals.graph.interactions import Interactions
-from evals.graph.matrices import Flags
-from evals.graph.sweep import Distances, Floats
-from evals.graph.view import GraphView
+from evals.graph.matrices import Distances, Flags, Floats
+from evals.graph.view import MATRIX_AGENTS, GraphView
 
 SAMPLES = 100
 SAMPLES_OF_MANY = 50
@@ -33,7 +31,7 @@ SAMPLES_OF_MANY = 50
 in long thin teams with the fourth."""
 MANY_AGENTS = 30
 SEED = 20_240_614
-MAX_AGENTS = 50
+MAX_AGENTS = MATRIX_AGENTS
 _ROUNDS = 10
 """Trades of each agent. From about five on the means of the metrics stay where they are."""
 
@@ -47,44 +45,40 @@ class Percentile(BaseModel):
     """Share of the random graphs whose value is at most the observed one, 0 to 1."""
     observed: float | None = None
     mean: float | None = None
-    """Of the random graphs."""
+    """Mean over the random graphs."""
     samples: int = 0
     reason: str | None = None
-    """Why there is no percentile; None where there is."""
+    """Why there is no percentile; None where there is one."""
 
 
 def percentiles(
-    team: Interactions,
-    names: Iterable[str] | None = None,
-    *,
-    samples: int | None = None,
-    seed: int = SEED,
+    team: Interactions, *, samples: int | None = None, seed: int = SEED
 ) -> dict[str, Percentile]:
-    """Percentiles of some metrics among random graphs with the degrees of the team's.
+    """Compare a team with random graphs of the same degrees, by each of the metrics in `NAMES`.
 
     Args:
         team: Whose calls to compare.
-        names: Of the metrics; by default NAMES. Any other has no percentile, with a reason.
         samples: How many random graphs, at least 1; by default SAMPLES, and SAMPLES_OF_MANY
             where there are more than MANY_AGENTS.
         seed: The same gives the same random graphs.
 
     Returns:
-        By name, in the order of `names`; without a percentile, with the reason, where the degrees
+        Percentiles by the name of the metric; without a value, with the reason, where the degrees
         leave no other graph, or the graph is too large.
     """
-    wanted = tuple(NAMES if names is None else names)
     reason = _not_comparable(team)
     if reason is not None:
-        return {name: Percentile(value=None, reason=reason) for name in wanted}
-    present, calls = _matrices(GraphView.of(team))
+        return {name: Percentile(value=None, reason=reason) for name in NAMES}
+    graph = GraphView.of(team)
+    present, calls = graph.present, np.zeros(graph.present.shape)
+    calls[graph.callers, graph.callees] = graph.calls
     if not _can_trade(present):
         reason = "no other graph: trades of callees between agents cannot change this one"
-        return {name: Percentile(value=None, reason=reason) for name in wanted}
-    count = samples or (SAMPLES if len(present) <= MANY_AGENTS else SAMPLES_OF_MANY)
+        return {name: Percentile(value=None, reason=reason) for name in NAMES}
+    count = samples or (SAMPLES if graph.size <= MANY_AGENTS else SAMPLES_OF_MANY)
     random = _rewired(present, calls, count, np.random.default_rng(seed))
     observed = _Stack(present[None], calls[None])
-    return {name: _percentile(name, observed, random) for name in wanted}
+    return {name: _percentile(name, observed, random) for name in NAMES}
 
 
 def _not_comparable(team: Interactions) -> str | None:
@@ -95,14 +89,12 @@ def _not_comparable(team: Interactions) -> str | None:
 
 
 def _percentile(name: str, observed: _Stack, random: _Stack) -> Percentile:
-    if name in _FIXED:
-        return Percentile(value=None, reason=_FIXED[name])
-    measure = _MEASURES.get(name)
-    if measure is None:
-        return Percentile(value=None, reason=f"not compared with random graphs; those are: {NAMES}")
+    if name == _DENSITY:
+        reason = "fixed: all graphs of the same size and number of connections have this density"
+        return Percentile(value=None, reason=reason)
     # Rounded, so that equal graphs have equal values whatever the order of summation.
-    value = float(np.round(measure(observed), 12)[0])
-    values = np.round(measure(random), 12)
+    value = float(np.round(_MEASURES[name](observed), 12)[0])
+    values = np.round(_MEASURES[name](random), 12)
     return Percentile(
         value=float((values <= value).mean()),
         observed=value,
@@ -159,10 +151,6 @@ def _average_path_length(stack: _Stack) -> Floats:
     return np.asarray(total / reached.sum(axis=(1, 2)))
 
 
-def _reachable_fraction(stack: _Stack) -> Floats:
-    return np.asarray((stack.distances > 0).sum(axis=(1, 2)) / (stack.size * (stack.size - 1)))
-
-
 def _global_efficiency(stack: _Stack) -> Floats:
     inverse = np.where(stack.distances > 0, 1 / np.maximum(stack.distances, 1), 0.0)
     return np.asarray(inverse.sum(axis=(1, 2)) / (stack.size * (stack.size - 1)))
@@ -179,56 +167,22 @@ def _weighted_reciprocity(stack: _Stack) -> Floats:
     return np.asarray(matched / stack.calls.sum(axis=(1, 2)))
 
 
-def _modularity(stack: _Stack) -> Floats:
-    return np.array([_modularity_of_one(calls) for calls in stack.calls])
-
-
-def _modularity_of_one(calls: Floats) -> float:
-    callers, callees = np.nonzero(calls)
-    pairs = zip(callers.tolist(), callees.tolist(), strict=True)
-    weights = dict(zip(pairs, map(int, calls[callers, callees].tolist()), strict=True))
-    return modularity(communities(len(calls), weights), weights)
-
-
 _MEASURES: dict[str, Callable[[_Stack], Floats]] = {
     "degree_centralization": _degree_centralization,
     "betweenness_centralization": _betweenness_centralization,
     "clustering_coefficient": _clustering_coefficient,
     "average_path_length": _average_path_length,
-    "reachable_fraction": _reachable_fraction,
     "global_efficiency": _global_efficiency,
     "hierarchy": _hierarchy,
     "weighted_reciprocity": _weighted_reciprocity,
-    "modularity": _modularity,
 }
-_FIXED = {
-    "density": "fixed: all graphs of the same size and number of connections have this density",
-    "degree": "fixed: the random graphs have the same degrees",
-    "out_degree_centralization": "fixed: the random graphs have the same degrees",
-}
-NAMES = (
-    "density",
-    "degree_centralization",
-    "betweenness_centralization",
-    "clustering_coefficient",
-    "average_path_length",
-    "global_efficiency",
-    "hierarchy",
-    "weighted_reciprocity",
-)
-"""What is compared by default. Modularity takes far longer and is compared when it is named."""
-
-
-def _matrices(graph: GraphView) -> tuple[Flags, Floats]:
-    present = np.zeros((graph.size, graph.size), dtype=bool)
-    calls = np.zeros((graph.size, graph.size))
-    present[graph.callers, graph.callees] = True
-    calls[graph.callers, graph.callees] = graph.calls
-    return present, calls
+_DENSITY = "density"
+NAMES = (_DENSITY, *_MEASURES)
+"""The metrics that are compared."""
 
 
 def _can_trade(present: Flags) -> bool:
-    """Whether two agents each have a callee that the other lacks, and is not."""
+    """Check whether two agents each have a callee that the other lacks, and is not."""
     one = present.astype(np.float64)
     # Callees of i that j lacks, and that are not j itself.
     only = one @ (1 - one).T - one
@@ -260,7 +214,7 @@ def _trade_all(stack: Flags, order: npt.NDArray[np.int64], random: np.random.Gen
 
 
 def _drawn(pot: Flags, count: npt.NDArray[np.int64], random: np.random.Generator) -> Flags:
-    """`count` places of each row of `pot`, chosen at random."""
+    """Choose `count` places of each row of `pot` at random."""
     keys = np.where(pot, random.random(pot.shape, dtype=np.float64), 2.0)
     ordered = np.sort(keys, axis=2)
     last = np.minimum(count, pot.shape[2] - 1)[..., None]
@@ -269,7 +223,7 @@ def _drawn(pot: Flags, count: npt.NDArray[np.int64], random: np.random.Generator
 
 
 def _with_calls(stack: Flags, calls: Floats, random: np.random.Generator) -> Floats:
-    """The numbers of calls of each caller, on its callees in random order."""
+    """Distribute the numbers of calls of each caller over its callees in random order."""
     size = len(calls)
     counts = -np.sort(-calls, axis=1)  # of each caller: as many above 0 as it has callees
     order = np.argsort(np.where(stack, random.random(stack.shape), 2.0), axis=2)

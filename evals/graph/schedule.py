@@ -13,9 +13,9 @@ from fractions import Fraction
 from itertools import chain
 
 from evals.graph.interactions import Interactions
+from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Metric, PerAgent, Undefined
 from evals.graph.nesting import NOBODY, parents_of, top_down
-from evals.graph.once import once
 from evals.trace import CallType
 
 NO_TIMES = "no times: no step has a start and an end"
@@ -44,7 +44,7 @@ class Schedule:
         return self.end - self.begin
 
 
-@once
+@memoize
 def schedule_of(team: Interactions) -> Schedule | None:
     """The schedule of a team; None where no step has times."""
     count, parents = len(team.steps), parents_of(team)
@@ -101,7 +101,7 @@ def covered_us(schedule: Schedule, owned: Iterable[tuple[int, int]], owners: int
     return covered
 
 
-@once
+@memoize
 def critical_path_us(team: Interactions) -> Counter[str]:
     """Microseconds on the critical path by callee.
 
@@ -156,7 +156,7 @@ def _going_back(siblings: Iterable[int], reached: int, schedule: Schedule) -> li
     return chosen
 
 
-@once
+@memoize
 def names_on_path(team: Interactions) -> list[str]:
     """The callee of each step; a tool that is called like a member is told apart from it."""
     members, tool = set(team.members), CallType.TOOL

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from evals.graph.interactions import Interactions
-from evals.graph.once import once
+from evals.graph.memoize import memoize
 from evals.graph.view import GraphView
 
-_GROUP = 3
 _FURTHER_NEIGHBOURS = 2
 
 
-@once
+@memoize
 def isolated_members(team: Interactions) -> tuple[str, ...]:
     """The members that neither call another nor are called by one, in alphabetical order.
 
@@ -27,7 +27,7 @@ def isolated_members(team: Interactions) -> tuple[str, ...]:
     )
 
 
-@once
+@memoize
 def groups_of(team: Interactions) -> tuple[tuple[str, ...], ...]:
     """The groups of members that calls connect, whatever their direction: the largest first.
 
@@ -58,7 +58,7 @@ class OutTree:
     """Of one member."""
 
 
-@once
+@memoize
 def out_tree(team: Interactions) -> OutTree | None:
     """The tree that the members with calls form; None if they form none.
 
@@ -79,72 +79,23 @@ def out_tree(team: Interactions) -> OutTree | None:
     return OutTree(depth=depth, most_callees=max(map(len, view.callees_of)))
 
 
-@once
+@memoize
 def bridges_of(team: Interactions) -> tuple[tuple[str, str], ...]:
-    """The links that hold two groups together, each as its two ends in alphabetical order.
+    """List the links that hold two groups together, each as its two ends in alphabetical order.
 
-    A group has three members or more, and each end two neighbours or more besides the other end.
+    Each end has two neighbours or more besides the other end, so each group three members or more.
     """
     view = GraphView.of(team)
-    found = []
-    for component in view.components:
-        for one, other, beyond in _cut_edges(component[0], view.neighbours):
-            smaller = min(beyond, len(component) - beyond)
-            further = min(len(view.neighbours[one]), len(view.neighbours[other])) - 1
-            if smaller >= _GROUP and further >= _FURTHER_NEIGHBOURS:
-                found.append(sorted((view.names[one], view.names[other])))
-    return tuple((one, other) for one, other in sorted(found))
+    linked = [
+        (one, other)
+        for one, other in view.edges
+        if min(len(view.neighbours[one]), len(view.neighbours[other])) > _FURTHER_NEIGHBOURS
+    ]
+    if not linked:
+        return ()
+    import networkx as nx
 
-
-@dataclass(kw_only=True)
-class _Visit:
-    """A member on the way down from where the search began."""
-
-    member: int
-    came_from: _Visit | None
-    left: Iterator[int]
-    entered: int
-    earliest: int
-    """The earliest member, by entry, to which this one or one below has another link."""
-    below: int = 1
-    """Members at and below this one."""
-
-
-def _cut_edges(start: int, neighbours: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """The edges whose loss splits the component of `start`: two ends, members beyond the second.
-
-    After Tarjan, "A note on finding the bridges of a graph" (1974), without recursion.
-    """
-    cuts: list[tuple[int, int, int]] = []
-    entered: dict[int, int] = {}
-    here: _Visit | None = _enter(start, None, neighbours, entered)
-    while here is not None:
-        upper = here.came_from
-        following = next(here.left, None)
-        if following is None:
-            if upper is not None:
-                _leave(here, upper, cuts)
-            here = upper
-        elif following not in entered:
-            here = _enter(following, here, neighbours, entered)
-        elif upper is None or following != upper.member:
-            here.earliest = min(here.earliest, entered[following])
-    return cuts
-
-
-def _enter(
-    member: int,
-    came_from: _Visit | None,
-    neighbours: Sequence[Sequence[int]],
-    entered: dict[int, int],
-) -> _Visit:
-    number = entered[member] = len(entered)
-    left = iter(neighbours[member])
-    return _Visit(member=member, came_from=came_from, left=left, entered=number, earliest=number)
-
-
-def _leave(here: _Visit, upper: _Visit, cuts: list[tuple[int, int, int]]) -> None:
-    upper.below += here.below
-    upper.earliest = min(upper.earliest, here.earliest)
-    if here.earliest > upper.entered:
-        cuts.append((upper.member, here.member, here.below))
+    bridges = cast("Iterable[tuple[int, int]]", nx.bridges(view.undirected))  # typed as nodes
+    found = {frozenset(pair) for pair in linked} & {frozenset(pair) for pair in bridges}
+    named = (sorted(view.names[member] for member in pair) for pair in found)
+    return tuple((one, other) for one, other in sorted(named))

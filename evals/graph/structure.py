@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from evals.graph.communities import communities, modularity
-from evals.graph.digraph import digraph_of
-from evals.graph.interactions import Interactions
 from evals.graph.metric import Computed, Detailed, Metric, Undefined
 from evals.graph.view import GraphMetric, GraphView, settled
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 _CALL = "a call between two agents"
 _THREE = f"at least 3 members and {_CALL}"
@@ -140,7 +134,7 @@ class Modularity(GraphMetric):
         return Detailed(value=settled(modularity(group, weights)), details={"groups": groups})
 
 
-class ArticulationAgents(Metric):
+class ArticulationAgents(GraphMetric):
     """Agents without whom the team falls apart."""
 
     name = "articulation_agents"
@@ -148,21 +142,18 @@ class ArticulationAgents(Metric):
     source = "Hopcroft and Tarjan 1973, Algorithm 447: efficient algorithms for graph manipulation"
     range = "0 (anybody can be lost) to n - 2 (chain)"
     needs = _THREE
+    least = 3
 
-    def compute(self, team: Interactions) -> Computed:
-        """Their number, with their names in the order of their first calls."""
-        reason = team.too_few(3)
-        if reason is not None:
-            return Undefined(reason)
+    def measure(self, graph: GraphView) -> Computed:
+        """Return their number, with their names in the order of their first calls."""
         import networkx as nx
 
-        graph = digraph_of(team)
-        cuts = set(nx.articulation_points(graph.to_undirected(as_view=True)))
-        found: list[JsonValue] = [agent for agent in graph if agent in cuts]
+        cuts = sorted(set(nx.articulation_points(graph.undirected)))
+        found: list[JsonValue] = [graph.names[agent] for agent in cuts]
         return Detailed(value=float(len(found)), details={"agents": found})
 
 
-class Dominators(Metric):
+class Dominators(GraphMetric):
     """Agents that work from the root must pass to get to another agent."""
 
     name = "dominators"
@@ -173,41 +164,29 @@ class Dominators(Metric):
     source = "Lengauer and Tarjan 1979, A fast algorithm for finding dominators in a flowgraph"
     range = "0 (the root reaches everybody past any one agent) to n - 2 (chain)"
     needs = f"{_THREE}, and not two callers that nobody calls"
+    least = 3
 
-    def compute(self, team: Interactions) -> Computed:
-        """Their number, with the root, and how many agents each of them dominates."""
-        reason = team.too_few(3)
-        if reason is not None:
-            return Undefined(reason)
-        graph = digraph_of(team)
-        roots = [agent for agent in graph if graph.out_degree(agent) and not graph.in_degree(agent)]
+    def measure(self, graph: GraphView) -> Computed:
+        """Return their number, with the root, and how many agents each of them dominates."""
+        roots = sorted(set(graph.callers.tolist()) - set(graph.callees.tolist()))
         if len(roots) > 1:
             return Undefined(f"no root: {len(roots)} agents call and are called by nobody")
-        root = roots[0] if roots else next(iter(graph))  # the first agent made the first call
+        root = roots[0] if roots else 0  # the first agent made the first call
         below = _dominated(graph, root)
-        dominated: dict[str, JsonValue] = {agent: below[agent] for agent in graph if below[agent]}
-        return Detailed(value=float(len(dominated)), details={"root": root, "dominated": dominated})
+        dominated: dict[str, JsonValue] = {graph.names[at]: below[at] for at in sorted(below)}
+        details: dict[str, JsonValue] = {"root": graph.names[root], "dominated": dominated}
+        return Detailed(value=float(len(below)), details=details)
 
 
-def _dominated(graph: nx.DiGraph[str], root: str) -> Counter[str]:
-    """How many agents each agent but the root dominates, directly or through others."""
+def _dominated(graph: GraphView, root: int) -> Counter[int]:
+    """Count the agents that each agent but the root dominates, directly or through others."""
     import networkx as nx
 
-    above = {
-        agent: upper
-        for agent, upper in nx.immediate_dominators(graph, root).items()
-        if agent != root and upper is not None
-    }
-    depth = {root: 0}
-    for agent in above:
-        way = [agent]
-        while way[-1] not in depth:
-            way.append(above[way[-1]])
-        for step in reversed(way[:-1]):
-            depth[step] = depth[above[step]] + 1
-    below: Counter[str] = Counter()
-    for agent in sorted(above, key=depth.__getitem__, reverse=True):
-        if above[agent] != root:
+    above = nx.immediate_dominators(graph.directed, root)
+    pairs = [(agent, upper) for agent, upper in above.items() if upper not in (agent, None)]
+    below: Counter[int] = Counter()
+    for agent in nx.topological_sort(nx.DiGraph(pairs)):  # the lowest first
+        if agent != root and above[agent] != root:
             below[above[agent]] += below[agent] + 1
     return below
 

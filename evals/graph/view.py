@@ -10,23 +10,27 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evals.graph import sweep
+from evals.graph import matrices
 from evals.graph.interactions import Interactions
+from evals.graph.matrices import Distances, Flags, Floats, Ints
+from evals.graph.memoize import memoize
 from evals.graph.metric import Computed, Metric, Undefined
-from evals.graph.sweep import Arcs, Distances, Floats, Ints
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MAX_WORK = 15_000_000
-"""Up to which product of agents and (agents + connections) shortest paths are computed.
+"""The largest product of agents and (agents + connections) for which shortest paths are computed.
 
-A chain of this size takes two seconds. No graph of this size has more than 1e261 shortest paths
-between two agents (866 layers of two), so that counting them in floats is safe.
+A chain of this size takes some four seconds. No graph of this size has more than 1e261 shortest
+paths between two agents (866 layers of two), so that counting them in floats is safe.
 """
-
-_KEPT = "_graph_view"
+MATRIX_AGENTS = 50
+"""Up to this many agents, matrices are faster than networkx; from about 100 on, chains take ages."""
 
 
 class GraphView:
@@ -43,54 +47,50 @@ class GraphView:
         self.edges = tuple(weights)
         pairs = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
         self.callers: Ints = pairs[:, 0]
-        """Of each edge, the number of the caller."""
+        """The number of the caller of each edge."""
         self.callees: Ints = pairs[:, 1]
+        """The number of the callee of each edge."""
         self.calls: Floats = np.array(list(weights.values()), dtype=np.float64)
-        """Of each edge, how many calls it stands for."""
+        """How many calls each edge stands for."""
 
     @classmethod
     def of(cls, team: Interactions) -> GraphView:
-        """The view of `team`; made once and kept with it, as cached_property keeps its values."""
-        kept = vars(team)
-        view = kept.get(_KEPT)
-        if not isinstance(view, cls):
-            view = kept[_KEPT] = _view(cls, team)
-        return view
+        """Return the view of `team`, computed once."""
+        return _view_of(team)
 
     def by_name(self, values: Sequence[float] | Floats) -> dict[str, float]:
-        """Values by number as values by name."""
+        """Return values by number as values by name."""
         return dict(zip(self.names, map(settled, values), strict=True))
 
     @cached_property
     def callees_of(self) -> list[list[int]]:
-        """For each agent, whom it calls."""
+        """List the agents that each agent calls."""
         return self._listed(self.edges)
 
     @cached_property
     def neighbours(self) -> list[list[int]]:
-        """For each agent, whom it calls or is called by, each once: the undirected projection."""
-        both = {pair for caller, callee in self.edges for pair in _both_ways(caller, callee)}
+        """List the agents that each agent calls or is called by: the undirected projection."""
+        both = {*self.edges, *((callee, caller) for caller, callee in self.edges)}
         return self._listed(sorted(both))
 
     @cached_property
     def degrees(self) -> Ints:
-        """Neighbours of each agent in the undirected projection."""
+        """Count the neighbours of each agent in the undirected projection."""
         return np.array([len(others) for others in self.neighbours], dtype=np.int64)
 
     @cached_property
     def components(self) -> list[list[int]]:
-        """The weakly connected components, the largest first, then by their first agent."""
+        """List the weakly connected components, the largest first, then by their first agent."""
         seen = [False] * self.size
         found = [
             _reached(start, self.neighbours, seen) for start in range(self.size) if not seen[start]
         ]
         return sorted(found, key=len, reverse=True)
 
-    @property
+    @cached_property
     def too_large(self) -> Undefined | None:
-        """Why shortest paths are not computed here; None where they are."""
-        work = max(self._directed.work, self._projection.work)
-        if work <= MAX_WORK:
+        """Return why shortest paths are not computed here; None where they are."""
+        if self.size * (self.size + int(self.degrees.sum())) <= MAX_WORK:
             return None
         return Undefined(
             f"too large: {self.size} agents with {len(self.edges)} connections; shortest paths are"
@@ -98,16 +98,30 @@ class GraphView:
         )
 
     @cached_property
+    def present(self) -> Flags:
+        """Tell for each [caller, callee] whether there is an edge. For small graphs only."""
+        present = np.zeros((self.size, self.size), dtype=np.bool_)
+        present[self.callers, self.callees] = True
+        return present
+
+    @cached_property
     def distances(self) -> Distances:
-        """Lengths of the shortest directed paths, [from, to]; -1 where there is none.
+        """Return the lengths of the shortest directed paths, [from, to]; -1 where there is none.
 
         Only where the graph is not `too_large`.
         """
-        return sweep.distances(self._directed)
+        if self.size <= MATRIX_AGENTS:
+            return np.asarray(matrices.distances(self.present[None])[0])
+        import networkx as nx
+
+        found = np.full((self.size, self.size), -1, dtype=np.int16)
+        for source, lengths in nx.all_pairs_shortest_path_length(self.directed):
+            found[source, list(lengths)] = list(lengths.values())
+        return found
 
     @cached_property
     def path_lengths(self) -> Ints:
-        """How many ordered pairs have a shortest directed path of length 0, 1, 2 ...
+        """Count the ordered pairs that have a shortest directed path of length 0, 1, 2 ...
 
         The pairs of an agent with itself are among those of length 0. Only where the graph is not
         `too_large`.
@@ -116,19 +130,35 @@ class GraphView:
 
     @cached_property
     def betweenness(self) -> Floats | Undefined:
-        """Of each agent on the undirected projection, divided by (n - 1)(n - 2) / 2: 0 to 1."""
+        """Return that of each agent in the projection, divided by (n - 1)(n - 2) / 2: 0 to 1."""
         if self.too_large is not None:
             return self.too_large
-        return sweep.betweenness(self._projection) / ((self.size - 1) * (self.size - 2))
+        if self.size <= MATRIX_AGENTS:
+            total = matrices.betweenness((self.present | self.present.T)[None])[0]
+            return np.asarray(total / ((self.size - 1) * (self.size - 2)))
+        import networkx as nx
+
+        return np.array(list(nx.betweenness_centrality(self.undirected).values()))
 
     @cached_property
-    def _directed(self) -> Arcs:
-        return Arcs.of(self.size, self.callers, self.callees)
+    def directed(self) -> nx.DiGraph[int]:
+        """Return the graph for networkx, without weights."""
+        import networkx as nx  # half a second, and teams of two do without it
+
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(self.size))
+        graph.add_edges_from(self.edges)
+        return graph
 
     @cached_property
-    def _projection(self) -> Arcs:
-        targets = np.array([v for others in self.neighbours for v in others], dtype=np.int64)
-        return Arcs.of(self.size, np.repeat(np.arange(self.size), self.degrees), targets)
+    def undirected(self) -> nx.Graph[int]:
+        """Return the undirected projection for networkx, without weights."""
+        import networkx as nx
+
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_nodes_from(range(self.size))
+        graph.add_edges_from(self.edges)
+        return graph
 
     def _listed(self, pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
         lists: list[list[int]] = [[] for _ in range(self.size)]
@@ -144,37 +174,34 @@ class GraphMetric(Metric):
     """Fewer members than these, those without calls included, leave it undefined."""
 
     def compute(self, team: Interactions) -> Computed:
-        """The value, or why there is none: no call between two agents, or too few members."""
+        """Return the value; undefined without a call between two agents or enough members."""
         reason = team.too_few(self.least)
         return Undefined(reason) if reason is not None else self.measure(GraphView.of(team))
 
     @abstractmethod
     def measure(self, graph: GraphView) -> Computed:
-        """The value on a graph with at least `least` agents and one edge."""
+        """Return the value on a graph with at least `least` agents and one edge."""
 
 
 def settled(value: float) -> float:
-    """`value` to 12 decimals.
+    """Round `value` to 12 decimals.
 
     Sums in floating point differ in the last digits with their order; a threshold must not.
     """
-    return round(float(value), 12) + 0.0  # + 0.0 makes of -0.0 a plain zero
+    return round(float(value), 12) + 0.0  # + 0.0 makes a plain zero of -0.0
 
 
-def _view(cls: type[GraphView], team: Interactions) -> GraphView:
+@memoize
+def _view_of(team: Interactions) -> GraphView:
     taking_part = dict.fromkeys(chain.from_iterable(team.ends))
     names = list(dict.fromkeys([*taking_part, *team.members]))
     number = {name: at for at, name in enumerate(names)}
     weights = {(number[a], number[b]): count for (a, b), count in team.weights.items()}
-    return cls(names, dict(sorted(weights.items())))
-
-
-def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (one, other), (other, one)
+    return GraphView(names, dict(sorted(weights.items())))
 
 
 def _reached(start: int, neighbours: Sequence[Sequence[int]], seen: list[bool]) -> list[int]:
-    """All agents connected to `start`, in order; marks them in `seen`."""
+    """Return all agents connected to `start`, in order, and mark them in `seen`."""
     seen[start] = True
     found = [start]
     for agent in found:  # grows while it is walked through

@@ -27,11 +27,10 @@ from typing import Literal
 import numpy as np
 
 from evals.graph.interactions import Call, Interactions
-from evals.graph.matrices import Flags
+from evals.graph.matrices import Flags, Ints
+from evals.graph.memoize import memoize
 from evals.graph.nesting import NOBODY, parents_of, top_down
-from evals.graph.once import once
 from evals.graph.repeats import Asked, asked_by
-from evals.graph.sweep import Ints
 from evals.trace import CallType, Provenance
 
 Verdict = Literal["present", "absent", "abstain"]
@@ -178,7 +177,7 @@ DETECTORS: Mapping[str, Detector] = {
 """By the code of the mode."""
 
 
-@once
+@memoize
 def own_steps(team: Interactions) -> Sequence[Call]:
     """The steps that the agents are responsible for, in order (see the head of this module)."""
     workers = {call.callee for call in (*_enclosing(team), *team.agent_calls)}
@@ -193,13 +192,13 @@ def own_steps(team: Interactions) -> Sequence[Call]:
     ]
 
 
-@once
+@memoize
 def _own_calls(team: Interactions) -> Sequence[Call]:
     """Those of the own steps that go to agents."""
     return [step for step in own_steps(team) if step.kind is _AGENT]
 
 
-@once
+@memoize
 def _enclosing(team: Interactions) -> Sequence[Call]:
     return [call for call in team.steps if call.from_outside and call.kind is _AGENT]
 
@@ -226,7 +225,7 @@ class _Seen:
     observed: Flags
 
 
-@once
+@memoize
 def _seen(team: Interactions) -> _Seen:
     steps = team.steps
     timed = [step.start_us is not None and step.end_us is not None for step in steps]
@@ -239,7 +238,7 @@ def _seen(team: Interactions) -> _Seen:
     )
 
 
-@once
+@memoize
 def _below(team: Interactions) -> tuple[Ints, Ints]:
     """Own calls between agents and the step each stands below, where times can be compared.
 

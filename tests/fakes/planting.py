@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Literal, TypeVar, get_args
 
-from evals.graph.calltree import CallTree, Node
+from tests.fakes.call_tree import CallTree, Node
 from evals.trace import Trace
 
 Topology = Literal["mesh", "circle", "layers", "squads"]

@@ -42,7 +42,6 @@ CLIQUES = [
     if one != other
 ]
 CHAIN = [(f"a{n}", f"a{n + 1}") for n in range(9)]
-FIXED = ("density", "degree", "out_degree_centralization")
 
 
 @st.composite
@@ -71,12 +70,10 @@ def test_a_chain_reaches_farther_than_most_graphs_of_its_degrees():
     assert found["weighted_reciprocity"].value < 1
 
 
-def test_what_the_degrees_fix_has_no_percentile():
-    found = percentiles(team(CHAIN), FIXED)
-    assert list(found) == list(FIXED)
-    for percentile in found.values():
-        assert percentile.value is None
-        assert percentile.reason.startswith("fixed")
+def test_density_which_the_degrees_fix_has_no_percentile():
+    found = percentiles(team(CHAIN))["density"]
+    assert found.value is None
+    assert found.reason.startswith("fixed")
 
 
 @pytest.mark.parametrize("calls", [STAR, CHAIN[:2], [(b, a) for a, b in STAR]])
@@ -104,16 +101,6 @@ def test_teams_that_cannot_be_compared_say_why(calls, reason):
         assert percentile.value is None
         assert percentile.samples == 0
         assert re.match(reason, percentile.reason)
-
-
-def test_a_metric_that_is_not_compared_says_so():
-    assert percentiles(team(CHAIN), ["load_gini"])["load_gini"].reason.startswith("not compared")
-
-
-def test_modularity_is_compared_when_it_is_named():
-    found = percentiles(team([*CLIQUES, ("l0", "r0")]), ["modularity"], samples=20)
-    assert found["modularity"].value == 1
-    assert found["modularity"].samples == 20
 
 
 def test_the_same_seed_gives_the_same_and_names_of_agents_do_not_matter():
@@ -163,7 +150,7 @@ def test_the_observed_value_is_the_metric_itself(calls):
         for module in (structure, paths, centralization)
         for metric in module.METRICS
     }
-    found = percentiles(team(calls), rewiring._MEASURES, samples=1)
-    for name, percentile in found.items():
+    found = percentiles(team(calls), samples=1)
+    for name in rewiring._MEASURES:
         expected = value_of(metrics[name].compute(team(calls))).value
-        assert percentile.observed == pytest.approx(expected, abs=1e-11), name
+        assert found[name].observed == pytest.approx(expected, abs=1e-11), name

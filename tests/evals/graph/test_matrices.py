@@ -3,12 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.graph import matrices, sweep
-from evals.graph.sweep import Arcs
-
-
-def arcs(present):
-    return Arcs.of(len(present), *np.nonzero(present))
+from evals.graph import matrices
+from evals.graph.view import MATRIX_AGENTS, GraphView
 
 
 @st.composite
@@ -31,16 +27,7 @@ def floyd_warshall(present):
 
 @given(graphs())
 def test_distances_are_those_of_floyd_and_warshall(present):
-    expected = floyd_warshall(present)
-    assert (sweep.distances(arcs(present)) == expected).all()
-    assert (matrices.distances(present[None])[0] == expected).all()
-
-
-@given(graphs())
-def test_both_ways_to_count_betweenness_agree(present):
-    both = present | present.T
-    expected = matrices.betweenness(both[None])[0]
-    assert sweep.betweenness(arcs(both)) == pytest.approx(expected, abs=1e-9)
+    assert (matrices.distances(present[None])[0] == floyd_warshall(present)).all()
 
 
 def test_a_stack_of_graphs_of_different_depth_is_measured_graph_by_graph():
@@ -52,9 +39,15 @@ def test_a_stack_of_graphs_of_different_depth_is_measured_graph_by_graph():
     assert matrices.distances(stack).max(axis=(1, 2)).tolist() == [4, 2]
 
 
-def test_blocks_of_one_source_each_give_the_same(monkeypatch):
-    ring = np.roll(np.eye(7, dtype=bool), 1, axis=1)
-    together = sweep.distances(arcs(ring)), sweep.betweenness(arcs(ring | ring.T))
-    monkeypatch.setattr(sweep, "_BLOCK", 1)
-    assert (sweep.distances(arcs(ring)) == together[0]).all()
-    assert sweep.betweenness(arcs(ring | ring.T)).tolist() == together[1].tolist()
+@pytest.mark.parametrize("steps", [60, 200, 2000])
+def test_matrices_and_networkx_agree_where_the_one_takes_over_from_the_other(steps, monkeypatch):
+    pairs = np.random.default_rng(steps).integers(MATRIX_AGENTS, size=(steps, 2)).tolist()
+    weights = {(one, other): 1 for one, other in pairs if one != other}
+    names = [f"agent {number}" for number in range(MATRIX_AGENTS)]
+    small = GraphView(names, weights)
+    monkeypatch.setattr("evals.graph.view.MATRIX_AGENTS", 0)
+    large = GraphView(names, weights)
+    assert (large.distances == floyd_warshall(small.present)).all()
+    monkeypatch.undo()
+    assert (small.distances == large.distances).all()
+    assert small.betweenness == pytest.approx(large.betweenness, abs=1e-9)
