@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
-from operator import itemgetter, lt
+from functools import cached_property
+from operator import lt
 from typing import NamedTuple
 from weakref import ref
 
@@ -27,7 +27,6 @@ from evals.graph.counters import near_text
 from evals.trace import CONTRADICTION, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
-_HOST = CallType.HOST
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_CHARACTERS = 100
@@ -107,7 +106,7 @@ class Interactions:
         if disbelieved:
             what = "reported call that should have been seen, and was not: not counted"
             problems[what] = disbelieved
-        steps = _calls(_Fields.of(believed), problems)
+        steps = tuple(_calls(believed, problems))
         between = [step for step in steps if step.kind is _AGENT and not step.from_outside]
         ends = {call.caller for call in between} | {call.callee for call in between}
         return cls(
@@ -200,159 +199,102 @@ def _made_of(trace: Trace) -> _Made:
     return kept[1]
 
 
-class _Fields(NamedTuple):
-    """What calls are made of, field by field: to ask each step for them once is a third of it."""
-
-    step: Sequence[InteractionStep]
-    step_id: Sequence[str] = ()
-    parent_step_id: Sequence[str | None] = ()
-    call_type: Sequence[CallType] = ()
-    name: Sequence[str | None] = ()
-    caller: Sequence[str] = ()
-    callee: Sequence[str] = ()
-    start_time: Sequence[datetime | None] = ()
-    end_time: Sequence[datetime | None] = ()
-    error: Sequence[str | None] = ()
-    provenance: Sequence[Provenance] = ()
-    request_text: Sequence[str | None] = ()
-    response_text: Sequence[str | None] = ()
-    additional_attributes: Sequence[Mapping[str, str]] = ()
-
-    @classmethod
-    def of(cls, steps: Sequence[InteractionStep]) -> _Fields:
-        """The fields of some steps."""
-        wanted = itemgetter(*cls._fields[1:])
-        return cls(steps, *zip(*map(wanted, map(vars, steps)), strict=True))
-
-    def at(self, places: Sequence[int]) -> _Fields:
-        """Those of the steps at some places."""
-        return _Fields.of([self.step[at] for at in places])
-
-
-def _calls(fields: _Fields, problems: Counter[str]) -> tuple[Call, ...]:
-    """The calls in order."""
-    starts = _filled(fields.start_time)
-    kept = _distinct(fields, problems)
-    if len(kept) < len(starts):
-        fields, starts = fields.at(kept), [starts[at] for at in kept]
-    parents = _parents(fields, problems)
-    order = _order(fields, starts, parents)
-    if order != list(range(len(order))):
-        fields, starts = fields.at(order), [starts[at] for at in order]
-        parents = _renumbered(parents, order)
-    begins = [
-        None if time is None else start
-        for time, start in zip(fields.start_time, starts, strict=True)
-    ]
-    names: dict[str, str] = {}  # equal names become one object, which is compared at once
-    columns = (
-        range(len(parents)),
-        fields.step_id,
-        parents,
-        fields.call_type,
-        map(names.setdefault, fields.caller, fields.caller),
-        map(names.setdefault, fields.callee, fields.callee),
-        map(_arguments, fields.name, fields.request_text),
-        _nears(fields),
-        begins,
-        _ends(begins, fields.end_time, problems),
-        [error is not None for error in fields.error],
-        _from_outside(fields),
-        fields.provenance,
-        [found.get(CONTRADICTION) if found else None for found in fields.additional_attributes],
-    )
-    # As Call._make does it, but for its call of a function for each.
-    return tuple(map(partial(tuple.__new__, Call), zip(*columns, strict=True)))
+def _calls(steps: Sequence[InteractionStep], problems: Counter[str]) -> Iterator[Call]:
+    """Yield the calls in order."""
+    starts = _filled(steps)
+    kept = _distinct(steps, problems)
+    if len(kept) < len(steps):
+        steps, starts = [steps[at] for at in kept], [starts[at] for at in kept]
+    parents = _parents(steps, problems)
+    order = _order(steps, starts, parents)
+    index_of = [0] * len(order)
+    for index, at in enumerate(order):
+        index_of[at] = index
+    for index, at in enumerate(order):
+        step, parent = steps[at], parents[at]
+        start = None if step.start_time is None else starts[at]
+        attributes = step.additional_attributes
+        yield Call(
+            index=index,
+            step_id=step.step_id,
+            parent=None if parent is None else index_of[parent],
+            kind=step.call_type,
+            caller=step.caller,
+            callee=step.callee,
+            arguments=_arguments(step),
+            near=_near(step, index + 1),
+            start_us=start,
+            end_us=_end(step, start, problems),
+            failed=step.error is not None,
+            from_outside=step.from_outside,
+            provenance=step.provenance,
+            contradiction=attributes.get(CONTRADICTION) if attributes else None,
+        )
 
 
-def _filled(times: Sequence[datetime | None]) -> list[int]:
-    """What to order steps by: each start in microseconds, or that of the step before."""
+def _filled(steps: Sequence[InteractionStep]) -> list[int]:
+    """Return what to order steps by: each start in microseconds, or that of the step before."""
     filled = []
     latest = 0
-    for time in times:
-        if time is not None:
-            latest = (time - _EPOCH) // _MICROSECOND
+    for step in steps:
+        if step.start_time is not None:
+            latest = (step.start_time - _EPOCH) // _MICROSECOND
         filled.append(latest)
     return filled
 
 
-def _distinct(fields: _Fields, problems: Counter[str]) -> Sequence[int]:
-    """The places of the steps to keep: of one that was sent several times, the first."""
-    if len(set(fields.step_id)) == len(fields.step_id):
-        return range(len(fields.step_id))
-    first: dict[str, InteractionStep] = {}
-    further: dict[str, list[InteractionStep]] = {}
+def _distinct(steps: Sequence[InteractionStep], problems: Counter[str]) -> Sequence[int]:
+    """Return the places of the steps to keep: the first of a step that was sent several times."""
+    if len({step.step_id for step in steps}) == len(steps):
+        return range(len(steps))
+    seen: dict[str, list[InteractionStep]] = {}
     kept = []
-    for at, step in enumerate(fields.step):
-        if step.step_id not in first:
-            first[step.step_id] = step
-        else:
-            others = further.setdefault(step.step_id, [first[step.step_id]])
-            if step in others:
-                problems["step sent twice: taken once"] += 1
-                continue
+    for at, step in enumerate(steps):
+        others = seen.setdefault(step.step_id, [])
+        if step in others:
+            problems["step sent twice: taken once"] += 1
+            continue
+        if others:
             problems["id of two different steps: both taken"] += 1
-            if len(others) < _MOST_COMPARED:
-                others.append(step)
+        if len(others) < _MOST_COMPARED:
+            others.append(step)
         kept.append(at)
     return kept
 
 
-def _order(fields: _Fields, starts: Sequence[int], parents: Sequence[int | None]) -> list[int]:
-    """The places of the steps in the order of the calls."""
+def _order(
+    steps: Sequence[InteractionStep], starts: Sequence[int], parents: Sequence[int | None]
+) -> Sequence[int]:
+    """Return the places of the steps in the order of the calls."""
     if all(map(lt, starts, starts[1:])):
-        return list(range(len(starts)))
+        return range(len(starts))
     depths = _depths(parents)
 
     def when(at: int) -> tuple[int, bool, int, str]:
-        if fields.start_time[at] is None:  # its place in the trace is all that is known
+        if steps[at].start_time is None:  # its place in the trace is all that is known
             return starts[at], True, at, ""
-        return starts[at], False, depths[at], fields.step_id[at]
+        return starts[at], False, depths[at], steps[at].step_id
 
     return sorted(range(len(starts)), key=when)
 
 
-def _renumbered(parents: Sequence[int | None], order: Sequence[int]) -> list[int | None]:
-    """The parents of the steps in an order, by their places in it."""
-    place = [0] * len(order)
-    for index, at in enumerate(order):
-        place[at] = index
-    return [None if (parent := parents[at]) is None else place[parent] for at in order]
+def _end(step: InteractionStep, start: int | None, problems: Counter[str]) -> int | None:
+    """Return when a step ends, in microseconds; None where that is before it begins."""
+    end = None if step.end_time is None else (step.end_time - _EPOCH) // _MICROSECOND
+    if start is None or end is None:
+        problems["step without start or end: not in the metrics of time"] += 1
+    elif end < start:
+        problems["step that ends before it begins: its end is not used"] += 1
+        return None
+    return end
 
 
-def _ends(
-    begins: Sequence[int | None], times: Sequence[datetime | None], problems: Counter[str]
-) -> list[int | None]:
-    """When each step ends, in microseconds; None where that is before its beginning."""
-    ends: list[int | None] = []
-    for begin, time in zip(begins, times, strict=True):
-        end = None if time is None else (time - _EPOCH) // _MICROSECOND
-        if begin is None or end is None:
-            problems["step without start or end: not in the metrics of time"] += 1
-        elif end < begin:
-            problems["step that ends before it begins: its end is not used"] += 1
-            end = None
-        ends.append(end)
-    return ends
-
-
-def _from_outside(fields: _Fields) -> list[bool]:
-    """Whether each step was opened from outside; those that cannot have been are not asked."""
-    return [
-        (kind is _HOST or bool(attributes)) and step.from_outside
-        for step, kind, attributes in zip(
-            fields.step, fields.call_type, fields.additional_attributes, strict=True
-        )
-    ]
-
-
-def _parents(fields: _Fields, problems: Counter[str]) -> list[int | None]:
-    """The place of each step's parent; links to nowhere and links that close a circle are cut."""
-    ids, links = fields.step_id, fields.parent_step_id
+def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[int | None]:
+    """Return the place of each step's parent, without links to nowhere and links in a circle."""
     # From the last to the first: of several steps with one id, the first is the parent.
-    places: dict[str | None, int] = dict(zip(reversed(ids), reversed(range(len(ids))), strict=True))
-    parents = list(map(places.get, links))
-    lost = parents.count(None) - links.count(None)
+    places: dict[str | None, int] = {steps[at].step_id: at for at in reversed(range(len(steps)))}
+    parents = [places.get(step.parent_step_id) for step in steps]
+    lost = parents.count(None) - sum([step.parent_step_id is None for step in steps])
     if lost:
         problems["parent that does not exist: taken as none"] = lost
     for circle in _circles(parents):
@@ -398,22 +340,19 @@ def _depths(parents: Sequence[int | None]) -> list[int]:
     return depths
 
 
-def _arguments(name: str | None, request: str | None) -> str | None:
-    return None if request is None else _short(f"{name or ''}\0{request.strip()}")
+def _arguments(step: InteractionStep) -> str | None:
+    if step.request_text is None:
+        return None
+    return _short(f"{step.name or ''}\0{step.request_text.strip()}")
 
 
-def _nears(fields: _Fields) -> list[str | None]:
-    """What each step asked for and got back, but for counters."""
-    asked = zip(fields.name, fields.request_text, fields.response_text, fields.error, strict=True)
-    nears: list[str | None] = []
-    for place, (name, request, response, error) in enumerate(asked, 1):
-        reply = response if error is None else f"\0{error}"
-        if request is None or reply is None:
-            nears.append(None)
-        else:
-            near = near_text(name, request, reply, place)
-            nears.append(None if near is None else _short(near))
-    return nears
+def _near(step: InteractionStep, place: int) -> str | None:
+    """Return what a step asked for and got back, but for counters."""
+    reply = step.response_text if step.error is None else f"\0{step.error}"
+    if step.request_text is None or reply is None:
+        return None
+    near = near_text(step.name, step.request_text, reply, place)
+    return None if near is None else _short(near)
 
 
 def _short(text: str) -> str:

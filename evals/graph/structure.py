@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 from pydantic import JsonValue
 
@@ -183,11 +183,17 @@ def _dominated(graph: GraphView, root: int) -> Counter[int]:
     import networkx as nx
 
     above = nx.immediate_dominators(graph.directed, root)
-    pairs = [(agent, upper) for agent, upper in above.items() if upper not in (agent, None)]
+    directly: dict[int, list[int]] = defaultdict(list)
+    for agent, upper in above.items():
+        if agent != root and upper is not None:
+            directly[upper].append(agent)
+    order = [root]
+    for agent in order:  # grows while it is walked through
+        order += directly.get(agent, ())
     below: Counter[int] = Counter()
-    for agent in nx.topological_sort(nx.DiGraph(pairs)):  # the lowest first
-        if agent != root and above[agent] != root:
-            below[above[agent]] += below[agent] + 1
+    for upper in reversed(order[1:]):
+        if upper in directly:
+            below[upper] = sum(below[agent] + 1 for agent in directly[upper])
     return below
 
 

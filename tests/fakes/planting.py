@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Literal, TypeVar, get_args
 
-from tests.fakes.call_tree import CallTree, Node
 from evals.trace import Trace
+from tests.fakes.call_tree import CallTree, Node
 
 Topology = Literal["mesh", "circle", "layers", "squads"]
 """Who consults whom in a clean trace:
