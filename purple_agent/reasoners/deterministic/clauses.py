@@ -1,4 +1,4 @@
-"""Clauses: a text taken apart into what may ask for one thing each."""
+"""Clauses: a text taken apart into parts that may ask for one thing each."""
 
 from __future__ import annotations
 
@@ -6,32 +6,28 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from purple_agent.reasoners.deterministic.acts import Act, acts_in
-from purple_agent.reasoners.deterministic.values import LONGEST_TEXT, values_in
-from purple_agent.reasoners.deterministic.words import (
-    ALSO_NOUNS,
-    acts_of,
-    stem,
-    unphrased,
-    words_in,
-)
+from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
+from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
+from purple_agent.reasoners.deterministic.words import ALSO_NOUNS, acts_of, stem, unphrased
 from purple_agent.session_cache import cached_per_session
 from purple_agent.toolbox.verbs import READ_VERBS
 
 MOST_CLAUSES: Final = 25
 
+# Ends of sentences, joining words, and `and` or a comma before a verb (groups 1 and 2).
 _BREAK: Final = re.compile(
     r"(?<=[.!?;])\s+|\n+|,\s+(?:so\s+|and\s+|but\s+)?(?=(?:please|kindly|can you|could you|i need you)\b)|"
     r",?\s+(?:and then|then|and also|after that|afterwards|and finally)\s+|"
     r"(,?\s+and|,)\s+(?:please\s+)?(?=([a-z]+)\s+(?![\w#]*\d))",
     re.I,
 )
+# A word in the place of a verb that asks: "please cancel", "want to cancel", "cancel ...".
 _ASKED: Final = re.compile(
-    r"(?:^|\b(?:please|kindly|to|you|let's|must|should|shall|just|and|then|now|then|also|me)\s+)"
+    r"(?:^|\b(?:please|kindly|to|you|let's|must|should|shall|just|and|then|now|also|me)\s+)"
     r"(?:please\s+|kindly\s+|now\s+|also\s+|just\s+|go ahead and\s+)*([a-z]+)",
     re.I,
 )
-_PLAIN_WISH: Final = re.compile(
+_WISH: Final = re.compile(
     r"\b(?:please|want|wants|need|needs|i'd like|would like|could you|can you|will you|should|"
     r"must|goal|kindly|let's)\b",
     re.I,
@@ -41,7 +37,7 @@ _PAST: Final = re.compile(
     r"has already|received|told me|said|talked|discussed|spoke)\b",
     re.I,
 )
-_TELL: Final = re.compile(r"\bgive (?:me|us)\b", re.I)
+_GIVE_ME: Final = re.compile(r"\bgive (?:me|us)\b", re.I)
 _OBJECT: Final = re.compile(
     r"\s+(?:a|an|the|my|our|her|his|their|its|this|that|these|those|it|them|him|all|some|me|us)\b",
     re.I,
@@ -50,8 +46,9 @@ _VALUE: Final = re.compile(r"\s*(?::|#|\s[\"'(]|\s*$|\s+(?![$€£])\S*[\d@])")
 _NEGATED: Final = re.compile(
     r"\b(?:do not|don't|does not|not|never|without|instead of|rather than)\s+(?:\w+\s+){0,3}$", re.I
 )
+_FORBIDDEN: Final = re.compile(r"\b(?:don't|do not|never)\b", re.I)
 _CONDITION: Final = re.compile(r"(?:^|\W)(?:if|unless|in case|provided)\b", re.I)
-_LEAVE: Final = re.compile(
+_PERMISSION: Final = re.compile(
     r"\b(?:policy|policies|allowed|possible|eligible|permitted|rules?|okay|ok|can|able|need be|"
     r"necessary)\b",
     re.I,
@@ -67,7 +64,7 @@ class Clause:
 
     Args:
         text: As said.
-        verbs: The stems in the place of a verb that asks: "please cancel", "want to cancel".
+        verbs: The stems of the verbs that ask for something.
         is_background: It tells what was, or must not be, and so asks for no change.
         is_question: It wants to know something.
     """
@@ -79,15 +76,15 @@ class Clause:
 
     @property
     def reads_only(self) -> bool:
-        """Whether all its verbs ask to look at something."""
-        return bool(self.verbs) and all(each in _READING for each in self.verbs)
+        """Tell whether all its verbs ask to look at something."""
+        return bool(self.verbs) and _READING.issuperset(self.verbs)
 
 
 @cached_per_session
 def clauses_of(text: str) -> tuple[Clause, ...]:
-    """The clauses of a text in order; a quoted text is never taken apart."""
+    """Return the clauses of a text in order; a quoted text is never taken apart."""
     text = text[:LONGEST_TEXT]
-    quoted = [(each.start, each.end) for each in values_in(text) if each.kind == "quoted"]
+    quoted = [(e.start, e.end) for e in utterance_of(text).values if e.kind == "quoted"]
     parts, start = list[str](), 0
     for match in _BREAK.finditer(text):
         if any(low < match.start() < high for low, high in quoted) or not _is_break(match):
@@ -99,7 +96,7 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
 
 
 def _is_break(match: re.Match[str]) -> bool:
-    """Whether `and` or a comma is followed by another verb, rather than by another thing."""
+    """Tell whether `and` or a comma is followed by another verb, rather than by another thing."""
     if match.group(1) is None:
         return True
     verb, following = match.group(2).lower(), match.string[match.end() + len(match.group(2)) :]
@@ -107,22 +104,21 @@ def _is_break(match: re.Match[str]) -> bool:
 
 
 def _clause(text: str) -> Clause:
-    verbs = _verbs(_TELL.sub("tell", unphrased(text)))
-    wishes = bool(_PLAIN_WISH.search(text)) or bool(verbs and _ASKED.match(text) and verbs)
-    question = Act.QUESTION in acts_in(text)
-    negated = bool(re.search(r"\b(?:don't|do not|never)\b", text, re.I)) and not verbs
-    conditional = bool(_CONDITION.search(text)) and not _LEAVE.search(text)
-    past = bool(_PAST.search(text)) and not wishes
+    verbs = _verbs(_GIVE_ME.sub("tell", unphrased(text)))
+    wishes = bool(_WISH.search(text)) or (bool(verbs) and bool(_ASKED.match(text)))
+    changes = wishes and not _READING.issuperset(verbs)
     return Clause(
         text=text,
         verbs=verbs,
-        is_background=past or negated or conditional,
-        is_question=question and not (wishes and verbs and not _all_read(verbs)),
+        is_background=(bool(_PAST.search(text)) and not wishes)
+        or (bool(_FORBIDDEN.search(text)) and not verbs)
+        or (bool(_CONDITION.search(text)) and not _PERMISSION.search(text)),
+        is_question=Act.QUESTION in acts_in(text) and not changes,
     )
 
 
 def _verbs(text: str) -> tuple[str, ...]:
-    """The stems of the verbs that ask, each once: known acts, and verbs that only look."""
+    """Return the stems of the verbs that ask, each once: known acts, and verbs that only look."""
     found: dict[str, None] = {}
     for match in _ASKED.finditer(text):
         word = match.group(1).lower()
@@ -132,12 +128,3 @@ def _verbs(text: str) -> tuple[str, ...]:
         if acts_of(stem(word)) or stem(word) in _READING:
             found[stem(word)] = None
     return tuple(found)
-
-
-def _all_read(verbs: tuple[str, ...]) -> bool:
-    return all(each in _READING for each in verbs)
-
-
-def is_short(text: str) -> bool:
-    """Whether a text can be the bare answer to a question: ten words at most."""
-    return len(words_in(text)) <= 10

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, Use
 from purple_agent.facts import entity_read_by
 from purple_agent.policy.rules import Rule
 from purple_agent.reasoners.deterministic import wording
-from purple_agent.reasoners.deterministic.acts import Act, acts_in
+from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
+from purple_agent.reasoners.deterministic.goal_executor import GoalExecutor, Outcome, Step
 from purple_agent.reasoners.deterministic.goals import Goals, goals_of
-from purple_agent.reasoners.deterministic.index import Indexes
-from purple_agent.reasoners.deterministic.matching import is_about_policy
-from purple_agent.reasoners.deterministic.prose import Policies
-from purple_agent.reasoners.deterministic.said import Said
-from purple_agent.reasoners.deterministic.transcript import CLOSING, Thread, thread_of
+from purple_agent.reasoners.deterministic.ids import IdReader
+from purple_agent.reasoners.deterministic.prose_policy import ProsePolicy, prose_policy_of
+from purple_agent.reasoners.deterministic.request import CLOSING, Request, request_of
+from purple_agent.reasoners.deterministic.tool_choice import is_about_policy
+from purple_agent.reasoners.deterministic.tools import ToolIndex, index_of
+from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.reasoners.deterministic.words import stems
-from purple_agent.reasoners.deterministic.work import Outcome, Work
 from purple_agent.reasoners.reasoner import DETERMINISTIC
 
-_ABOUT_LEAVE = frozenset(stems("limit allowed permitted maximum"))
+_PERMISSION: Final = frozenset(stems("limit allowed permitted maximum"))
 
 
 class DeterministicReasoner:
@@ -28,12 +30,8 @@ class DeterministicReasoner:
     It finds the tools that a request names by verbs and nouns, fills their slots from the words and
     from facts, asks once for what is missing, reads before it writes, and follows the gate's
     ruling. A policy in prose that it is not sure of keeps it from writing. What it knows of a
-    conversation it reads off the session each time; only tools and policies are kept prepared.
+    conversation it reads off the session each time.
     """
-
-    def __init__(self) -> None:
-        self._indexes = Indexes()
-        self._policies = Policies()
 
     def author(self, session: Session) -> str:  # noqa: ARG002 - the same for all
         """See `Reasoner`."""
@@ -44,150 +42,159 @@ class DeterministicReasoner:
         return ()
 
     async def next(self, case: Case) -> Reply:
-        """The next reply."""
+        """Return the next reply."""
         session = case.session
-        thread = thread_of(session)
-        known = _known(session, thread)
-        index = self._indexes.of(session.specs)
-        prose = self._policies.of(session.policy_text if session.policy.is_prose else "")
-        work = Work(session=session, thread=thread, index=index, prose=prose, known=known)
-        if self._wants_human(thread):
-            return self._handed_over(work)
-        goals = goals_of(session, thread, index, known)
+        request, index = request_of(session), _index(session)
+        prose = prose_policy_of(session.policy_text if session.policy.is_prose else "")
+        known = _known(session, request)
+        ids = IdReader(index=index, known=known)
+        executor = GoalExecutor(session=session, request=request, index=index, prose=prose, ids=ids)
+        if _wants_human(request):
+            return _handover(executor)
+        goals = goals_of(session, request, ids)
         outcomes: list[Outcome] = []
-        steps = [
-            *((work.on_write, goal) for goal in goals.writes),
-            *((work.on_read, goal) for goal in goals.reads),
-        ]
-        for advance, goal in steps:
-            step = advance(goal)
+        for goal in goals.calls:
+            step = executor.advance(goal)
             if isinstance(step, Use):
                 return step
             outcomes.append(step)
-        if goals.unsupported and goals.writes:
-            outcomes.append(Outcome(text=wording.PARTLY))
-        elif goals.unsupported:
-            step = self._unsupported(work, goals)
+        if goals.unsupported:
+            step = _unsupported(executor, goals)
             if isinstance(step, Use):
                 return step
             outcomes.append(step)
-        return self._said(work, goals, outcomes)
+        return _summed_up(executor, goals, outcomes) or _small_talk(request, goals, index, known)
 
-    # -- humans ----------------------------------------------------------------------------
 
-    def _wants_human(self, thread: Thread) -> bool:
-        acts = acts_in(thread.current)
-        offered = bool(thread.questions) and wording.OFFER_HUMAN in thread.questions[-1]
-        return Act.HUMAN in acts or (offered and Act.CONFIRMATION in acts)
+def _index(session: Session) -> ToolIndex:
+    """Return the session's tools prepared for matching, kept until they are listed again."""
+    specs, index = session.read.get("tool index", (None, None))
+    if specs is not session.specs:
+        index = index_of(session.specs)
+        session.read["tool index"] = (session.specs, index)
+    found: ToolIndex = index
+    return found
 
-    def _handed_over(self, work: Work) -> Reply:
-        return _handover(work, work.thread.texts)
 
-    def _unsupported(self, work: Work, goals: Goals) -> Use | Outcome:
-        asked = wording.shown(" ".join(goals.unsupported))
-        text = "I have no tool that does what you ask."
-        if work.session.dialect is Dialect.TAU2 and not work.prose.allows_transfer:
-            return Outcome(text=f"{text} I am sorry.", unable=True)
-        return work.escalated(text, subject=_subject(work), summary=f"{text} Asked: {asked}")
+def _known(session: Session, request: Request) -> Mapping[str, Json]:
+    """Return the facts, and records that the wire's first message holds."""
+    records = {
+        entity_read_by(name): value
+        for name, value in request.records
+        if isinstance(value, dict | list)
+    }
+    return {**records, **session.facts}
 
-    # -- words -----------------------------------------------------------------------------
 
-    def _said(self, work: Work, goals: Goals, outcomes: list[Outcome]) -> Say:
-        thread, acts = work.thread, acts_in(work.thread.current)
-        parts = [each.text for each in outcomes if not each.asks]
-        if Act.COMPLIMENT in {act for text in thread.texts for act in acts_in(text)}:
-            parts.append(wording.COMPLIMENT)
-        questions = [each.text for each in outcomes if each.asks]
-        if questions:
-            return Say(text=" ".join([*parts, questions[0]]))
-        parts.extend(self._policy_answers(work, goals))
-        if parts:
-            unable = bool(outcomes) and all(each.unable for each in outcomes)
-            return Say(text=self._closed(work, parts), unable=unable)
-        return self._small_talk(work, goals, acts)
+# -- humans ------------------------------------------------------------------------------------
 
-    def _closed(self, work: Work, parts: list[str]) -> str:
-        text = "\n".join(dict.fromkeys(parts))
-        handed = wording.HANDED_OVER in text
-        if handed and work.prose.transfer_message:
-            return work.prose.transfer_message
-        return text if handed or work.session.dialect is Dialect.BUSINESS else f"{text} {CLOSING}"
 
-    def _policy_answers(self, work: Work, goals: Goals) -> list[str]:
-        """What the policy says to a question that it is about."""
-        answers = []
-        for question in goals.questions:
-            if not is_about_policy(question) and (
-                goals.reads or not _ABOUT_LEAVE & set(stems(question))
-            ):
-                continue
-            rules = work.session.policy.rules
-            if rules:
-                told = "; ".join(f"{rule.id}: {_in_words(rule)}" for rule in rules[:10])
-                answers.append(f"The policy has these rules: {told}.")
-            elif work.prose.nearest(question):
-                answers.append(f"The policy says: {work.prose.nearest(question)}")
-        return answers
+def _wants_human(request: Request) -> bool:
+    acts = acts_in(request.current)
+    offered = bool(request.questions) and wording.OFFER_HUMAN in request.questions[-1]
+    return Act.HUMAN in acts or (offered and Act.CONFIRMATION in acts)
 
-    def _small_talk(self, work: Work, goals: Goals, acts: frozenset[Act]) -> Say:
-        if Act.THANKS in acts:
-            return Say(text=f"{wording.WELCOME} {CLOSING}")
-        if Act.DENIAL in acts:
-            return Say(text=f"All right, I have done nothing more. {CLOSING}")
-        if goals.questions:
-            known = self._from_facts(work, goals)
-            unknown = f"I do not know that, and I have no tool to look it up. {CLOSING}"
-            return Say(text=known or unknown, unable=not known)
-        if Act.CHIT_CHAT in acts:
-            fixed = "I am an assistant that follows fixed rules."
-            return Say(text=f"{fixed} {wording.abilities(work.index)}{wording.GREETING}")
-        is_greeting = Act.GREETING in acts and len(stems(work.thread.current)) <= 3
-        if is_greeting or not work.thread.current.strip():
-            return Say(text=wording.GREETING)
-        unsure = "I am not sure what you would like me to do."
-        abilities = wording.abilities(work.index)
-        return Say(text=f"{unsure} {abilities}What can I do for you?", unable=True)
 
-    def _from_facts(self, work: Work, goals: Goals) -> str:
-        """Facts whose entity a question names."""
-        parts = []
-        for question in goals.questions:
-            wanted = set(stems(question))
-            for entity, value in work.known.items():
-                if wanted & set(stems(entity)) or (
-                    isinstance(value, dict) and wanted & {s for key in value for s in stems(key)}
-                ):
-                    parts.append(wording.told(entity, value, question))
-        return " ".join(dict.fromkeys(parts))
+def _handover(executor: GoalExecutor) -> Reply:
+    """Hand over to the human that the user asked for."""
+    texts = executor.request.texts
+    summary = f"The user asked for a human. What was said: {' '.join(texts)[:400]}"
+    step = executor.escalate("", subject=_subject(executor.request), summary=summary)
+    if isinstance(step, Use):
+        return step
+    if wording.HANDED_OVER in step.text:
+        return Say(text=executor.prose.transfer_message or wording.HANDED_OVER)
+    return Say(text="I have no way to reach a human from here. I am sorry.", unable=True)
+
+
+def _unsupported(executor: GoalExecutor, goals: Goals) -> Step:
+    """Say that no tool does what was asked for, or hand it over where nothing else was."""
+    if any(goal.tool.spec.is_write for goal in goals.calls):
+        return Outcome(text=wording.PARTLY)
+    text = "I have no tool that does what you ask."
+    if executor.session.dialect is Dialect.TAU2 and not executor.prose.allows_transfer:
+        return Outcome(text=f"{text} I am sorry.", unable=True)
+    summary = f"{text} Asked: {wording.shown(' '.join(goals.unsupported))}"
+    return executor.escalate(text, subject=_subject(executor.request), summary=summary)
+
+
+def _subject(request: Request) -> str:
+    """Return the id that the user named last."""
+    ids = [each.text for text in reversed(request.texts) for each in utterance_of(text).ids]
+    return ids[0] if ids else "request"
+
+
+# -- words -------------------------------------------------------------------------------------
+
+
+def _summed_up(executor: GoalExecutor, goals: Goals, outcomes: list[Outcome]) -> Say | None:
+    """Return what came of the goals, in words; None where there is nothing to say of them."""
+    session, prose = executor.session, executor.prose
+    parts = [each.text for each in outcomes if not each.asks]
+    questions = [each.text for each in outcomes if each.asks]
+    if questions:
+        return Say(text=" ".join([*parts, questions[0]]))
+    parts += _policy_answers(session, prose, goals)
+    if not parts:
+        return None
+    text = "\n".join(dict.fromkeys(parts))
+    is_handed_over = wording.HANDED_OVER in text
+    if is_handed_over and prose.transfer_message:
+        text = prose.transfer_message
+    elif not is_handed_over and session.dialect is Dialect.TAU2:
+        text = f"{text} {CLOSING}"
+    return Say(text=text, unable=bool(outcomes) and all(each.unable for each in outcomes))
+
+
+def _policy_answers(session: Session, prose: ProsePolicy, goals: Goals) -> list[str]:
+    """Return what the policy says to the questions that are about it."""
+    answers = []
+    reads = any(not goal.tool.spec.is_write for goal in goals.calls)
+    for question in goals.questions:
+        asks_permission = not reads and not _PERMISSION.isdisjoint(stems(question))
+        if not is_about_policy(question) and not asks_permission:
+            continue
+        if session.policy.rules:
+            rules = "; ".join(f"{each.id}: {_in_words(each)}" for each in session.policy.rules[:10])
+            answers.append(f"The policy has these rules: {rules}.")
+        elif prose.nearest(question):
+            answers.append(f"The policy says: {prose.nearest(question)}")
+    return answers
 
 
 def _in_words(rule: Rule) -> str:
-    """A rule as it is told to somebody who asks."""
     when = f" if {rule.condition.text}" if rule.condition is not None else ""
     return rule.description or f"{rule.action.value.replace('_', ' ')}{when}"
 
 
-def _handover(work: Work, texts: tuple[str, ...]) -> Reply:
-    """The handover that the user asked for."""
-    summary = f"The user asked for a human. What was said: {' '.join(texts)[:400]}"
-    step = work.escalated("", subject=_subject(work), summary=summary)
-    if isinstance(step, Use):
-        return step
-    if wording.HANDED_OVER in step.text:
-        return Say(text=work.prose.transfer_message or wording.HANDED_OVER)
-    return Say(text="I have no way to reach a human from here. I am sorry.", unable=True)
+def _small_talk(request: Request, goals: Goals, index: ToolIndex, known: Mapping[str, Json]) -> Say:
+    """Answer a text that asks for nothing that could be done or looked up."""
+    acts = acts_in(request.current)
+    if Act.THANKS in acts:
+        return Say(text=f"You are welcome. {CLOSING}")
+    if Act.DENIAL in acts:
+        return Say(text=f"All right, I have done nothing more. {CLOSING}")
+    if goals.questions:
+        answer = _from_facts(goals, known)
+        unknown = f"I do not know that, and I have no tool to look it up. {CLOSING}"
+        return Say(text=answer or unknown, unable=not answer)
+    if Act.CHIT_CHAT in acts:
+        fixed = "I am an assistant that follows fixed rules."
+        return Say(text=f"{fixed} {wording.abilities(index)}{wording.GREETING}")
+    is_greeting = Act.GREETING in acts and len(stems(request.current)) <= 3
+    if is_greeting or not request.current.strip():
+        return Say(text=wording.GREETING)
+    unsure = "I am not sure what you would like me to do."
+    return Say(text=f"{unsure} {wording.abilities(index)}What can I do for you?", unable=True)
 
 
-def _subject(work: Work) -> str:
-    ids = [each.text for text in reversed(work.thread.texts) for each in Said.of(text).ids]
-    return ids[0] if ids else "request"
-
-
-def _known(session: Session, thread: Thread) -> Mapping[str, Json]:
-    """Facts, and records that the wire's first message told; lists under their own names."""
-    told = {
-        entity_read_by(name): value
-        for name, value in thread.records
-        if isinstance(value, dict | list)
-    }
-    return {**told, **session.facts}
+def _from_facts(goals: Goals, known: Mapping[str, Json]) -> str:
+    """Return the facts whose entity, or one of whose fields, a question names."""
+    parts = []
+    for question in goals.questions:
+        wanted = set(stems(question))
+        for entity, value in known.items():
+            names = [entity, *value] if isinstance(value, dict) else [entity]
+            if any(wanted.intersection(stems(name)) for name in names):
+                parts.append(wording.found(entity, value, question))
+    return " ".join(dict.fromkeys(parts))

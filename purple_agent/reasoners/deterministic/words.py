@@ -1,4 +1,4 @@
-"""Words: stems, and which verbs ask for the same kind of act."""
+"""Words: their stems, and the kinds of act that verbs ask for."""
 
 from __future__ import annotations
 
@@ -13,86 +13,74 @@ _ENDINGS: Final = (
 )
 _SHORTEST_STEM: Final = 3
 
-_ALIKE: Final = (
-    "create make add open new register submit place draft generate raise file start log",
-    "update change modify edit mark set adjust correct amend alter put move",
-    "delete remove erase drop purge wipe",
-    "cancel void abort withdraw",
-    "approve authorize authorise accept okay greenlight sign clear",
-    "reject deny decline refuse",
-    "pay paid reimburse settle disburse payout release",
-    "refund reimburse repay credit",
-    "send sent email notify message inform forward mail dispatch alert page",
-    "close resolve finish conclude",
-    "complete finish done finalize finalise",
-    "assign allocate give delegate route",
-    "revoke disable deactivate remove suspend lock terminate withdraw",
-    "enable activate restore reactivate unlock resume",
-    "grant give provide provision issue award apply credit",
-    "return",
-    "exchange swap replace",
-    "order buy bought purchase procure acquire",
-    "schedule plan book arrange",
-    "verify validate confirm check",
-    "match reconcile link",
-    "record log note document register capture",
-    "flag mark report",
-    "restart reboot",
-    "onboard register enrol enroll create",
-    "offboard terminate",
-    "ship dispatch deliver",
-    "extend prolong postpone",
-    "apply",
-    "hold freeze pause block",
-    "write post",
-    "upgrade",
-    "downgrade",
-    "collect",
-    "request ask",
-    "transfer move",
-)
-GENERIC: Final = frozenset({"process", "handle", "deal", "care", "sort", "proceed", "execute"})
+# Each line holds verbs that ask for the same kind of act; a verb may ask for several kinds.
+_SAME_ACT: Final = """
+create make add open new register submit place draft generate raise file start log
+update change modify edit mark set adjust correct amend alter put move
+delete remove erase drop purge wipe
+cancel void abort withdraw
+approve authorize authorise accept okay greenlight sign clear
+reject deny decline refuse
+pay paid reimburse settle disburse payout release
+refund reimburse repay credit
+send sent email notify message inform forward mail dispatch alert page
+close resolve finish conclude
+complete finish done finalize finalise
+assign allocate give delegate route
+revoke disable deactivate remove suspend lock terminate withdraw
+enable activate restore reactivate unlock resume
+grant give provide provision issue award apply credit
+return
+exchange swap replace
+order buy bought purchase procure acquire
+schedule plan book arrange
+verify validate confirm check
+match reconcile link
+record log note document register capture
+flag mark report
+restart reboot
+onboard register enrol enroll create
+offboard terminate
+ship dispatch deliver
+extend prolong postpone
+hold freeze pause block
+write post
+upgrade
+downgrade
+collect
+request ask
+transfer move
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+GENERIC: Final = _words("process handle deal care sort proceed execute")
 """Verbs that ask for whatever the tools offer for the thing concerned."""
-LIGHT: Final = frozenset(
-    [
-        *("create", "make", "issue", "submit", "place", "apply", "give", "perform", "do"),
-        *("process", "send", "start", "request", "raise", "open", "record", "log", "add"),
-        *("file", "post"),
-    ]
+LIGHT: Final = _words(
+    "create make issue submit place apply give perform do process send start request raise open "
+    "record log add file post"
 )
 """Verbs that say little beside their noun: `issue_refund` refunds."""
-ALSO_NOUNS: Final = frozenset(
-    [
-        *("order", "issue", "return", "record", "file", "request", "report", "note"),
-        *("transfer", "match", "refund", "credit", "exchange", "log", "plan", "purchase"),
-        *("email", "mail", "message", "ship", "book", "place", "check", "release", "document"),
-        *("schedule", "start"),
-    ]
+ALSO_NOUNS: Final = _words(
+    "order issue return record file request report note transfer match refund credit exchange log "
+    "plan purchase email mail message ship book place check release document schedule start"
 )
 """Verbs that are a noun where a value follows: "order 4711", "email me@example.org"."""
-NEGATIVE: Final = frozenset(
-    [
-        *("reject", "deny", "decline", "refuse", "cancel", "void", "delete", "remove", "erase"),
-        *("drop", "purge", "revoke", "disable", "deactivate", "suspend", "lock", "terminate"),
-        *("hold", "freeze", "block", "flag"),
-    ]
+NEGATIVE: Final = _words(
+    "reject deny decline refuse cancel void delete remove erase drop purge revoke disable "
+    "deactivate suspend lock terminate hold freeze block flag"
 )
 """Acts that a generic verb never means."""
-STOP: Final = frozenset(
-    [
-        *("a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "do"),
-        *("does", "for", "from", "had", "has", "have", "he", "her", "his", "i", "if", "in"),
-        *("is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "should", "so"),
-        *("some", "that", "the", "their", "them", "then", "there", "these", "they", "this"),
-        *("those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who"),
-        *("will", "with", "would", "you", "your", "please", "just", "also", "i'd", "i'm"),
-        *("it's", "like", "need", "want", "now", "not", "no", "any", "all", "using", "use"),
-        *("via", "into", "over", "under", "more", "most", "one", "two", "get", "got", "let"),
-        *("hi", "hello", "thanks", "thank", "kindly", "regarding", "about"),
-    ]
+STOP: Final = _words(
+    "a an and are as at be been but by can could do does for from had has have he her his i if in "
+    "is it its me my of on or our she should so some that the their them then there these they "
+    "this those to us was we were what when where which who will with would you your please just "
+    "also i'd i'm it's like need want now not no any all using use via into over under more most "
+    "one two get got let hi hello thanks thank kindly regarding about"
 )
-
-
 _PHRASES: Final = (
     (re.compile(r"\bset(?:ting)?[ -]up\b", re.I), "create"),
     (re.compile(r"\bsign(?:ing|ed)?[ -]off(?: on)?\b", re.I), "approve"),
@@ -103,51 +91,47 @@ _PHRASES: Final = (
 
 
 def unphrased(text: str) -> str:
-    """A text with verbs of several words put in one: "set up" is "create"."""
+    """Return a text with verbs of several words put in one: "set up" becomes "create"."""
     for phrase, verb in _PHRASES:
         text = phrase.sub(verb, text)
     return text
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """The words of a text or of a name such as `get_expense`, in lower case."""
+    """Return the words of a text, or of a name such as `get_expense`, in lower case."""
     return tuple(_WORD.findall(_HUMP.sub("_", text).lower()))
 
 
 def stem(word: str) -> str:
-    """A word without its usual endings; rough, but the same for `approve` and `approval`."""
-    if not word.endswith(_ENDINGS):
-        return word
+    """Return a word without its usual endings; rough, but equal for `approve` and `approval`."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return _undoubled(word[: -len(ending)])
+            rest = word[: -len(ending)]
+            # `cancell` is `cancel`, and `shipp` is `ship`.
+            doubled = len(rest) > _SHORTEST_STEM and rest[-1] == rest[-2]
+            return rest[:-1] if doubled else rest
     return word
 
 
-def _undoubled(rest: str) -> str:
-    """`cancell` is `cancel`, and `shipp` is `ship`."""
-    return rest[:-1] if len(rest) > _SHORTEST_STEM and rest[-1] == rest[-2] else rest
+def stems(text: str) -> tuple[str, ...]:
+    """Return the stems of the words of a text in order, without words that say little."""
+    return tuple(stem(word) for word in words_in(unphrased(text)) if word not in STOP)
 
 
-def _groups() -> dict[str, frozenset[int]]:
+def _acts_by_stem() -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = {}
-    for number, line in enumerate(_ALIKE):
+    for number, line in enumerate(_SAME_ACT.split("\n")):
         for word in line.split():
             found.setdefault(stem(word), set()).add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
-_GROUPS: Final = _groups()
+_ACTS: Final = _acts_by_stem()
 GENERIC_STEMS: Final = frozenset(map(stem, GENERIC))
 LIGHT_STEMS: Final = frozenset(map(stem, LIGHT))
 NEGATIVE_STEMS: Final = frozenset(map(stem, NEGATIVE))
 
 
 def acts_of(stemmed: str) -> frozenset[int]:
-    """The kinds of act that a stemmed verb may ask for; none for a word that is no such verb."""
-    return _GROUPS.get(stemmed, frozenset())
-
-
-def stems(text: str) -> tuple[str, ...]:
-    """The stems of the words of a text that say something, in order."""
-    return tuple(stem(word) for word in words_in(unphrased(text)) if word not in STOP)
+    """Return the kinds of act that a stemmed verb may ask for; empty for any other word."""
+    return _ACTS.get(stemmed, frozenset())

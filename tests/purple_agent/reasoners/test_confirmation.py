@@ -3,7 +3,7 @@
 import pytest
 
 from purple_agent.reasoners.confirmation import asks_confirmation
-from purple_agent.reasoners.deterministic.prose import Policies
+from purple_agent.reasoners.deterministic.prose_policy import prose_policy_of
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from purple_agent.reasoners.deterministic.prose import Policies
 )
 def test_confirmation_is_seen_in_the_ways_that_policies_ask_for_it(policy):
     assert asks_confirmation(policy)
-    assert Policies().of(policy).asks_confirmation
+    assert prose_policy_of(policy).asks_confirmation
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purple_agent.reasoners.deterministic.acts import acts_in
 from purple_agent.reasoners.deterministic.clauses import clauses_of
-from purple_agent.reasoners.deterministic.values import LONGEST_TEXT, values_in
+from purple_agent.reasoners.deterministic.dialogue_acts import acts_in
+from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
 
 
 @pytest.mark.parametrize(
@@ -31,24 +31,24 @@ from purple_agent.reasoners.deterministic.values import LONGEST_TEXT, values_in
     ],
 )
 def test_a_value_is_found_by_its_form(text: str, kind: str, value: str) -> None:
-    assert (kind, value) in {(each.kind, each.text) for each in values_in(text)}
+    assert (kind, value) in {(each.kind, each.text) for each in utterance_of(text).values}
 
 
 @pytest.mark.parametrize(
     ("text", "number"), [("$1,250.50", "1250.50"), ("3k USD", "3000"), ("twelve", "12")]
 )
 def test_a_number_is_read_without_its_trimmings(text: str, number: str) -> None:
-    assert [each.number for each in values_in(text)] == [Decimal(number)]
+    assert [each.number for each in utterance_of(text).values] == [Decimal(number)]
 
 
 def test_an_apostrophe_opens_no_quotation() -> None:
-    assert not [e for e in values_in("It's Ann's and Bob's order") if e.kind == "quoted"]
+    assert not [e for e in utterance_of("It's Ann's and Bob's order").values if e.kind == "quoted"]
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.text(alphabet="aA1-_.,'\"#$% @\n:andif", max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
-    for value in values_in(text):
+    for value in utterance_of(text).values:
         assert 0 <= value.start < value.end <= len(text)
     clauses_of(text)
     acts_in(text)
@@ -57,5 +57,5 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_a_hostile_text_is_read_up_to_a_bound() -> None:
     for part in ("a-", "1,", "'a ", "to to ", "A1_-", "is is "):
         text = part * LONGEST_TEXT
-        assert all(value.end <= LONGEST_TEXT for value in values_in(text))
+        assert all(value.end <= LONGEST_TEXT for value in utterance_of(text).values)
         assert len(clauses_of(text)) <= 25

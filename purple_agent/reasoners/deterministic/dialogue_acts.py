@@ -1,4 +1,4 @@
-"""Acts: what a text of the user does in the dialogue, whatever it is about."""
+"""Dialogue acts: what a text of the user does in the conversation, whatever it is about."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ class Act(StrEnum):
     CONFIRMATION = "confirmation"
     DENIAL = "denial"
     THANKS = "thanks"
-    COMPLIMENT = "compliment"
-    """Asks for a compliment."""
     HUMAN = "human"
     """Asks for a human, or to escalate."""
     QUESTION = "question"
@@ -37,7 +35,6 @@ _PATTERNS: Final = {
         r"^\W*(?:no|nope|nah|don't|do not|never ?mind|stop|forget it|i changed my mind)\b", re.I
     ),
     Act.THANKS: re.compile(r"\b(?:thanks|thank you|thx|much appreciated|cheers)\b", re.I),
-    Act.COMPLIMENT: re.compile(r"\bcompliment\b|\bsay something nice\b", re.I),
     Act.HUMAN: re.compile(
         r"\b(?:speak|talk|transfer|transferred|connect|hand|escalate|get|put|want|need)\b"
         r"[^.?!]{0,40}\b(?:human|real person|representative|supervisor|live agent|human agent)\b"
@@ -53,14 +50,8 @@ _PATTERNS: Final = {
         r"|\bwhat(?:'s| is| are)\b|\bstatus of\b|\bhow (?:much|many|long)\b",
         re.I,
     ),
-    Act.CHIT_CHAT: re.compile(
-        r"\bhow are you\b|\bwho are you\b|\bwhat can you do\b|\bnice to meet you\b|\bjoke\b|"
-        r"\bhow(?:'s| is) (?:it going|your day)\b",
-        re.I,
-    ),
+    Act.CHIT_CHAT: re.compile(r"\b(?:how are you|who are you|what can you do)\b", re.I),
 }
-
-
 _REVERSED: Final = re.compile(r"\b(?:but|except|unless|wait|no|not|never|only|\w+n't)\b", re.I)
 """Words after a yes that take it back, or a part of it."""
 
@@ -74,7 +65,7 @@ def yes_or_no(text: str) -> bool | None:
 
 @cached_per_session
 def acts_in(text: str) -> frozenset[Act]:
-    """The acts that a text performs; none for a bare request."""
+    """Return the acts that a text performs; none for a bare request."""
     found = {act for act, pattern in _PATTERNS.items() if pattern.search(text)}
     if Act.CHIT_CHAT in found:
         found.discard(Act.QUESTION)

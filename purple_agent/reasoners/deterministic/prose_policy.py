@@ -1,0 +1,124 @@
+"""Prose policy: what a policy in plain words asks of the reasoner, and where it is in doubt.
+
+Prose is not understood. The sentences that may restrict something are found, a few forms of them
+are known for certain, and all others are doubted: "Amounts above 500 need a signature" names no
+tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from purple_agent.case import Json
+from purple_agent.reasoners.confirmation import asks_confirmation
+from purple_agent.reasoners.deterministic.tools import Tool
+from purple_agent.reasoners.deterministic.words import acts_of, stem, stems, words_in
+from purple_agent.session_cache import cached_per_session
+
+MAX_SENTENCES: Final = 2_000
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_BULLET: Final = re.compile(r"^[\s*#-]*(?:\d+[.)]\s+)?[\s*#-]*")
+_RESTRICTS: Final = re.compile(
+    r"\b(?:must|only|not|never|cannot|can't|unless|except|requires?|required|needs?|"
+    r"approv\w+|at most|at least|within|over|above|below|under|exceed\w*|more than|less than|"
+    r"limit\w*|before|after|prohibit\w*|forbid\w*|forbidden|deny|refuse|escalate|until|"
+    r"maximum|minimum|always|mandatory|no)\b",
+    re.I,
+)
+# Narrower than `asks_confirmation`: what is taken for such a sentence is not doubted any more.
+_CONFIRMING: Final = re.compile(
+    r"\bexplicit(?:ly)?\b[^.\n]{0,200}\bconfirm|\bconfirm\w*\b[^.\n]{0,200}\b(?:before|prior)\b|"
+    r"\bbefore\b[^.\n]{0,200}\bconfirm",
+    re.I,
+)
+_TRANSFER: Final = re.compile(
+    r"\b(?:transfer|escalate|hand)\b[^.\n]{0,200}\b(?:human|agent|supervisor)", re.I
+)
+_MESSAGE: Final = re.compile(
+    r"\bsend (?:the|a|this) message\s+[\"'“]([^\"'“”\n]{5,200})[\"'”]", re.I
+)
+_FORBIDS: Final = re.compile(
+    r"\b(?:not allowed to|not permitted to|must not|may not|cannot|can't|do not|don't|never)\s+"
+    r"([a-z]+)",
+    re.I,
+)
+_ONE_OF: Final = re.compile(r"(.*)\b(?:can|must|may) (?:only|either) be\b(.*)", re.I)
+_HAS: Final = re.compile(
+    r"\bmust (?:have|include|contain|state) (?:an? |the |its )?(\w+)\W*$", re.I
+)
+_EXISTING: Final = re.compile(
+    r"^\W*only existing \w+ (?:can|may) (\w+)(?: an?| the)? \w+\W*$", re.I
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProsePolicy:
+    """A policy in plain words.
+
+    Args:
+        sentences: In order.
+        asks_confirmation: The user has to say yes before a change.
+        allows_transfer: It speaks of handing over to a human.
+        transfer_message: What it wants said after a transfer; empty where it does not say.
+    """
+
+    sentences: tuple[str, ...]
+    asks_confirmation: bool
+    allows_transfer: bool
+    transfer_message: str
+
+    def doubt(self, tool: Tool, arguments: Mapping[str, Json]) -> str:
+        """Return the first sentence that may restrict a call and is not understood; may be empty."""
+        restricting = (
+            each
+            for each in self.sentences
+            if _RESTRICTS.search(each) and not _CONFIRMING.search(each)
+        )
+        return next((each for each in restricting if not _is_kept(each, tool, arguments)), "")
+
+    def nearest(self, text: str) -> str:
+        """Return the sentence that shares most words with a text; empty where none shares any."""
+        wanted = set(stems(text))
+        best = max(self.sentences, key=lambda each: len(wanted & set(stems(each))), default="")
+        return "" if wanted.isdisjoint(stems(best)) else best
+
+
+def _is_kept(sentence: str, tool: Tool, arguments: Mapping[str, Json]) -> bool:
+    """Tell whether a sentence has a form that is known, and the call keeps to it."""
+    if forbids := _FORBIDS.search(sentence):
+        verb = stem(forbids.group(1).lower())
+        return bool(acts_of(verb)) and verb != tool.verb and not acts_of(verb) & acts_of(tool.verb)
+    if one_of := _ONE_OF.search(sentence):
+        quoted = re.findall(r"[\"'“]([^\"'”“]+)[\"'”]", one_of.group(2))
+        values = [arguments[name] for name in _named(one_of.group(1), arguments)]
+        return bool(quoted) and all(value in quoted for value in values)
+    if has := _HAS.search(sentence):
+        return all(
+            arguments.get(name) for name in _named(has.group(1), [p.name for p in tool.parameters])
+        )
+    return _EXISTING.match(sentence) is not None
+
+
+def _named(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names, without those of ids, that share a word with a text."""
+    said = set(stems(text))
+    return [
+        name for name in names if said & set(map(stem, words_in(name))) and not name.endswith("_id")
+    ]
+
+
+@cached_per_session
+def prose_policy_of(text: str) -> ProsePolicy:
+    """Read a policy in plain words."""
+    parts = [_BULLET.sub("", part).strip() for part in _SENTENCE.split(text)]
+    message = _MESSAGE.search(text)
+    return ProsePolicy(
+        sentences=tuple(part for part in parts if part)[:MAX_SENTENCES],
+        asks_confirmation=asks_confirmation(text),
+        allows_transfer=bool(_TRANSFER.search(text)),
+        transfer_message=message.group(1) if message else "",
+    )
