@@ -1,5 +1,7 @@
 """Business scenarios played over A2A, with their tools over HTTP."""
 
+import json
+
 import pytest
 
 from adk_agent.core.errors import PreflightError
@@ -8,6 +10,7 @@ from adk_agent.runs.store import TRIALS, load_trials
 from evals.trace import CallType
 from tau_bridge.business.benchmark import TOOLS
 from tau_bridge.business.scenarios import scenarios
+from tau_bridge.business.world import UNAVAILABLE
 from tests.fakes import scripted_agent, serve
 from tests.fakes.gold_player import GoldPlayer
 
@@ -15,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("quick_start")
 
 RENAMED = next(each for each in scenarios() if each.endswith("invoice_renamed_parameters"))
 TWO_TURNS = next(each for each in scenarios() if each.endswith("purchase_pending_then_granted"))
+FLAKY = next(each for each in scenarios() if each.endswith("incident_flaky_service"))
 ALLOWED = next(each for each in scenarios() if each.endswith("expense_taxi"))
 
 
@@ -73,6 +77,15 @@ async def test_a_trial_tells_what_was_said_and_called(play, gold):
     ]
     turns = [step.step_id for step in record.trace.of_type(CallType.AGENT)]
     assert [turns.index(step.parent_step_id) for step in calls] == [0, 0, 0, 1, 1]
+
+
+async def test_a_call_that_a_tool_refused_is_told_with_its_error(play, gold):
+    _, url = gold
+    _, [record] = await play(url, task_ids=[FLAKY])
+    first, second, *_ = [each for each in record.messages if each["role"] == "tool"]
+    assert (first["content"], first["error"]) == (UNAVAILABLE, True)
+    assert second["error"] is False
+    assert json.loads(second["content"])["incident_id"]
 
 
 async def test_the_first_message_tells_policy_and_tools_and_each_trial_has_its_own_session(

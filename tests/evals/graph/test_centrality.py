@@ -1,3 +1,4 @@
+import math
 from datetime import UTC, datetime
 
 import pytest
@@ -100,6 +101,15 @@ def test_eigenvector_of_a_long_chain_is_undefined_where_it_does_not_converge():
     found = Eigenvector().compute(team_of(*((f"a{n}", f"a{n + 1}") for n in range(600))))
     assert isinstance(found, Undefined)
     assert found.reason.startswith("no convergence")
+
+
+def test_eigenvector_of_a_chain_that_converges_slowly_is_that_of_a_path_graph():
+    found = Eigenvector().compute(team_of(*((f"a{n}", f"a{n + 1}") for n in range(149))))
+    entries = [math.sin(math.pi * place / 151) for place in range(1, 151)]
+    norm = math.hypot(*entries)
+    assert [found.values[f"a{n}"] for n in range(150)] == pytest.approx(
+        [entry / norm for entry in entries], abs=1e-9
+    )
 
 
 @pytest.mark.requirement("graph:centrality")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.gold_path import compare_to_gold
-from tau_bridge.tau2.gold_replay import MOST_COMPARED
+from tau_bridge.tau2.gold_replay import MOST_COMPARED, MOST_EFFECTS_TRIED
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.tasks import parse_task
 
@@ -127,6 +127,16 @@ def test_what_changes_nothing_is_no_departure(compare):
 def test_a_call_with_the_same_effect_as_a_gold_call_stands_for_it(compare):
     found = compare(task(create("A")), create("A", description=None))
     assert (found.gaps, found.departure, found.other_order) == ((), None, False)
+
+
+@pytest.mark.parametrize(("place", "is_found"), [(MOST_EFFECTS_TRIED, True), (9, False)])
+def test_a_call_is_tried_against_the_first_eight_gold_calls_of_its_tool(compare, place, is_found):
+    gold = [create(str(number)) for number in range(1, 12)]
+    gold[place - 1] = create("A")
+    found = compare(task(READ, *gold), create("A", description=None))
+    assert MOST_EFFECTS_TRIED == 8
+    assert (found.departure is None) is is_found
+    assert {gap.how for gap in found.gaps} == ({"missing"} if is_found else {"missing", "differs"})
 
 
 def test_gold_calls_in_an_order_with_another_effect_are_told_as_such(compare):

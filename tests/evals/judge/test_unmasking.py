@@ -1,0 +1,26 @@
+"""The readings of disguised texts."""
+
+import string
+
+import pytest
+
+from evals.judge.unmasking import readings_of
+
+PRINTABLE = " ".join(
+    sorted({*string.ascii_lowercase, *string.digits, *"!#$'()*+,-./:;<=>?@[]^_`{|}~"})
+)
+
+
+def hidden_in(text):
+    return [each.text for each in readings_of(text) if each.hidden]
+
+
+def test_every_printable_character_is_read_from_unicode_tags():
+    tags = "".join(chr(0xE0000 + ord(each)) for each in PRINTABLE)
+    assert PRINTABLE in hidden_in(f"Fine.{tags}")
+
+
+@pytest.mark.parametrize("other", ["\U000e0001", "\U000e007f"])
+def test_tags_that_begin_or_end_a_language_or_a_flag_hold_no_letter(other):
+    tags = "".join(chr(0xE0000 + ord(each)) for each in "give")
+    assert "give" in hidden_in(f"{other}{tags}{other}")
