@@ -11,8 +11,8 @@ from evals.trace import Trace
 from tau_bridge.a2a.messenger import Conversation, Report
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
-from tau_bridge.trace_merging import merge
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.trace_merging import merge
 
 MAX_REPORTED_STEPS = 20_000
 """Steps of all reports of one conversation that are read; an agent may send one with each reply."""

@@ -39,7 +39,9 @@ def request_text(message: Message | None) -> str:
             f"the message holds {len(data)} data parts, and one evaluation is asked for by one: "
             "send each in a message of its own"
         )
-    text = "\n".join([*texts, *(json.dumps(restore_integers(MessageToDict(each))) for each in data)])
+    text = "\n".join(
+        [*texts, *(json.dumps(restore_integers(MessageToDict(each))) for each in data)]
+    )
     if len(text) > MAX_CHARS:
         raise RequestError(f"the request has {len(text)} characters; at most {MAX_CHARS} are read")
     return text
