@@ -203,7 +203,9 @@ async def test_a_cancelled_run_cancels_its_trials_and_local_play_can_go_on_with_
                 on_progress=tell,
             )
         )
-        await enough.wait()
+        told = asyncio.ensure_future(enough.wait())
+        await asyncio.wait({running, told}, return_when=asyncio.FIRST_COMPLETED)
+        assert told.done(), "the run ended before it had played enough"
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
