@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import math
 import secrets
 import socket
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, Self
@@ -16,17 +15,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from evals.trace import CallType
 from tau_bridge.limits import Limits
-from tau_bridge.loopback import LOOPBACK, listening_socket
+from tau_bridge.loopback import LOOPBACK, BackgroundServer, listening_socket
 
 if TYPE_CHECKING:
-    import uvicorn
     from starlette.types import Receive, Scope, Send
 
     from tau_bridge.recorder import TraceRecorder
 
 EVERY_INTERFACE: Final = "0.0.0.0"  # noqa: S104 - only where an address for others is set
-_SHUTDOWN_S: Final = 3
-"""How long calls in flight may go on when a run ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +114,7 @@ class ToolServer:
         self._new_session_id = new_session_id
         self._sessions: dict[str, ToolSession] = {}
         self._origin = ""
-        self._server: uvicorn.Server | None = None
-        self._serving: asyncio.Task[None] | None = None
+        self._server: BackgroundServer | None = None
 
     @property
     def endpoint(self) -> str:
@@ -141,9 +136,7 @@ class ToolServer:
             OSError: the port is taken, or none is free.
         """
         listener, self._origin = _listening(self._url)
-        self._server = _server(self._answer)
-        # The socket listens already: a call that comes before the server reads it is only early.
-        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
+        self._server = BackgroundServer(self._answer, listener)
         return self
 
     async def __aexit__(
@@ -154,9 +147,8 @@ class ToolServer:
     ) -> None:
         """Give up what is in flight, and close every socket."""
         self._sessions.clear()
-        if self._server is not None and self._serving is not None:
-            self._server.should_exit = True
-            await self._serving
+        if self._server is not None:
+            await self._server.aclose()
 
     @contextlib.contextmanager
     def session(
@@ -281,30 +273,3 @@ def _deeper_than(value: object, levels: int) -> bool:
         return False
     inner = value.values() if isinstance(value, dict) else value
     return levels == 0 or any(_deeper_than(each, levels - 1) for each in inner)
-
-
-def _server(app: Any) -> uvicorn.Server:
-    import uvicorn  # takes a tenth of a second: only runs that need it pay it
-
-    class Server(uvicorn.Server):
-        """Leaves signals to the program."""
-
-        @contextlib.contextmanager
-        def capture_signals(self) -> Generator[None]:
-            yield
-
-    return Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            log_level="critical",
-            access_log=False,  # addresses hold session ids
-            interface="asgi3",
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=_SHUTDOWN_S,
-        )
-    )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import secrets
-import socket
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
-
-import uvicorn
 
 from tau_bridge.a2a.proxy.forwarding import Forwarder
 from tau_bridge.a2a.proxy.limits import ProxyLimits
 from tau_bridge.a2a.proxy.recording import Recording
 from tau_bridge.a2a.proxy.routes import Routes
 from tau_bridge.a2a.proxy.upstream import Upstream
-from tau_bridge.loopback import listening_socket
+from tau_bridge.loopback import LOOPBACK, BackgroundServer, listening_socket
 
 if TYPE_CHECKING:
     from tau_bridge.recorder import TraceRecorder
@@ -25,23 +21,6 @@ if TYPE_CHECKING:
 _DEFAULT_LIMITS = ProxyLimits()
 _KEEP_ALIVE_S: Final = 75
 """Longer than callers keep an idle connection, so that none is closed under a request."""
-_SHUTDOWN_S: Final = 3
-
-
-class _Server(uvicorn.Server):
-    """Says when it is ready, and leaves signals to the program."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
 
 
 class ObservingProxy:
@@ -76,8 +55,7 @@ class ObservingProxy:
             self._routes, self._upstream, limits=limits, recording=lambda: self._recording
         )
         self._recording: Recording | None = None
-        self._server: _Server | None = None
-        self._serving: asyncio.Task[None] | None = None
+        self._server: BackgroundServer | None = None
 
     async def __aenter__(self) -> Self:
         """Start to serve.
@@ -89,19 +67,8 @@ class ObservingProxy:
         if self._server is not None:
             raise RuntimeError("the proxy was started before; make another one")
         listener = listening_socket()
-        self._routes.origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self._server = _Server(_config(self._forwarder))
-        self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
-        ready = asyncio.create_task(self._server.ready.wait())
-        try:
-            await asyncio.wait({ready, self._serving}, return_when=asyncio.FIRST_COMPLETED)
-            if self._serving.done():
-                self._serving.result()  # why it ended
-        except BaseException:
-            await self._close()
-            raise
-        finally:
-            ready.cancel()
+        self._routes.origin = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
+        self._server = BackgroundServer(self._forwarder, listener, keep_alive_s=_KEEP_ALIVE_S)
         return self
 
     async def __aexit__(
@@ -111,14 +78,10 @@ class ObservingProxy:
         traceback: TracebackType | None,
     ) -> None:
         """Give up what is in flight, and close every socket."""
-        await self._close()
-
-    async def _close(self) -> None:
         try:
             await self._forwarder.aclose()
-            if self._server is not None and self._serving is not None:
-                self._server.should_exit = True
-                await self._serving
+            if self._server is not None:
+                await self._server.aclose()
         finally:
             self._upstream.close()
 
@@ -204,18 +167,3 @@ class ObservingProxy:
             raise RuntimeError(
                 "the proxy has no address before it is started; use it as 'async with proxy:'"
             )
-
-
-def _config(app: Forwarder) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,  # addresses hold tokens
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,  # the peer's own are passed on
-        date_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=_SHUTDOWN_S,
-    )
