@@ -130,10 +130,9 @@ class BaseEvaluator(ABC):
         """
         endless = [name for name, value in values.items() if not math.isfinite(value)]
         if endless:
-            msg = (
+            raise ValueError(
                 f"{endless[0]} is {values[endless[0]]}: leave out what has no value, with a reason"
             )
-            raise ValueError(msg)
         return Evaluation(
             evaluator=self.name,
             version=self.version,

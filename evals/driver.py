@@ -31,22 +31,27 @@ def check_evaluator(evaluator: object) -> BaseEvaluator:
     """
     label = repr(getattr(evaluator, "name", None) or type(evaluator).__name__)
     if not isinstance(evaluator, BaseEvaluator):
-        msg = f"evaluator {label} is a {type(evaluator).__name__}, not a BaseEvaluator"
-        raise EvaluatorError(msg)
+        raise EvaluatorError(
+            f"evaluator {label} is a {type(evaluator).__name__}, not a BaseEvaluator"
+        )
     for attribute in ("name", "version"):
         value = getattr(evaluator, attribute, None)
         if not isinstance(value, str) or not value:
-            msg = f"evaluator {label} needs a class variable {attribute!r}: a non-empty string"
-            raise EvaluatorError(msg)
+            raise EvaluatorError(
+                f"evaluator {label} needs a class variable {attribute!r}: a non-empty string"
+            )
     if not isinstance(getattr(evaluator, "tier", None), Tier):
-        msg = f"evaluator {label} needs a class variable 'tier' of type evals.base.Tier"
-        raise EvaluatorError(msg)
+        raise EvaluatorError(
+            f"evaluator {label} needs a class variable 'tier' of type evals.base.Tier"
+        )
     if not inspect.iscoroutinefunction(evaluator.evaluate):
-        msg = f"evaluator {label}: evaluate must be 'async def evaluate(self, context)'"
-        raise EvaluatorError(msg)
+        raise EvaluatorError(
+            f"evaluator {label}: evaluate must be 'async def evaluate(self, context)'"
+        )
     if len(inspect.signature(evaluator.evaluate).parameters) != 1:
-        msg = f"evaluator {label}: evaluate must take exactly one argument, the context"
-        raise EvaluatorError(msg)
+        raise EvaluatorError(
+            f"evaluator {label}: evaluate must take exactly one argument, the context"
+        )
     return evaluator
 
 
@@ -75,8 +80,7 @@ class EvaluatorRegistry:
         """
         checked = check_evaluator(evaluator)
         if checked.name in self._evaluators:
-            msg = f"an evaluator named {checked.name!r} is registered already"
-            raise EvaluatorError(msg)
+            raise EvaluatorError(f"an evaluator named {checked.name!r} is registered already")
         self._evaluators[checked.name] = checked
 
     @property
@@ -96,8 +100,9 @@ class EvaluatorRegistry:
             EvaluatorError: there is none of that name.
         """
         if name not in self._evaluators:
-            msg = f"no evaluator named {name!r}; there are: {', '.join(self.names) or 'none'}"
-            raise EvaluatorError(msg)
+            raise EvaluatorError(
+                f"no evaluator named {name!r}; there are: {', '.join(self.names) or 'none'}"
+            )
         (self._disabled.discard if enabled else self._disabled.add)(name)
 
     async def run(self, context: EvaluationContext) -> tuple[Evaluation, ...]:

@@ -31,8 +31,7 @@ def percentiles(latencies_ms: Iterable[float]) -> dict[str, float]:
     """
     values = np.asarray(list(latencies_ms), dtype=float)
     if values.size == 0:
-        msg = "no latencies to summarise"
-        raise ValueError(msg)
+        raise ValueError("no latencies to summarise")
     if values.size == 1:  # of a hundred thousand agents, most are called once
         return dict.fromkeys(_FIGURES, round(float(values[0]), 3))
     p50, p95, p99 = np.percentile(values, [50, 95, 99])

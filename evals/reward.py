@@ -103,8 +103,7 @@ def pass_hat_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -
         ValueError: k is below 1.
     """
     if k < 1:
-        msg = f"k must be at least 1, not {k}"
-        raise ValueError(msg)
+        raise ValueError(f"k must be at least 1, not {k}")
     estimates = {}
     for task, rewards in rewards_by_task.items():
         passed = [is_success(reward) for reward in rewards]

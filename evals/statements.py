@@ -94,18 +94,17 @@ def _verdicts(answer: str, statements: Sequence[str]) -> dict[str, Verdict]:
     """
     lists = _lists_of_verdicts(answer)
     if not lists:
-        msg = f"the judge's answer holds no list of verdicts: {answer[:200]!r}"
-        raise JudgementError(msg)
+        raise JudgementError(f"the judge's answer holds no list of verdicts: {answer[:200]!r}")
     expected = list(range(1, len(statements) + 1))
     complete = [found for found in lists if sorted(v.number for v in found) == expected]
     if not complete:
         numbers = [verdict.number for verdict in lists[-1]]
-        msg = f"the judge answered for statements {numbers}, not once for each of {expected}"
-        raise JudgementError(msg)
+        raise JudgementError(
+            f"the judge answered for statements {numbers}, not once for each of {expected}"
+        )
     judged = [{verdict.number: verdict for verdict in found} for found in complete]
     if any(each[number].met != judged[0][number].met for each in judged for number in expected):
-        msg = f"the judge's answer contradicts itself: {answer[:200]!r}"
-        raise JudgementError(msg)
+        raise JudgementError(f"the judge's answer contradicts itself: {answer[:200]!r}")
     return {text: judged[0][number] for number, text in enumerate(statements, start=1)}
 
 

@@ -97,8 +97,9 @@ class Trace(BaseModel):
     def _steps_belong_to_this_trace(self) -> Self:
         for step in self.steps:
             if step.trace_id != self.trace_id:
-                msg = f"step {step.step_id!r} is of trace {step.trace_id!r}, not {self.trace_id!r}"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"step {step.step_id!r} is of trace {step.trace_id!r}, not {self.trace_id!r}"
+                )
         return self
 
     def to_json(self) -> str:

@@ -76,6 +76,5 @@ def _loaded(entry_point: EntryPoint, taken: set[str]) -> Metric:
     found = entry_point.load()
     metric = check_metric(found() if isinstance(found, type) else found)
     if metric.name in taken:
-        msg = f"a metric named {metric.name!r} is there already"
-        raise MetricError(msg)
+        raise MetricError(f"a metric named {metric.name!r} is there already")
     return metric

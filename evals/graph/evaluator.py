@@ -223,6 +223,5 @@ def _in_json(value: object) -> JsonValue:
 
 def _rounded(figure: float) -> float:
     if not math.isfinite(figure):
-        msg = f"{figure} is no finite number"
-        raise ValueError(msg)
+        raise ValueError(f"{figure} is no finite number")
     return float(f"{figure:.{SIGNIFICANT_DIGITS}g}")

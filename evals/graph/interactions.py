@@ -61,11 +61,6 @@ class Call(NamedTuple):
     provenance: Provenance
     contradiction: str | None
 
-    @property
-    def key(self) -> tuple[CallType, str, str] | None:
-        """Equal for calls that ask the same of the same callee; None where that is unknown."""
-        return None if self.arguments is None else (self.kind, self.callee, self.arguments)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Interactions:

@@ -107,22 +107,23 @@ def check_metric(metric: object) -> Metric:
     """
     label = repr(getattr(metric, "name", None) or type(metric).__name__)
     if not isinstance(metric, Metric):
-        msg = f"metric {label} is a {type(metric).__name__}, not a Metric (an instance of one)"
-        raise MetricError(msg)
+        raise MetricError(
+            f"metric {label} is a {type(metric).__name__}, not a Metric (an instance of one)"
+        )
     for attribute in ("name", "formula", "source", "range", "needs", "version"):
         value = getattr(metric, attribute, None)
         if not isinstance(value, str) or not value:
-            msg = f"metric {label} needs a class variable {attribute!r}: a non-empty string"
-            raise MetricError(msg)
+            raise MetricError(
+                f"metric {label} needs a class variable {attribute!r}: a non-empty string"
+            )
     if not _NAME.fullmatch(metric.name):
-        msg = f"metric {label}: a name is in snake_case, such as 'calls_per_member'"
-        raise MetricError(msg)
+        raise MetricError(f"metric {label}: a name is in snake_case, such as 'calls_per_member'")
     if inspect.iscoroutinefunction(metric.compute):
-        msg = f"metric {label}: compute must be a plain function, not async"
-        raise MetricError(msg)
+        raise MetricError(f"metric {label}: compute must be a plain function, not async")
     if len(inspect.signature(metric.compute).parameters) != 1:
-        msg = f"metric {label}: compute must take exactly one argument, the interactions"
-        raise MetricError(msg)
+        raise MetricError(
+            f"metric {label}: compute must take exactly one argument, the interactions"
+        )
     return metric
 
 
@@ -143,8 +144,7 @@ class MetricRegistry:
         """
         checked = check_metric(metric)
         if checked.name in self._metrics:
-            msg = f"a metric named {checked.name!r} is registered already"
-            raise MetricError(msg)
+            raise MetricError(f"a metric named {checked.name!r} is registered already")
         self._metrics[checked.name] = checked
 
     @property
@@ -164,8 +164,9 @@ class MetricRegistry:
             MetricError: there is none of that name.
         """
         if name not in self._metrics:
-            msg = f"no metric named {name!r}; there are: {', '.join(self._metrics) or 'none'}"
-            raise MetricError(msg)
+            raise MetricError(
+                f"no metric named {name!r}; there are: {', '.join(self._metrics) or 'none'}"
+            )
         (self._disabled.discard if enabled else self._disabled.add)(name)
 
 

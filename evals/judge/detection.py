@@ -22,12 +22,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
-
-import numpy as np
+from typing import Literal, NamedTuple
 
 from evals.graph.interactions import Call, Interactions
-from evals.graph.matrices import Flags, Ints
 from evals.graph.memoize import memoize
 from evals.graph.nesting import NOBODY, parents_of, top_down
 from evals.graph.repeats import Asked, asked_by
@@ -91,10 +88,9 @@ def unaware_of_termination(team: Interactions) -> Detected:
     Present if an own call between agents begins after the step it stands below has ended without
     failing. Abstains if no own call between agents stands below a step with times.
     """
-    if not _below(team)[0].size:
+    if not _nested(team):
         return _abstain(_NO_NESTED)
-    seen, (parents, children) = _seen(team), _answered(team)
-    late = _steps(team, children[seen.starts[children] > seen.ends[parents]])
+    late = [each.call for each in _answered(team) if each.start_us > each.above_end_us]
     return _verdict(
         late,
         f"{len(late)} calls began after the request they serve had been answered",
@@ -133,12 +129,11 @@ def ignored_input(team: Interactions) -> Detected:
     not, and nothing else below that began afterwards: the calls do not show whether the failure
     was taken into account.
     """
-    if not _below(team)[0].size:
+    if not _nested(team):
         return _abstain(_NO_NESTED)
-    parents, children = _answered(team)
-    asked = np.array(parents_of(team))[parents] != NOBODY
-    late = _steps(team, children[asked & _outlasts(_seen(team), parents, children)])
-    if not late and _failures_without_sequel(team, parents, children):
+    asked = [each for each in _answered(team) if each.above.parent is not None]
+    late = [each.call for each in asked if each.outlasts]
+    if not late and _has_failure_without_sequel(team):
         return _abstain("a call failed and nothing followed it: the calls do not show more")
     return _verdict(
         late,
@@ -154,12 +149,13 @@ def premature_end(team: Interactions) -> Detected:
     failing, and ended after it. Abstains if no own call between agents stands below a step with
     times.
     """
-    _, children = _below(team)
-    if not children.size:
+    if not _nested(team):
         return _abstain(_NO_NESTED)
-    seen, roots = _seen(team), _roots(team)[children]
-    in_time = _comparable(seen, roots, children) & ~seen.failed[roots]
-    open_still = _steps(team, children[in_time & _outlasts(seen, roots, children)])
+    roots = _roots(team)
+    within = [_nested_in(team.steps[roots[each.call.index]], each.call) for each in _nested(team)]
+    open_still = [
+        each.call for each in within if each is not None and each.outlasts and not each.above.failed
+    ]
     return _verdict(
         open_still,
         f"{len(open_still)} calls were still open when the task was answered",
@@ -212,96 +208,75 @@ def _conversation_partner(team: Interactions) -> str | None:
     return next(iter(never_called), None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """What is compared between two steps, of each step."""
+class _Nested(NamedTuple):
+    """A call and a step above it whose times can be compared."""
 
-    timed: Flags
-    """Whether it has a start and an end."""
-    starts: Ints
-    """In microseconds; 0 where it is not known, as in `ends`."""
-    ends: Ints
-    failed: Flags
-    observed: Flags
+    above: Call
+    call: Call
+    above_end_us: int
+    start_us: int
+    end_us: int
+
+    @property
+    def outlasts(self) -> bool:
+        """Tell whether the call was still open when the step above it ended."""
+        return self.start_us <= self.above_end_us < self.end_us
 
 
-@memoize
-def _seen(team: Interactions) -> _Seen:
-    steps = team.steps
-    timed = [step.start_us is not None and step.end_us is not None for step in steps]
-    return _Seen(
-        timed=np.array(timed, dtype=np.bool_),
-        starts=np.array([step.start_us or 0 for step in steps], dtype=np.int64),
-        ends=np.array([step.end_us or 0 for step in steps], dtype=np.int64),
-        failed=np.array([step.failed for step in steps], dtype=np.bool_),
-        observed=np.array([step.provenance is _OBSERVED for step in steps], dtype=np.bool_),
-    )
+def _nested_in(above: Call, call: Call) -> _Nested | None:
+    if (above.provenance is _OBSERVED) != (call.provenance is _OBSERVED):
+        return None
+    if None in (above.start_us, above.end_us, call.start_us, call.end_us):
+        return None
+    return _Nested(above, call, above.end_us or 0, call.start_us or 0, call.end_us or 0)
 
 
 @memoize
-def _below(team: Interactions) -> tuple[Ints, Ints]:
-    """Own calls between agents and the step each stands below, where times can be compared.
-
-    First the steps above, then the calls; in order of the calls.
-    """
-    children = np.array([call.index for call in _own_calls(team)], dtype=np.int64)
-    parents = np.array(parents_of(team), dtype=np.int64)[children]
-    children, parents = children[parents != NOBODY], parents[parents != NOBODY]
-    known = _comparable(_seen(team), parents, children)
-    return parents[known], children[known]
+def _nested(team: Interactions) -> Sequence[_Nested]:
+    """List the own calls between agents with the step that each stands directly below."""
+    below = [
+        _nested_in(team.steps[call.parent], call)
+        for call in _own_calls(team)
+        if call.parent is not None
+    ]
+    return [each for each in below if each is not None]
 
 
-def _answered(team: Interactions) -> tuple[Ints, Ints]:
-    """The same without those below a step that failed."""
-    parents, children = _below(team)
-    answered = ~_seen(team).failed[parents]
-    return parents[answered], children[answered]
+def _answered(team: Interactions) -> list[_Nested]:
+    """List the same without those below a step that failed."""
+    return [each for each in _nested(team) if not each.above.failed]
 
 
-def _comparable(seen: _Seen, parents: Ints, children: Ints) -> Flags:
-    timed = seen.timed[parents] & seen.timed[children]
-    same_side: Flags = seen.observed[parents] == seen.observed[children]
-    return timed & same_side
-
-
-def _outlasts(seen: _Seen, parents: Ints, children: Ints) -> Flags:
-    """Whether each call was still open when the step above it ended."""
-    end = seen.ends[parents]
-    still_open: Flags = (seen.starts[children] <= end) & (end < seen.ends[children])
-    return still_open
-
-
-def _steps(team: Interactions, indices: Ints) -> list[Call]:
-    return [team.steps[index] for index in indices.tolist()]
-
-
-def _failures_without_sequel(team: Interactions, parents: Ints, children: Ints) -> bool:
-    """Whether a call failed and nothing else below the same step began afterwards."""
-    seen = _seen(team)
-    failed = seen.failed[children]
+def _has_failure_without_sequel(team: Interactions) -> bool:
+    """Check whether a call failed and nothing else below the same step began afterwards."""
     latest: dict[int, list[tuple[int, int]]] = {}
-    for parent, child in zip(parents[failed].tolist(), children[failed].tolist(), strict=True):
-        if parent not in latest:
-            latest[parent] = _latest_two(team, parent)
-        if not any(at != child and start >= seen.ends[child] for start, at in latest[parent]):
+    for above, call, _, _, end_us in _answered(team):
+        if not call.failed:
+            continue
+        if above.index not in latest:
+            latest[above.index] = _latest_two(team, above.index)
+        if not any(at != call.index and start >= end_us for start, at in latest[above.index]):
             return True
     return False
 
 
 def _latest_two(team: Interactions, parent: int) -> list[tuple[int, int]]:
-    """Start and index of the two steps below another that began last: one may be the failed one."""
+    """Return start and index of the two steps below another that began last.
+
+    Two, because one may be the failed call itself.
+    """
     starts = ((team.steps[at].start_us, at) for at in team.children[parent])
     return heapq.nlargest(2, ((start, at) for start, at in starts if start is not None))
 
 
-def _roots(team: Interactions) -> Ints:
-    """For each step, the outermost step above it (itself, where it has no parent)."""
+def _roots(team: Interactions) -> Sequence[int]:
+    """Return the outermost step above each step (itself, where it has no parent)."""
     parents = parents_of(team)
     roots = list(range(len(parents)))
     for index in top_down(team):
         if parents[index] != NOBODY:
             roots[index] = roots[parents[index]]
-    return np.array(roots, dtype=np.int64)
+    return roots
 
 
 def _opened_again(calls: Sequence[Call], asked: Sequence[Asked | None]) -> list[Call]:

@@ -93,8 +93,7 @@ def digest_of(
     # Counts of full length stand in for those that are known only in the end.
     room = token_budget - tokens_of(_first_line(total, total, total * 3)) - 1
     if room < 0:
-        msg = f"a budget of {token_budget} tokens has no room for a digest's first line"
-        raise ValueError(msg)
+        raise ValueError(f"a budget of {token_budget} tokens has no room for a digest's first line")
     ranked = _ranked(steps, marks, most=room // MIN_ROW_BYTES)
     rows = _rows(steps, ranked, marks, room)
     shortened = sum(row.shortened for row in rows.values())

@@ -248,8 +248,7 @@ def asker_of(
     if ask is None:
         return None
     if produced_by == RULES:
-        msg = "a judge with a model needs produced_by='llm:<model>', to say who judged"
-        raise ValueError(msg)
+        raise ValueError("a judge with a model needs produced_by='llm:<model>', to say who judged")
     return ModelAsker(ask=ask, timeout_s=timeout_s, attempts=attempts)
 
 
@@ -257,6 +256,7 @@ def _read(answer: str, prompt: Prompt, *, alone: bool) -> LLMJudgment:
     judgment = read_answer(answer, LLMJudgment)
     check_citations(judgment.cited_step_ids, prompt.digest.step_ids)
     if alone and judgment.coordination_quality != "not_applicable":
-        msg = "coordination_quality is not 'not_applicable', with fewer than three agents"
-        raise UnusableAnswerError(msg)
+        raise UnusableAnswerError(
+            "coordination_quality is not 'not_applicable', with fewer than three agents"
+        )
     return judgment

@@ -11,11 +11,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evals.judge.appeals import CERTAIN, Appeal, Direction, appeals_in
+from evals.judge.appeals import CERTAIN, Appeal, Direction
 from evals.judge.judgment import LLMJudgment, Quality
 from evals.judge.quoting import shown_id
 from evals.outcome import Unscored
-from evals.trace import Trace
 
 FlagKind = Literal["differs_from_rules", "contradicts_itself", "addresses_judge", "moved_by_text"]
 
@@ -82,25 +81,18 @@ class Flag(BaseModel):
     """The steps that show it, as a judge cites them."""
 
 
-def flags_of(
-    trace: Trace, rules_judgment: LLMJudgment | Unscored | None, model_judgment: LLMJudgment
-) -> tuple[Flag, ...]:
-    """The reasons to doubt a model's judgement of a trace; none for most.
-
-    Args:
-        trace: What was judged.
-        rules_judgment: The judgement by rules, where there is one.
-        model_judgment: The model's.
-    """
-    return flags_from(appeals_in(trace), rules_judgment, model_judgment)
-
-
 def flags_from(
     appeals: tuple[Appeal, ...],
     rules_judgment: LLMJudgment | Unscored | None,
     model_judgment: LLMJudgment,
 ) -> tuple[Flag, ...]:
-    """The same, where the appeals of the trace are known."""
+    """Return the reasons to doubt a model's judgement of a trace; none for most.
+
+    Args:
+        appeals: The appeals in the texts of the trace.
+        rules_judgment: The judgement by rules, where there is one.
+        model_judgment: The model's.
+    """
     rules = rules_judgment if isinstance(rules_judgment, LLMJudgment) else None
     return (
         *_differs(rules, model_judgment),

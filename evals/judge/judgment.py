@@ -67,8 +67,7 @@ def read_answer(answer: str, model: type[M]) -> M:
         UnusableAnswerError: there is none, or there are several that differ.
     """
     if len(answer) > MAX_ANSWER_CHARS:
-        msg = f"it has {len(answer)} characters, more than {MAX_ANSWER_CHARS}"
-        raise UnusableAnswerError(msg)
+        raise UnusableAnswerError(f"it has {len(answer)} characters, more than {MAX_ANSWER_CHARS}")
     found: list[M] = []
     complaint = "it holds no JSON object"
     for value in _objects_in(answer):
@@ -79,8 +78,7 @@ def read_answer(answer: str, model: type[M]) -> M:
     if not found:
         raise UnusableAnswerError(complaint)
     if any(other != found[0] for other in found):
-        msg = f"it holds {len(found)} JSON objects that differ"
-        raise UnusableAnswerError(msg)
+        raise UnusableAnswerError(f"it holds {len(found)} JSON objects that differ")
     return found[0]
 
 
@@ -92,8 +90,9 @@ def check_citations(cited: Collection[str], known: Collection[str]) -> None:
     """
     unknown = sum(step_id not in known for step_id in cited)
     if unknown:
-        msg = f"{unknown} of {len(cited)} cited step ids are ids of no step that was shown"
-        raise UnusableAnswerError(msg)
+        raise UnusableAnswerError(
+            f"{unknown} of {len(cited)} cited step ids are ids of no step that was shown"
+        )
 
 
 def _objects_in(answer: str) -> list[object]:

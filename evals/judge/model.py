@@ -40,8 +40,9 @@ class ModelAsker:
 
     def __post_init__(self) -> None:
         if self.timeout_s <= 0 or self.attempts < 1:
-            msg = f"timeout_s {self.timeout_s} must be above 0, attempts {self.attempts} at least 1"
-            raise ValueError(msg)
+            raise ValueError(
+                f"timeout_s {self.timeout_s} must be above 0, attempts {self.attempts} at least 1"
+            )
 
     async def obtain(self, prompt: Prompt, read: Callable[[str], T]) -> T:
         """What `read` makes of the model's answer.
@@ -63,8 +64,9 @@ class ModelAsker:
                 complaint = str(error)
                 # A model at temperature 0 repeats its answer unless the prompt changes.
                 text = prompt.again(complaint)
-        msg = f"its answer could not be used, {UNUSABLE_ANSWERS} times: {complaint}"
-        raise JudgeModelError(msg)
+        raise JudgeModelError(
+            f"its answer could not be used, {UNUSABLE_ANSWERS} times: {complaint}"
+        )
 
     async def _answer(self, text: str) -> str:
         cause = ""
@@ -81,5 +83,4 @@ class ModelAsker:
                 if isinstance(answer, str):
                     return answer
                 cause = f"the call returned a {type(answer).__name__}, not text"
-        msg = f"{cause} (tried {self.attempts} times)"
-        raise JudgeModelError(msg)
+        raise JudgeModelError(f"{cause} (tried {self.attempts} times)")

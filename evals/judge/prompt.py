@@ -157,10 +157,10 @@ def checked_budget(token_budget: int, criteria: str = "") -> int:
         ValueError: it is too small, or the criteria are too long.
     """
     if token_budget < MIN_TOKEN_BUDGET:
-        msg = f"token_budget {token_budget}: a prompt needs at least {MIN_TOKEN_BUDGET}"
-        raise ValueError(msg)
+        raise ValueError(f"token_budget {token_budget}: a prompt needs at least {MIN_TOKEN_BUDGET}")
     length = tokens_of(criteria)
     if length > MAX_CRITERIA_TOKENS:
-        msg = f"criteria of {length} bytes: at most {MAX_CRITERIA_TOKENS} fit into a prompt"
-        raise ValueError(msg)
+        raise ValueError(
+            f"criteria of {length} bytes: at most {MAX_CRITERIA_TOKENS} fit into a prompt"
+        )
     return token_budget

@@ -12,8 +12,9 @@ import pytest
 from evals.base import EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
+from evals.judge.appeals import appeals_in
 from evals.judge.evaluator import WITHHELD, JudgeEvaluator
-from evals.judge.flags import flags_of
+from evals.judge.flags import flags_from
 from evals.judge.judgment import LLMJudgment
 from evals.outcome import Unscored
 from tests.evals.judge.team_of_four import HOSTILE, star
@@ -38,6 +39,10 @@ FLATTERED = judgment(1.0, "excellent", weaknesses=())
 DAMNED = judgment(0.05, "poor", strengths=())
 HONEST = judgment(0.45, "fair")
 RULES = judgment(0.5, "fair", weaknesses=("failed_member: every call to a member failed",))
+
+
+def flags_of(trace, rules, model):
+    return flags_from(appeals_in(trace), rules, model)
 
 
 def share_flagged(traces, model, rules=None):
