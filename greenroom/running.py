@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from adk_agent.assembly import Assembly
-from adk_agent.core.errors import GreenroomError, PreflightError, RequestError, RunCanceledError
+from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Selection
 from adk_agent.core.settings import Settings, variables
 from adk_agent.requests.planning import resolve
@@ -115,11 +115,7 @@ async def aevaluate(
     )
     request = f"evaluate {', '.join(agents)} on {benchmark_or_domain}"
     outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=silent)
-    if outcome.problem is not None:
-        raise _ERRORS.get(outcome.problem.exit_code, PreflightError)(outcome.problem.message)
-    if outcome.report is None:
-        raise GreenroomError("the evaluation ended without a report; this is a fault of greenroom")
-    return outcome.report
+    return outcome.required_report()
 
 
 def load_report(run: str | Path) -> EvaluationReport:
@@ -157,12 +153,6 @@ def compare(
         for each in (first, second)
     )
     return compare_runs(one, other, other_data=other_data)
-
-
-_ERRORS: Mapping[int, type[GreenroomError]] = {
-    RequestError.exit_code: RequestError,
-    RunCanceledError.exit_code: RunCanceledError,
-}
 
 
 def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:

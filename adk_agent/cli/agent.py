@@ -15,7 +15,7 @@ from tau_bridge.benchmarks import open_benchmarks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = "Serve a bundled purple agent."
     parser.add_argument("name", help="see: greenroom list agents")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -38,7 +38,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _gold() -> str:
-    """The solutions of all tasks that have one, as the oracle reads them."""
+    """Gather the solutions of all tasks that have one, as the oracle reads them."""
     refs = (
         (benchmark, benchmark.ref(domain.name, task_id))
         for benchmark in open_benchmarks(variables).all

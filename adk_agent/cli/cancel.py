@@ -7,7 +7,7 @@ import sys
 import time
 
 from adk_agent.cli.edge import INCOMPLETE, OK
-from adk_agent.cli.tracked import add_results_dir, results_dir_of
+from adk_agent.cli.flags import add_results_dir, run_of
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
@@ -16,7 +16,7 @@ _POLL_S = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = "Stop a run, whichever process plays it. What was finished is kept."
     parser.add_argument("run", help="the run's id")
     add_results_dir(parser)
@@ -28,19 +28,17 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         3 where it goes on nevertheless.
     """
-    results_dir = results_dir_of(parsed)
-    request_cancel(results_dir, parsed.run)
+    results_dir, run_id = run_of(parsed)
+    request_cancel(results_dir, run_id)
     until_s = time.monotonic() + WAIT_S
-    status = read_status(results_dir, parsed.run)
-    while not status.has_ended and time.monotonic() < until_s:
+    while not (status := read_status(results_dir, run_id)).has_ended:
+        if time.monotonic() >= until_s:
+            print(
+                f"greenroom: run {run_id} was asked to stop and has not within {WAIT_S:g} s; see: "
+                "greenroom status",
+                file=sys.stderr,
+            )
+            return INCOMPLETE
         time.sleep(_POLL_S)
-        status = read_status(results_dir, parsed.run)
-    if not status.has_ended:
-        print(
-            f"greenroom: run {parsed.run} was asked to stop and has not within {WAIT_S:g} s; see: "
-            "greenroom status",
-            file=sys.stderr,
-        )
-        return INCOMPLETE
-    print(f"Run {parsed.run}: {status.state}; its folder is {results_dir / parsed.run}")
+    print(f"Run {run_id}: {status.state}; its folder is {results_dir / run_id}")
     return OK

@@ -6,13 +6,13 @@ import argparse
 import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
-from adk_agent.cli.tracked import add_results_dir, results_dir_of
-from adk_agent.results.comparison import RunComparison, compare_runs, told
+from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.results.comparison import RunComparison, compare_runs, summary
 from adk_agent.runs.results import results_so_far
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = (
         "Compare two runs, paired by task: the difference with its interval, a "
         "permutation test, tasks gained and lost."
@@ -36,16 +36,16 @@ def execute(parsed: argparse.Namespace) -> int:
 
     Returns:
         With `--fail-on-regression` 1 where the second is significantly worse, and 3 where that
-        cannot be told, because tasks lost their score.
+        is not known, because tasks lost their score.
     """
-    results_dir = results_dir_of(parsed)
+    results_dir = settings_of(parsed).results_dir
     _, first = results_so_far(results_dir, parsed.first)
     _, second = results_so_far(results_dir, parsed.second)
     found = compare_runs(first, second, other_data=parsed.other_data)
     if parsed.json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
-        sys.stdout.write(told(found))
+        sys.stdout.write(summary(found))
     return _gate(found) if parsed.fail_on_regression else OK
 
 

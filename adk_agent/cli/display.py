@@ -12,7 +12,6 @@ from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -41,27 +40,27 @@ TEAM_WIDTH = 110
 
 
 class Display:
-    """Shows one run. `folder` is where it is kept, once that is known.
+    """Shows one run.
 
     Args:
+        results_dir: The folder of runs.
         quiet: Show no progress.
         to_stderr: Keep stdout free for something else.
     """
 
-    def __init__(self, *, quiet: bool, to_stderr: bool) -> None:
-        self.folder: Path | None = None
+    def __init__(self, results_dir: Path, *, quiet: bool, to_stderr: bool) -> None:
+        self.run_id: str | None = None
+        """The run, once something of it is on disk."""
+        self._results_dir = results_dir
         self._quiet = quiet
         console = Console(stderr=to_stderr, highlight=False)
         if not console.is_terminal:
             console = Console(stderr=to_stderr, highlight=False, width=PLAIN_WIDTH)
         self._console = console
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
-        self._results_dir: Path | None = None
 
-    def start(self, results_dir: Path) -> None:
+    def start(self) -> None:
         """Begin to show progress."""
-        self._results_dir = results_dir
         if self._quiet or not self._console.is_terminal:
             return
         self._bar = Bar(
@@ -75,35 +74,38 @@ class Display:
             transient=True,
         )
         self._bar.start()
-        self._task = self._bar.add_task("preparing", total=None, counts="")
+        self._bar.add_task("preparing", total=None, counts="")
 
     def show(self, progress: Progress) -> None:
         """Show how far the run is."""
-        if progress.stage != "preparing" and self._results_dir is not None:
-            self.folder = self._results_dir / progress.run_id
+        if progress.stage != "preparing":
+            self.run_id = progress.run_id
         if self._quiet:
             return
-        if self._bar is not None and self._task is not None:
-            counts = (
-                f"{progress.passed} passed, {progress.scored - progress.passed} not, "
-                f"{progress.unscored} unscored, {progress.failed} failed"
-            )
-            if len(progress.scores) == 1 and progress.scores[0].told:
-                counts += f", {progress.scores[0].told}"
-            if progress.outcome in ("unscored", "failed"):
-                self._line(progress.message)
-            self._bar.update(
-                self._task,
-                description=escape(escape_controls(_doing(progress))),
-                completed=progress.done,
-                total=progress.total,
-                counts=counts,
-            )
+        if self._bar is not None:
+            self._move(self._bar, progress)
             return
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-        where = f": {self.folder}" if progress.stage == "finished" else ""
-        self._console.print(
-            escape(escape_controls(f"{counter}{progress.message}{where}")), soft_wrap=True
+        finished = progress.stage == "finished"
+        where = f": {self._results_dir / progress.run_id}" if finished else ""
+        self._line(f"{counter}{progress.message}{where}")
+
+    def _move(self, bar: Bar, progress: Progress) -> None:
+        if progress.outcome in ("unscored", "failed"):
+            self._line(progress.message)
+        counts = (
+            f"{progress.passed} passed, {progress.scored - progress.passed} not, "
+            f"{progress.unscored} unscored, {progress.failed} failed"
+        )
+        if len(progress.scores) == 1 and progress.scores[0].summary:
+            counts += f", {progress.scores[0].summary}"
+        doing = progress.message if progress.stage == "preparing" else progress.stage
+        bar.update(
+            bar.task_ids[0],
+            description=escape(escape_controls(doing)),
+            completed=progress.done,
+            total=progress.total,
+            counts=counts,
         )
 
     def close(self) -> None:
@@ -113,7 +115,8 @@ class Display:
             self._bar = None
 
     def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
-        """Show the scores, what they mean, and the folder, or a `last` line in its place."""
+        """Show the scores, what they mean, and the report's folder or, in its place, a `last` line."""
+        folder = self._results_dir / report.run_id
         scores = without_the_usual(score_table([*report.summary, *report.overall]))
         self._table(*scores, title=f"Run {report.run_id}: {report.status}")
         if report.headlines:
@@ -129,15 +132,14 @@ class Display:
             reasons.update(team.not_measured)
         for reason, count in sorted(reasons.items()):
             self._line(f"coordination of {count} trials: {reason}")
-        origins = {row.domain: row.data for row in report.summary}
-        for domain, origin in origins.items():
+        for domain, origin in {row.domain: row.data for row in report.summary}.items():
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:
             self._line(f"warning: {warning}", style="yellow")
         for line in meaning_lines(report):
             self._line(line)
-        self._line(last or f"report: {self.folder}")
-        self._line(next_commands(report, self.folder))
+        self._line(last or f"report: {folder}")
+        self._line(next_commands(report, folder))
 
     def _teams(self, teams: Sequence[TeamRow]) -> None:
         header, rows = team_table(teams)
@@ -155,12 +157,7 @@ class Display:
     ) -> None:
         # Lines between the columns fold the cells of a narrow terminal.
         lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
-        table = Table(
-            box=lines,
-            pad_edge=lines is not None,
-            title=title,
-            title_justify="left",
-        )
+        table = Table(box=lines, pad_edge=lines is not None, title=title, title_justify="left")
         for name in header:
             words = name in ("agent", "domain", "headline", "better", "labels", "judged")
             table.add_column(name, justify="left" if words else "right", overflow="fold")
@@ -174,8 +171,3 @@ class Display:
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:
     return (*cells[:1], *cells[2:])
-
-
-def _doing(progress: Progress) -> str:
-    """What the bar says beside itself: before it moves, what it waits for."""
-    return progress.message if progress.stage == "preparing" else progress.stage

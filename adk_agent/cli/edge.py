@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from adk_agent.core.errors import GreenroomError, exit_code_of
+from adk_agent.core.escaping import escape_controls
 from tau_bridge.errors import BridgeError
 
 OK, GATE_FAILED, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
-    """The exit code of a command. Errors are one message on stderr, without a traceback."""
+    """Run a command and return its exit code; errors become one line on stderr, without a traceback."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         return execute(parsed)
@@ -27,7 +28,7 @@ def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.N
         sys.stderr.close()  # a reader such as head has seen enough; Python would complain at exit
         return OK
     except (GreenroomError, BridgeError) as error:
-        print(f"greenroom: {error}", file=sys.stderr)
+        print(escape_controls(f"greenroom: {error}"), file=sys.stderr)
         return exit_code_of(error)
     except Exception as error:
         logger.debug("a command broke", exc_info=True)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
+from adk_agent.cli.flags import add_run, run_of, settings_of
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.redaction import ModelRedactor
-from adk_agent.core.settings import Settings, variables
+from adk_agent.core.settings import variables
 from adk_agent.present.exports.formats import exporter_of
 from adk_agent.present.exports.output import Output, write_outputs
 from adk_agent.present.exports.played import open_run
@@ -22,9 +22,9 @@ _STDOUT = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = "Write a run as another tool reads it."
-    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    add_run(parser)
     parser.add_argument(
         "--to",
         required=True,
@@ -34,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", help="file, or folder where several are written; - is stdout"
     )
-    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
@@ -49,11 +48,10 @@ def execute(parsed: argparse.Namespace) -> int:
             nothing of this format.
         StorageError: Something cannot be read or written.
     """
-    results_dir = results_dir_of(parsed)
-    run_id = run_of(parsed, results_dir)
-    settings = Settings.load()
+    results_dir, run_id = run_of(parsed)
+    secrets = settings_of(parsed).secrets()
     exporter = exporter_of(parsed.to, open_benchmarks(variables))
-    run = open_run(results_dir, run_id, redactor=ModelRedactor(settings.secrets()))
+    run = open_run(results_dir, run_id, redactor=ModelRedactor(secrets))
     export = exporter(run)
     if run.report.status == "interrupted":
         played, total = len(run.report.trials), run.report.plan.total_trials

@@ -12,11 +12,11 @@ from adk_agent.results.summary import CEILING, FLOOR, OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
 
 REFERENCES = (FLOOR, CEILING)
-"""Agents that mark the ends of the scale; nobody works on them."""
+"""Agents that mark the ends of the scale."""
 
 
 def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
-    """The exit code of a run, whose reasons are told on stderr.
+    """Return the exit code of a run, and print the reasons to stderr.
 
     Args:
         report: Of the run.
@@ -42,7 +42,7 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
 
 
 def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
-    """One row for each agent that has to reach the bound: over all domains where there are several.
+    """Return a row for each agent that has to reach the bound, over all domains if there are several.
 
     The agents that mark floor and ceiling are left out where they stand beside others.
     """

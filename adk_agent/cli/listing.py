@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import add_results_dir, results_dir_of
+from adk_agent.cli.flags import add_results_dir, settings_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
@@ -28,7 +28,7 @@ _REQUEST_WIDTH = 80
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.add_argument("what", help=f"{', '.join(LISTS)}, or the name of a benchmark")
     parser.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
     parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
@@ -153,7 +153,7 @@ def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
-    results_dir = results_dir_of(parsed)
+    results_dir = settings_of(parsed).results_dir
     return [_run_row(results_dir, run_id) for run_id in run_ids(results_dir)]
 
 

@@ -31,9 +31,9 @@ COMMANDS = {
     "serve": "serve the green agent over A2A",
     "agent": "serve a bundled purple agent",
 }
-"""What each does, in a line. The module of a command has its name."""
+"""Each command in a line. Its module has the same name."""
 _MODULES = {"list": "listing"}
-"""Those that cannot, for Python has another use of it."""
+"""Modules of other names: `list` is a builtin."""
 PLUGIN_THREAD = "plugin"
 """The name of the threads in `evals.isolation`, which is not imported for it."""
 _COLLECTED_AFTER = (50_000, 10, 10)
@@ -52,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def console() -> NoReturn:
-    """The command as a program: runs it, and ends the process.
+    """Run the command and end the process.
 
     A plugin that was given up on may still run in a thread. Python would wait for it to let go of
     the interpreter, and a plugin in compiled code would bring the process down.
     """
     gc.set_threshold(*_COLLECTED_AFTER)
     code = main()
-    gc.freeze()  # nobody needs the garbage of a process that ends to be told from the rest
+    gc.freeze()  # a process that ends need not collect its garbage
     abandoned = any(thread.name == PLUGIN_THREAD for thread in threading.enumerate())
     if not abandoned:
         sys.exit(code)
@@ -74,19 +74,19 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *, module: str, **options: Any) -> None:
         super().__init__(**options)
-        self._module: str | None = module
+        self._module = module
 
     def loaded(self) -> CommandParser:
-        """The same, with the arguments of the command."""
-        if self._module is not None:
+        """Add the arguments of the command, and return this parser."""
+        if self._module:
             module = importlib.import_module(f"adk_agent.cli.{self._module}")
-            self._module = None
+            self._module = ""
             module.add_arguments(self)
             self.set_defaults(execute=module.execute)
         return self
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does it, which calls this for the command that stands in the line."""
+        """Parse like argparse, which calls this for the command on the line, once it is loaded."""
         self.loaded()
         return super().parse_known_args(args, namespace)
 
@@ -101,7 +101,7 @@ class _Version(argparse.Action):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+    """Build the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="greenroom",
         description="Evaluates AI agents by talking to them over A2A.",

@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.gate import gated_rows
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.report import EvaluationReport, failed_reasons
-from adk_agent.results.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow
+from adk_agent.results.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow, by_frequency
 from adk_agent.results.tables import number
 
 MOST_REASON_CHARS = 160
 
 
 def meaning_lines(report: EvaluationReport) -> list[str]:
-    """One line for each agent but the references beside it."""
-    return [
-        f"{row.participant}: {'; '.join(_meaning(row, _trials_of(report, row)))}"
-        for row in gated_rows(report)
-        if row.trials
-    ]
+    """Say in a line for each agent what its score means."""
+    lines = []
+    for row in gated_rows(report):
+        trials = [trial for trial in report.trials if trial.participant == row.participant]
+        if trials:
+            lines.append(f"{row.participant}: {'; '.join(_meaning(row, trials))}")
+    return lines
 
 
-def next_commands(report: EvaluationReport, folder: Path | None) -> str:
-    """The commands to go on with, in a line."""
-    where = []
-    if folder is not None and folder.parent != DEFAULT_RESULTS_DIR:
-        where = ["--results-dir", str(folder.parent)]
+def next_commands(report: EvaluationReport, folder: Path) -> str:
+    """Name the commands to go on with, in a line."""
+    is_default = folder.parent == DEFAULT_RESULTS_DIR
+    where = [] if is_default else ["--results-dir", str(folder.parent)]
     commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
     if report.status == "incomplete":
         resume = shlex.join(["greenroom", "resume", report.run_id, *where])
         commands.append(f"{resume} plays its failed trials again")
     return f"next: {'; '.join(commands)}"
-
-
-def _trials_of(report: EvaluationReport, row: ScoreRow) -> list[TrialRow]:
-    return [trial for trial in report.trials if trial.participant == row.participant]
 
 
 def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
@@ -48,8 +43,7 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
         return [f"not evaluated: {_short(reason.removeprefix(NOT_EVALUATED))}"]
     parts = _beside_floor(row, score)
     if row.agent_errors:
-        reasons = Counter(trial.reason or "" for trial in trials if trial.fault == "agent")
-        reason = min(reasons, key=lambda each: (-reasons[each], each))
+        reason = next(iter(by_frequency(t.reason or "" for t in trials if t.fault == "agent")))
         ended = f"{row.agent_errors} of {row.trials} trials ended by an error of the agent"
         parts.append(f"{ended}: {_short(reason)}")
     if row.failed:
@@ -59,7 +53,7 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
 
 
 def _beside_floor(row: ScoreRow, score: float) -> list[str]:
-    """Whether the score says that the agent does anything, and by which figures."""
+    """Say whether the score is better than doing nothing, with the figures."""
     floor = row.floor.pass_1 if row.floor is not None else None
     within = row.above_floor_interval
     if row.participant == FLOOR:

@@ -1,72 +1,32 @@
-"""What the commands share that play trials: their flags, and the command that goes on with a run."""
+"""Plays an evaluation for `run` and `resume`: its parts, its display, its exit code."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adk_agent.cli import values
-from adk_agent.cli.tracked import add_results_dir
-from adk_agent.core.errors import RequestError
+from adk_agent.cli.edge import INTERRUPTED
+from adk_agent.cli.flags import read_token, resume_command
+from adk_agent.core.errors import GreenroomError
+from adk_agent.core.escaping import escape_controls
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.settings import Settings
+from adk_agent.results.report import EvaluationReport
 
 if TYPE_CHECKING:
-    from adk_agent.play.executors.base import ExecutorName
+    from adk_agent.assembly import Assembly
+    from adk_agent.cli.display import Display
     from adk_agent.play.stop_rule import StopRule
-
-DEFAULT_TIMEOUT_S = 300.0
-EXECUTORS: tuple[ExecutorName, ...] = ("local", "ray")
-LOCAL: ExecutorName = "local"
-"""The executor that needs no flag."""
-
-
-def add_playing(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command that plays trials."""
-    add_results_dir(parser)
-    parser.add_argument(
-        "--timeout",
-        type=values.seconds,
-        default=DEFAULT_TIMEOUT_S,
-        metavar="S",
-        help="seconds that an agent may take over one reply (default 300)",
-    )
-    parser.add_argument(
-        "--token",
-        metavar="TOKEN",
-        help="bearer token for the agents of the request; @FILE reads it from a file",
-    )
-    parser.add_argument(
-        "--fail-under",
-        type=values.share,
-        metavar="SHARE",
-        help="exit code 1 where an agent's pass^1 is below this, 0 to 1",
-    )
-    parser.add_argument(
-        "--stop-when",
-        metavar="RULE",
-        help='stop early, for example when "interval < 0.05" or "failed > 10"',
-    )
-    parser.add_argument(
-        "--executor",
-        choices=EXECUTORS,
-        default=LOCAL,
-        help="where trials are played: here (default), or on a Ray cluster (needs the extra ray)",
-    )
-    parser.add_argument(
-        "--cache",
-        metavar="DIR",
-        help="keep answers of language models here, and use those that are there",
-    )
-    parser.add_argument("--offline", action="store_true", help="use no language model")
-    parser.add_argument(
-        "--json", action="store_true", help="the report on stdout, everything else on stderr"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    from tau_bridge.benchmarks import Benchmarks
 
 
 def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
-    """The rule of the flag `--stop-when`; None where it is not given.
+    """Return the rule of the flag `--stop-when`; None where it is not given.
 
     Raises:
         RequestError: It cannot be read.
@@ -76,45 +36,96 @@ def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
     return None if parsed.stop_when is None else parse_stop_rule(parsed.stop_when)
 
 
-def read_token(token: str) -> str:
-    """The bearer token of the flag `--token`: its value, or what is in the file behind an `@`.
+def assembly_of(
+    parsed: argparse.Namespace,
+    settings: Settings,
+    *,
+    plan: EvaluationPlan | None,
+    benchmarks: Benchmarks | None = None,
+) -> Assembly:
+    """Put together what the flags ask for; the token goes to the agents of the plan alone."""
+    from adk_agent.assembly import Assembly
 
-    Raises:
-        RequestError: There is no such file, or it cannot be a token.
-    """
-    if token.startswith("@"):
-        path = Path(token[1:])
-        try:
-            token = path.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise RequestError(f"--token: {str(path)!r} is not a text file") from error
-    if not token.isascii() or not token.isprintable() or not token or " " in token:
-        raise RequestError("--token: a bearer token has one or more printable characters, no space")
-    return token
+    tokens = {}
+    if parsed.token is not None and plan is not None:
+        everyone = plan.members or plan.participants
+        remote = [each.address for each in everyone if each.builtin is None]
+        tokens = dict.fromkeys(remote, read_token(parsed.token))
+    return Assembly(
+        settings=settings,
+        timeout_s=parsed.timeout,
+        tokens=tokens,
+        benchmarks=benchmarks,
+        cache_dir=Path(parsed.cache) if parsed.cache else None,
+        stop_rule=stop_rule_of(parsed),
+        executor=parsed.executor,
+    )
 
 
-def resume_command(run_id: str, parsed: argparse.Namespace) -> str:
-    """The command that goes on with a run."""
-    return shlex.join(["greenroom", "resume", run_id, *playing_flags(parsed)])
-
-
-def playing_flags(parsed: argparse.Namespace) -> list[str]:
-    """The flags that say how trials are played, where they are given. A token is not shown.
+def play(
+    work: Callable[[Display], Awaitable[EvaluationReport]],
+    parsed: argparse.Namespace,
+    settings: Settings,
+    *,
+    run_id: str | None = None,
+) -> int:
+    """Play an evaluation, show how it goes and what it came to, and return the exit code.
 
     Args:
-        parsed: Of any command: one that plays nothing has few of them.
+        work: Plays it, and shows its progress on the display.
+        parsed: Of a command with the flags of `add_playing`.
+        settings: With the folder of runs.
+        run_id: The run that goes on; None for a new one.
     """
-    given = vars(parsed)
-    timeout_s, share = given.get("timeout", DEFAULT_TIMEOUT_S), given.get("fail_under")
-    values = {
-        "--timeout": f"{timeout_s:g}" if timeout_s != DEFAULT_TIMEOUT_S else None,
-        "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
-        "--results-dir": given.get("results_dir"),
-        "--stop-when": given.get("stop_when"),
-        "--fail-under": f"{share:g}" if share is not None else None,
-        "--cache": given.get("cache"),
-    }
-    flags = ["--offline"] if given.get("offline") else []
-    return flags + [each for name, value in values.items() if value for each in (name, value)]
+    display = _display(parsed, settings)
+    try:
+        report = asyncio.run(_until_terminated(work, display))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        kept = _kept(display.run_id or run_id, settings, parsed)
+        print(f"greenroom: interrupted{kept}", file=sys.stderr)
+        return INTERRUPTED
+    except GreenroomError as error:
+        kept = _kept(display.run_id, settings, parsed)
+        print(escape_controls(f"greenroom: {error}{kept}"), file=sys.stderr)
+        return error.exit_code
+    finally:
+        display.close()
+    return conclude(report, parsed, settings)
+
+
+def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Settings) -> int:
+    """Show what a run came to, and return the exit code."""
+    from adk_agent.cli import gate
+
+    if parsed.json:
+        sys.stdout.write(report.to_json())
+    _display(parsed, settings).result(report)
+    return gate.exit_code(report, parsed.fail_under)
+
+
+def _display(parsed: argparse.Namespace, settings: Settings) -> Display:
+    from adk_agent.cli.display import Display  # it imports rich, which a dry run has no use for
+
+    return Display(settings.results_dir, quiet=parsed.quiet, to_stderr=parsed.json)
+
+
+async def _until_terminated(
+    work: Callable[[Display], Awaitable[EvaluationReport]], display: Display
+) -> EvaluationReport:
+    """Do the work, which SIGTERM cancels."""
+    this_task = asyncio.current_task()
+    if this_task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this_task.cancel)
+    display.start()
+    try:
+        return await work(display)
+    finally:
+        display.close()
+
+
+def _kept(run_id: str | None, settings: Settings, parsed: argparse.Namespace) -> str:
+    """Say where the trials of an unfinished run are, and how to go on with it."""
+    if run_id is None:
+        return ""
+    folder = settings.results_dir / run_id
+    return f"; what was finished is kept in {folder}; go on with: {resume_command(run_id, parsed)}"

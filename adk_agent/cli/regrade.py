@@ -16,7 +16,7 @@ from tau_bridge.benchmarks import open_benchmarks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = (
         "Score the conversations of an official results file again and compare "
         "with the recorded rewards. Recorded verdicts on natural-language statements are reused."

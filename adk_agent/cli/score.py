@@ -30,7 +30,7 @@ STDIN = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = (
         "Measure and judge how agents work together, from a trace: one of ours, or an "
         "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip too. "

@@ -1,56 +1,49 @@
-"""What arguments are, as argparse checks them: each raises where a text is none."""
+"""Types of arguments, for argparse: each raises where a text is not such a value."""
 
 from __future__ import annotations
 
 import argparse
+from typing import NoReturn
 
 
 def share(text: str) -> float:
-    """A share from 0 to 1."""
+    """Read a share from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return value
+    return value if 0 <= value <= 1 else _refuse(text, "a number from 0 to 1")
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Read a whole number from 1."""
     value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return value
+    return value if value >= 1 else _refuse(text, "a whole number from 1")
 
 
 def natural(text: str) -> int:
-    """A whole number from 0."""
+    """Read a whole number from 0."""
     value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return value
+    return value if value >= 0 else _refuse(text, "a whole number from 0")
 
 
 def port(text: str) -> int:
-    """The number of a port."""
-    value = natural(text)
-    if value > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: there are 0 to 65535")
-    return value
+    """Read the number of a port."""
+    value = int(text)
+    return value if 0 <= value <= 65_535 else _refuse(text, "a port from 0 to 65535")
 
 
 def seconds(text: str) -> float:
-    """A number of seconds above 0."""
+    """Read a number of seconds above 0."""
     value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value
+    return value if 0 < value < float("inf") else _refuse(text, "a number of seconds above 0")
 
 
 def option(text: str) -> tuple[str, str]:
-    """A name and a value, `NAME=VALUE`."""
+    """Read a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")
-    if not separator or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value
+    return (name, value) if separator and name.isidentifier() else _refuse(text, "NAME=VALUE")
+
+
+def _refuse(text: str, expected: str) -> NoReturn:
+    raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")

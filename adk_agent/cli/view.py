@@ -9,8 +9,8 @@ import webbrowser
 from pathlib import Path
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.tracked import add_results_dir, results_dir_of, run_of
-from adk_agent.core.settings import Settings, variables
+from adk_agent.cli.flags import add_run, run_of, settings_of
+from adk_agent.core.settings import variables
 from adk_agent.present.page.writing import write_page
 from adk_agent.runs.tracking import read_status
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
@@ -18,24 +18,24 @@ from tau_bridge.errors import DataError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the arguments of the command."""
     parser.description = "Write a run's report.html, one file that needs no network, and open it."
-    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    add_run(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="where to write it (default: the run's folder)"
     )
     parser.add_argument("--no-open", action="store_true", help="open no browser")
-    add_results_dir(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
     """Write a run's page, and open it where somebody could see it."""
-    results_dir = results_dir_of(parsed)
-    out = Path(parsed.out) if parsed.out else None
-    run_id = run_of(parsed, results_dir)
-    settings = Settings.load()
+    results_dir, run_id = run_of(parsed)
     path = write_page(
-        results_dir, run_id, benchmarks=_installed(), out=out, secrets=settings.secrets()
+        results_dir,
+        run_id,
+        benchmarks=_installed(),
+        out=Path(parsed.out) if parsed.out else None,
+        secrets=settings_of(parsed).secrets(),
     )
     if not read_status(results_dir, run_id).has_ended:
         print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
@@ -46,7 +46,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _installed() -> Benchmarks:
-    """The benchmarks; none where their data are not there, which a page can do without."""
+    """Open the benchmarks; none where their data are missing, which a page can do without."""
     try:
         return open_benchmarks(variables)
     except DataError as error:
@@ -55,7 +55,7 @@ def _installed() -> Benchmarks:
 
 
 def _has_screen() -> bool:
-    """Whether a browser would get a window: one that takes the terminal is not meant."""
+    """Tell whether a browser would get a window, and not take the terminal."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -1,6 +1,6 @@
-"""watch: a run on one screen that is renewed until the run ends, whichever process plays it.
+"""watch: shows a run until it ends, on one screen or in lines, whichever process plays it.
 
-Everything is read from the run's folder; nothing is written, so that to end it ends nothing else.
+Everything is read from the run's folder and nothing is written, so that ending it ends nothing else.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_KEPT = 200
 _STYLES = {"not passed": "yellow", "unscored": "magenta", "failed": "red"}
 
 
-class Watched:
-    """What is known of a run from its folder. `look` reads what is new.
+class WatchedRun:
+    """A run as its folder shows it.
 
     Args:
         results_dir: The folder of runs.
@@ -42,9 +42,10 @@ class Watched:
     def __init__(self, results_dir: Path, run_id: str) -> None:
         self._results_dir = results_dir
         self._run_id = run_id
-        self._lines = TrialLines(results_dir / run_id)
         self._scores: RunningScores | None = None
-        self._not_passed: deque[EndedTrial] = deque(maxlen=MOST_KEPT)
+        self.lines = TrialLines(results_dir / run_id)
+        self.not_passed: deque[EndedTrial] = deque(maxlen=MOST_KEPT)
+        """The last trials that did not pass, the newest last."""
         self.status = read_status(results_dir, run_id)
 
     def look(self) -> list[EndedTrial]:
@@ -55,58 +56,43 @@ class Watched:
         """
         # The status first: a run that has ended by then has written all of its trials.
         self.status = read_status(self._results_dir, self._run_id)
-        ended = self._lines.new()
+        ended = self.lines.new()
         if ended:
-            self._add(ended)
+            self._scores = self._scores or self._new_scores()
+            for trial in ended:
+                self._scores.add(trial)
         not_passed = [trial for trial in ended if trial.outcome != "passed"]
-        self._not_passed.extend(not_passed)
+        self.not_passed.extend(not_passed)
         return not_passed
 
-    @property
-    def scores(self) -> Sequence[RunningScore]:
-        """As the report will show them once the run has ended."""
-        if self._scores is None:
-            return ()
-        ended = self.status.has_ended
-        return self._scores.exact_scores() if ended else self._scores.scores()
-
-    def _add(self, ended: Sequence[EndedTrial]) -> None:
-        running_scores = self._scores or self._in_the_order_of_the_plan()
-        for trial in ended:
-            running_scores.add(trial)
-        self._scores = running_scores
-
-    def _in_the_order_of_the_plan(self) -> RunningScores:
+    def _new_scores(self) -> RunningScores:
         if not (self._results_dir / self._run_id / MANIFEST).exists():
             return RunningScores()
         return RunningScores.of_plan(load_manifest(self._results_dir, self._run_id).plan)
 
     @property
-    def not_passed(self) -> Sequence[EndedTrial]:
-        """The last trials that did not pass, the newest last."""
-        return self._not_passed
-
-    @property
-    def unreadable(self) -> int:
-        """Lines of the run's trials that this version cannot read."""
-        return self._lines.unreadable
+    def scores(self) -> Sequence[RunningScore]:
+        """The scores so far; those of the report once the run has ended."""
+        if self._scores is None:
+            return ()
+        return self._scores.exact_scores() if self.status.has_ended else self._scores.scores()
 
 
 def watch(
     results_dir: Path,
     run_id: str,
     *,
+    on_screen: bool = True,
     console: Console | None = None,
     wait: Callable[[float], None] = time.sleep,
 ) -> RunStatus:
     """Show a run until it has ended, and return its last status.
 
-    On a terminal that is one screen; elsewhere a line for each change and for each trial that did
-    not pass.
-
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
+        on_screen: Use one screen on a terminal. Elsewhere, and otherwise, a line is written for each
+            change and for each trial that did not pass.
         console: Where to show it; stdout by default.
         wait: Called with the seconds between two looks.
 
@@ -114,69 +100,69 @@ def watch(
         RequestError: There is no such run.
         StorageError: It cannot be read.
     """
-    watched = Watched(results_dir, run_id)
+    run = WatchedRun(results_dir, run_id)
     console = console or Console(highlight=False)
-    if console.is_terminal:
-        _on_one_screen(watched, console, wait)
+    if on_screen and console.is_terminal:
+        _watch_on_screen(run, console, wait)
     else:
-        _in_lines(watched, wait)
-    return watched.status
+        _watch_in_lines(run, wait)
+    return run.status
 
 
-def _on_one_screen(watched: Watched, console: Console, wait: Callable[[float], None]) -> None:
-    watched.look()
+def _watch_on_screen(run: WatchedRun, console: Console, wait: Callable[[float], None]) -> None:
+    run.look()
     with Live(
-        screen_of(watched, console.height), console=console, auto_refresh=False, transient=True
+        screen_of(run, console.height), console=console, auto_refresh=False, transient=True
     ) as live:
-        while not watched.status.has_ended:
+        while not run.status.has_ended:
             wait(POLL_S)
-            before = watched.status
-            if watched.look() or watched.status != before:
-                live.update(screen_of(watched, console.height), refresh=True)
-    console.print(screen_of(watched, console.height))
+            before = run.status
+            if run.look() or run.status != before:
+                live.update(screen_of(run, console.height), refresh=True)
+    console.print(screen_of(run, console.height))
 
 
-def _in_lines(watched: Watched, wait: Callable[[float], None]) -> None:
-    told = ""
+def _watch_in_lines(run: WatchedRun, wait: Callable[[float], None]) -> None:
+    last = ""
     while True:
-        for trial in watched.look():
-            print(escape_controls(line_of(trial)), flush=True)
-        status = watched.status
+        for trial in run.look():
+            print(escape_controls(trial.summary(diagnosed=True)), flush=True)
+        status = run.status
         line = "" if status.progress is None else counts_of(status.progress)
-        if line and (line != told or status.has_ended):
-            print(escape_controls("; ".join([line, *map(_score_line, watched.scores)])), flush=True)
+        if line and (line != last or status.has_ended):
+            scores = (
+                f"{s.participant} in {s.domain}: {s.summary or 'no score'}" for s in run.scores
+            )
+            print(escape_controls("; ".join([line, *scores])), flush=True)
         if status.has_ended:
             return
-        told = line
+        last = line
         wait(POLL_S)
 
 
-def screen_of(watched: Watched, height: int) -> RenderableType:
-    """The whole screen, at most `height` lines high as long as no line is folded."""
-    status, scores = watched.status, watched.scores
+def screen_of(run: WatchedRun, height: int) -> RenderableType:
+    """Draw the whole screen, at most `height` lines high as long as no line is folded."""
+    status, scores = run.status, run.scores
     parts: list[RenderableType] = [_text(f"Run {status.run_id}: {status.state}", "bold")]
     progress = status.progress
     if progress is not None:
-        told = progress.message if progress.stage == "preparing" else counts_of(progress)
-        parts.append(_text(f"{progress.stage}: {told}"))
+        doing = progress.message if progress.stage == "preparing" else counts_of(progress)
+        parts.append(_text(f"{progress.stage}: {doing}"))
         if progress.total:
             parts.append(ProgressBar(total=progress.total, completed=progress.done, width=60))
     if scores:
         parts.append(_table(scores))
-    if watched.unreadable:
-        parts.append(_text(f"{watched.unreadable} trials cannot be read by this version", "red"))
+    if run.lines.unreadable:
+        parts.append(_text(f"{run.lines.unreadable} trials cannot be read by this version", "red"))
     room = max(3, height - len(parts) - len(scores) - 6)
-    newest = list(watched.not_passed)[-room:]
+    newest = list(run.not_passed)[-room:]
     if newest:
         parts.append(_text("Trials that did not pass, the newest last:"))
-        parts += [_text(line_of(trial), _STYLES[trial.outcome], whole=False) for trial in newest]
+        parts += [
+            _text(each.summary(diagnosed=True), _STYLES[each.outcome], whole=False)
+            for each in newest
+        ]
     return Group(*parts)
-
-
-def line_of(trial: EndedTrial) -> str:
-    """A trial that did not pass, in one line: how it ended, and of what."""
-    why = f": {' '.join(trial.why.split())}" if trial.why else ""
-    return f"{trial.label}: {trial.outcome}{why}"
 
 
 def _table(scores: Sequence[RunningScore]) -> Table:
@@ -184,23 +170,18 @@ def _table(scores: Sequence[RunningScore]) -> Table:
     for name in ("agent", "domain", "tasks", "trials", "passed", "pass^1", "95 % interval"):
         table.add_column(name, justify="left" if name in ("agent", "domain") else "right")
     for score in scores:
+        interval = score.interval
         table.add_row(
             *map(_text, (score.participant, score.domain)),
-            *(str(count) for count in (score.tasks, score.trials, score.passed)),
+            *map(str, (score.tasks, score.trials, score.passed)),
             score_range(score.pass_1, score.pass_1_high),
-            "-"
-            if score.interval is None
-            else f"{score.interval.low:.3f} to {score.interval.high:.3f}",
+            "-" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
         )
     return table
 
 
-def _score_line(score: RunningScore) -> str:
-    return f"{score.participant} in {score.domain}: {score.told or 'no score'}"
-
-
 def _text(text: str, style: str = "", *, whole: bool = True) -> Text:
-    """Text from outside, whose brackets are no markup; cut at the edge unless it must be whole."""
+    """Format text from outside, whose brackets are no markup; cut it at the edge unless `whole`."""
     return Text(
         escape_controls(text),
         style=style,

@@ -175,7 +175,7 @@ async def _tracked(
     ) as tracker:
 
         def tell(progress: Progress) -> None:
-            tracker.saw(progress)
+            tracker.on_progress(progress)
             on_progress(progress)
 
         kept = kept_trials(deps.results_dir, manifest, retry) if retry is not None else None
@@ -425,7 +425,7 @@ class _Run:
         self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
         self._scores.add(ended)
-        self._say("playing", ended.told, ended)
+        self._say("playing", ended.summary(), ended)
 
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         self._builder.warn(self._deps.models.warnings(self._plan))

@@ -399,8 +399,8 @@ def _left_out(
     return found
 
 
-def told(found: RunComparison) -> str:
-    """The comparison in words and figures, a line each."""
+def summary(found: RunComparison) -> str:
+    """Put a comparison into words and figures, a line each."""
     lines = [f"Run {found.second_run} against run {found.first_run}"]
     lines += [f"warning: {warning}" for warning in found.warnings]
     for row in found.agents:

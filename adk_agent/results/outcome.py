@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from adk_agent.core.errors import exit_code_of
+from adk_agent.core.errors import (
+    GreenroomError,
+    PreflightError,
+    RequestError,
+    RunCanceledError,
+    exit_code_of,
+)
 from adk_agent.results.report import EvaluationReport
 
 
@@ -20,8 +26,14 @@ class Problem(BaseModel):
 
     @classmethod
     def of(cls, error: Exception) -> Problem:
-        """The problem that an error of ours, or of the bridge, tells of."""
+        """Return the problem behind an error of this package or of the bridge."""
         return cls(message=str(error), exit_code=exit_code_of(error))
+
+    def error(self) -> GreenroomError:
+        """Return an error with the same message and exit code."""
+        kinds = (RequestError, RunCanceledError)
+        kind = next((each for each in kinds if each.exit_code == self.exit_code), PreflightError)
+        return kind(self.message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,3 +51,17 @@ class Outcome:
     report: EvaluationReport | None = None
     interpretation: str | None = None
     problem: Problem | None = None
+
+    def required_report(self) -> EvaluationReport:
+        """Return the report.
+
+        Raises:
+            GreenroomError: There is none; the message says why.
+        """
+        if self.problem is not None:
+            raise self.problem.error()
+        if self.report is None:
+            raise GreenroomError(
+                "the evaluation ended without a report; this is a fault of greenroom"
+            )
+        return self.report

@@ -42,7 +42,7 @@ class RunningScore(BaseModel):
     `evals.quick_interval`."""
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The score in words; empty where there is none."""
         if self.pass_1 is None or self.interval is None:
             return ""
@@ -94,11 +94,10 @@ class EndedTrial:
         """The trial in words."""
         return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
 
-    @property
-    def told(self) -> str:
-        """How it ended, in a line; why, where it broke off or has no score."""
-        why = f": {' '.join(self.why.split())}" if self.why and self.broke_off else ""
-        return f"{self.label}: {self.outcome}{why}"
+    def summary(self, *, diagnosed: bool = False) -> str:
+        """Say in a line how it ended, and why if it broke off or, with `diagnosed`, did not pass."""
+        why = self.why if self.broke_off or diagnosed else None
+        return f"{self.label}: {self.outcome}" + (f": {' '.join(why.split())}" if why else "")
 
 
 class RunningScores:

@@ -75,7 +75,7 @@ class RunTracker:
         """As it was last written."""
         return self._status
 
-    def saw(self, progress: Progress) -> None:
+    def on_progress(self, progress: Progress) -> None:
         """Take note of progress. A new stage is on disk at once, all else at the next look."""
         before = self._status.progress
         self._status = self._status.model_copy(update={"progress": progress})

@@ -13,8 +13,8 @@ from typing import get_args
 
 import pytest
 
+from adk_agent.cli.flags import resume_command
 from adk_agent.cli.main import build_parser, main
-from adk_agent.cli.playing import resume_command
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
@@ -223,7 +223,7 @@ async def test_a_report_that_is_older_than_the_trials_beside_it_is_not_shown(sto
     _, shown = results_so_far(stopped.results_dir, "run-1")
     assert len(shown.trials) == 6
     results = ["results", "run-1", "--results-dir", str(stopped.results_dir)]
-    again = f"greenroom resume run-1 --results-dir {stopped.results_dir} writes it anew\n"
+    again = f"greenroom resume run-1 --results-dir {stopped.results_dir} writes it again\n"
     assert main(results) == 3
     assert f"\nreport.md is older than the trials; {again}" in capsys.readouterr().out
     (directory / "report.md").unlink()

@@ -23,7 +23,7 @@ def progress(done, **fields):
 
 def test_a_run_that_goes_on_is_shown_with_its_progress(shell, results_dir):
     with tracked_run(results_dir, "r1", request="Evaluate \x1b[2Jme", clock=CLOCK) as tracker:
-        tracker.saw(progress(3, failed=1, seconds_left=12.4))
+        tracker.on_progress(progress(3, failed=1, seconds_left=12.4))
         code, out, _ = shell("status", "r1")
         _, listed, _ = shell("list", "runs")
     assert code == 0
@@ -72,7 +72,7 @@ def test_following_a_run_ends_with_its_exit_code(shell, results_dir, state, code
 
 def test_following_tells_every_change_until_the_end(results_dir, shell):
     with tracked_run(results_dir, "r1", request="r", clock=CLOCK) as tracker:
-        tracker.saw(progress(1))
+        tracker.on_progress(progress(1))
         told = subprocess.Popen(
             [
                 *(sys.executable, "-m", "adk_agent.cli.main", "status", "r1", "--follow"),
@@ -82,7 +82,7 @@ def test_following_tells_every_change_until_the_end(results_dir, shell):
             text=True,
         )
         first = json.loads(told.stdout.readline())
-        tracker.saw(progress(2).model_copy(update={"stage": "finished"}))
+        tracker.on_progress(progress(2).model_copy(update={"stage": "finished"}))
         second = json.loads(told.stdout.readline())
         tracker.end("complete")
     rest, _ = told.communicate(timeout=30)

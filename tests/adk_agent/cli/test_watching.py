@@ -66,7 +66,7 @@ class Play:
         with self._trials.open("a", encoding="utf-8") as file:
             file.writelines(f"{each}\n" for each in lines)
         if done is not None:
-            self._tracker.saw(progress(done, seconds_left=7.4))
+            self._tracker.on_progress(progress(done, seconds_left=7.4))
             self._tracker.end("running")
             return
         self._tracker.end("incomplete")
@@ -129,7 +129,7 @@ def test_elsewhere_every_change_is_a_line(tmp_path, capsys):
 
 def test_a_watched_run_ends_with_its_own_exit_code(tmp_path, capsys):
     with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
-        tracker.saw(progress(4))
+        tracker.on_progress(progress(4))
         tracker.end("canceled")
     assert main(["status", "--watch", "--results-dir", str(tmp_path)]) == 130
     assert "Run r1: canceled" in capsys.readouterr().out
@@ -141,7 +141,7 @@ def test_to_end_watching_is_exit_130_and_leaves_the_run_alone(tmp_path, monkeypa
 
     monkeypatch.setattr("adk_agent.cli.status.watch", functools.partial(watch, wait=interrupt))
     with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
-        tracker.saw(progress(1))
+        tracker.on_progress(progress(1))
         before = {path.name: path.read_bytes() for path in (tmp_path / "r1").iterdir()}
         watching = ["status", "r1", "--watch", "--results-dir", str(tmp_path)]
         assert main(watching) == 130
@@ -157,11 +157,11 @@ def test_a_run_that_is_not_there_cannot_be_watched(tmp_path):
 
 def test_how_long_it_takes_is_told_of_a_run_that_goes_on_alone(tmp_path, capsys):
     with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
-        tracker.saw(progress(3, seconds_left=2.0))
+        tracker.on_progress(progress(3, seconds_left=2.0))
         assert read_status(tmp_path, "r1").progress.seconds_left == 2.0
     for state in ("running", "canceled"):
         with tracked_run(tmp_path, "r1", request="r", clock=CLOCK) as tracker:
-            tracker.saw(progress(3, seconds_left=2.0))
+            tracker.on_progress(progress(3, seconds_left=2.0))
             tracker.end(state)
         assert main(["status", "r1", "--results-dir", str(tmp_path)]) == 0
         assert " s left" not in capsys.readouterr().out

@@ -99,9 +99,7 @@ async def test_every_view_of_a_run_shows_its_headlines(played, capsys):
     page = write_page(results_dir, report.run_id, benchmarks=Benchmarks([])).read_text()
     assert "The benchmark's own figures" in page
     assert "<td>attack success</td>" in page
-    display = Display(quiet=True, to_stderr=False)
-    display.folder = results_dir / report.run_id
-    display.result(report)
+    Display(results_dir, quiet=True, to_stderr=False).result(report)
     assert "attack success" in capsys.readouterr().out
     told = json.loads((results_dir / report.run_id / "report.json").read_text())
     assert [row["name"] for row in told["headlines"]] == ["utility", "attack success"]

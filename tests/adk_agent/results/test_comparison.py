@@ -3,7 +3,7 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
-from adk_agent.results.comparison import compare_runs, told
+from adk_agent.results.comparison import compare_runs, summary
 from tests.adk_agent.results.compared import NEW, OLD, one, report
 
 
@@ -21,7 +21,7 @@ def test_one_agent_before_and_after_is_compared_whatever_its_address():
     assert [move.task_id for move in row.gained] == [f"t{n:02}" for n in range(5, 13)]
     assert row.lost == ()
     assert not row.is_regression
-    assert "better" in told(found)
+    assert "better" in summary(found)
 
 
 def test_several_agents_are_paired_by_address_then_by_role():
@@ -88,7 +88,7 @@ def test_latencies_drift_over_the_common_tasks_alone():
 def test_what_it_would_take_to_show_a_difference_is_said():
     second = one(OLD, 5)
     second[OLD]["t05"] = [True, False, False, False]
-    text = told(compare_runs(report("a", one(OLD, 5)), report("b", second)))
+    text = summary(compare_runs(report("a", one(OLD, 5)), report("b", second)))
     assert "no significant difference (p = 1)" in text
     assert "to show the difference that was seen" in text
     assert "gained: 1 tasks: mock/t05 (0 to 0.25)" in text
@@ -124,6 +124,6 @@ def test_the_other_way_round_is_the_mirror():
 
 
 def test_tasks_that_all_moved_alike_are_not_said_to_be_unmoved():
-    text = told(compare_runs(report("a", one(OLD, 0)), report("b", one(OLD, 20))))
+    text = summary(compare_runs(report("a", one(OLD, 0)), report("b", one(OLD, 20))))
     assert "better" in text
     assert "their differences do not vary" in text

@@ -72,7 +72,7 @@ def test_what_a_run_shows_while_it_goes_on_is_the_same_range():
     assert (score.pass_1, score.pass_1_high) == (0.5, pytest.approx(2 / 3, abs=1e-6))
     assert (score.pass_1, score.pass_1_high) == (found.pass_hat_k["1"], found.high("1"))
     assert score.interval == found.intervals["1"]
-    assert "0.500 to 0.667" in score.told
+    assert "0.500 to 0.667" in score.summary
 
 
 def test_a_comparison_that_failed_trials_decide_is_undecided():

@@ -1,0 +1,145 @@
+"""Flags that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adk_agent.cli import values
+from adk_agent.core.errors import RequestError
+from adk_agent.core.settings import Settings
+from adk_agent.runs.tracking import run_ids
+
+if TYPE_CHECKING:
+    from adk_agent.play.executors.base import ExecutorName
+
+DEFAULT_TIMEOUT_S = 300.0
+EXECUTORS: tuple[ExecutorName, ...] = ("local", "ray")
+LOCAL: ExecutorName = "local"
+"""The executor that needs no flag."""
+
+
+def add_results_dir(parser: argparse.ArgumentParser) -> None:
+    """Add the flag of every command about runs on disk."""
+    parser.add_argument(
+        "--results-dir", metavar="DIR", help="where runs are kept (default results)"
+    )
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the run that a command is about, the latest by default, and the folder of runs."""
+    parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
+    add_results_dir(parser)
+
+
+def add_playing(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of every command that plays trials."""
+    add_results_dir(parser)
+    parser.add_argument(
+        "--timeout",
+        type=values.seconds,
+        default=DEFAULT_TIMEOUT_S,
+        metavar="S",
+        help="seconds that an agent may take over one reply (default 300)",
+    )
+    parser.add_argument(
+        "--token",
+        metavar="TOKEN",
+        help="bearer token for the agents of the request; @FILE reads it from a file",
+    )
+    parser.add_argument(
+        "--fail-under",
+        type=values.share,
+        metavar="SHARE",
+        help="exit code 1 where an agent's pass^1 is below this, 0 to 1",
+    )
+    parser.add_argument(
+        "--stop-when",
+        metavar="RULE",
+        help='stop early, for example when "interval < 0.05" or "failed > 10"',
+    )
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default=LOCAL,
+        help="where trials are played: here (default), or on a Ray cluster (needs the extra ray)",
+    )
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="keep answers of language models here, and use those that are there",
+    )
+    parser.add_argument("--offline", action="store_true", help="use no language model")
+    parser.add_argument(
+        "--json", action="store_true", help="the report on stdout, everything else on stderr"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def settings_of(parsed: argparse.Namespace) -> Settings:
+    """Load the settings; flags beat the environment."""
+    return Settings.load(
+        results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
+        offline=getattr(parsed, "offline", None) or None,
+    )
+
+
+def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
+    """Return the folder of runs and the run that a command is about.
+
+    Raises:
+        RequestError: No run is named, and there is none.
+    """
+    results_dir = settings_of(parsed).results_dir
+    if parsed.run is not None:
+        return results_dir, parsed.run
+    found = run_ids(results_dir) if results_dir.is_dir() else []
+    if not found:
+        raise RequestError(f"there is no run in {str(results_dir)!r} yet; start one: greenroom run")
+    return results_dir, found[0]
+
+
+def read_token(token: str) -> str:
+    """Return the bearer token of the flag `--token`, from the file behind an `@` if there is one.
+
+    Raises:
+        RequestError: There is no such file, or it cannot be a token.
+    """
+    if token.startswith("@"):
+        path = Path(token[1:])
+        try:
+            token = path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise RequestError(f"--token: cannot read {str(path)!r}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise RequestError(f"--token: {str(path)!r} is not a text file") from error
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        raise RequestError("--token: a bearer token has one or more printable characters, no space")
+    return token
+
+
+def resume_command(run_id: str, parsed: argparse.Namespace) -> str:
+    """Return the command that goes on with a run."""
+    return shlex.join(["greenroom", "resume", run_id, *playing_flags(parsed)])
+
+
+def playing_flags(parsed: argparse.Namespace) -> list[str]:
+    """Return the flags that say how trials are played, where they are given; never a token.
+
+    Args:
+        parsed: Of any command: one that plays nothing has few of them.
+    """
+    given = vars(parsed)
+    timeout_s, share = given.get("timeout", DEFAULT_TIMEOUT_S), given.get("fail_under")
+    flags = {
+        "--timeout": f"{timeout_s:g}" if timeout_s != DEFAULT_TIMEOUT_S else None,
+        "--executor": given.get("executor") if given.get("executor") != LOCAL else None,
+        "--results-dir": given.get("results_dir"),
+        "--stop-when": given.get("stop_when"),
+        "--fail-under": f"{share:g}" if share is not None else None,
+        "--cache": given.get("cache"),
+    }
+    offline = ["--offline"] if given.get("offline") else []
+    return offline + [each for name, value in flags.items() if value for each in (name, value)]
