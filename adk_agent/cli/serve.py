@@ -20,7 +20,7 @@ from adk_agent.service.playing.spawning import spawn
 from adk_agent.service.serving import serve
 
 if TYPE_CHECKING:
-    from adk_agent.service.front_door import Service
+    from adk_agent.service.loading_app import Service
     from tau_bridge.a2a.policy import NetworkPolicy
 
 logger = logging.getLogger(__name__)

@@ -17,12 +17,12 @@ from adk_agent.play.bundled import BundledAgents
 from adk_agent.play.executors.base import Executor, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.schedule import in_turns, play_all
+from adk_agent.play.liveness import LivenessMonitor, Probe
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
 from adk_agent.play.tools import ServeTools, served_here
 from adk_agent.play.trial import TrialDeps
-from adk_agent.play.vigil import Probe, Vigil
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
@@ -72,7 +72,7 @@ class EvaluationDeps:
     """Runs the bundled agents of a plan."""
     watch_teams: Callable[..., Teams] = Teams
     """Opens the access to participants' teams."""
-    new_liveness: Callable[[Probe], Vigil] = Vigil
+    new_liveness: Callable[[Probe], LivenessMonitor] = LivenessMonitor
     """Notices that a participant is gone."""
     open_executor: OpenExecutor = open_local
     """Where trials are played; here by default."""
@@ -266,7 +266,7 @@ class _Run:
                 await self._greet(messenger, urls)
                 await self._measure_references()
                 self._builder.warn(teams.warnings)
-                vigil = self._deps.new_liveness(self._probe(bundled, urls))
+                liveness = self._deps.new_liveness(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
@@ -277,13 +277,13 @@ class _Run:
                     clock=self._deps.runtime.clock,
                     evaluators=self._deps.evaluators,
                     team_evaluators=self._deps.team_evaluators,
-                    gone=vigil.gone,
+                    gone=liveness.gone,
                     believe_reports=self._deps.believe_reports,
                     user_model=user_model,
                     judge_model=judge_model,
                     tools=tools,
                 )
-                return await self._play_and_report(trial_deps, vigil)
+                return await self._play_and_report(trial_deps, liveness)
         finally:
             await messenger.aclose()
 
@@ -358,17 +358,19 @@ class _Run:
             msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
             raise PreflightError(msg)
 
-    async def _play_and_report(self, trial_deps: TrialDeps, vigil: Vigil) -> EvaluationReport:
+    async def _play_and_report(
+        self, trial_deps: TrialDeps, liveness: LivenessMonitor
+    ) -> EvaluationReport:
         async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
             self._builder.warn(executor.warnings)
             store = self._store()
             try:
-                return await self._play(trial_deps, executor, vigil, store)
+                return await self._play(trial_deps, executor, liveness, store)
             finally:
                 store.close()
 
     async def _play(
-        self, trial_deps: TrialDeps, executor: Executor, vigil: Vigil, store: RunStore
+        self, trial_deps: TrialDeps, executor: Executor, liveness: LivenessMonitor, store: RunStore
     ) -> EvaluationReport:
         self._say("playing", f"playing {len(self._jobs)} trials")
         try:
@@ -376,7 +378,7 @@ class _Run:
                 self._in_order(),
                 executor=executor,
                 deps=trial_deps,
-                vigil=vigil,
+                liveness=liveness,
                 keep=lambda job, record: self._keep(job, record, store),
                 should_stop=self._early.should_stop,
             )

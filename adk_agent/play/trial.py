@@ -21,7 +21,7 @@ from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
 from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
-from adk_agent.play.visible import all_visible
+from adk_agent.play.trace_merging import all_visible
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow, total
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord

@@ -18,11 +18,11 @@ from adk_agent.core.errors import GreenroomError, RequestError, RunCanceledError
 from adk_agent.runs.tracking import request_cancel
 from adk_agent.service.conversation import answering, artifacts
 from adk_agent.service.conversation.decisions import Answer, Cancel, Decision, Play, Refusal, decide
-from adk_agent.service.conversation.earlier import EarlierTask, earlier_tasks
-from adk_agent.service.conversation.incoming import request_text
+from adk_agent.service.conversation.history import PastTask, past_tasks
+from adk_agent.service.conversation.intents import FollowUp, Intent, understand
+from adk_agent.service.conversation.parsing import request_text
+from adk_agent.service.conversation.progress import MIN_INTERVAL_S, ProgressReporter
 from adk_agent.service.conversation.routing import FollowUpContexts
-from adk_agent.service.conversation.telling import MIN_INTERVAL_S, ProgressTeller
-from adk_agent.service.conversation.understanding import FollowUp, Intent, understand
 from adk_agent.service.playing.player import (
     Order,
     PlanOrder,
@@ -131,7 +131,7 @@ class EvaluationExecutor(AgentExecutor):
     ) -> Decision:
         if follow_up.intent in (Intent.GREETING, Intent.HELP):
             return await decide(follow_up, text, (), self._results_dir)
-        earlier = await earlier_tasks(
+        earlier = await past_tasks(
             self._task_store, updater.context_id, context.call_context, without=updater.task_id
         )
         named = set(context.message.reference_task_ids) if context.message is not None else set()
@@ -157,7 +157,7 @@ class EvaluationExecutor(AgentExecutor):
             await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
             return
         await updater.start_work()
-        teller = ProgressTeller(updater)
+        teller = ProgressReporter(updater)
         running = _Running(work=asyncio.create_task(self._player.play(order, teller.hear)))
         self._running[updater.task_id] = running
         try:
@@ -168,7 +168,7 @@ class EvaluationExecutor(AgentExecutor):
             running.ended.set()
 
     async def _conclude(
-        self, work: asyncio.Task[Played], teller: ProgressTeller, updater: TaskUpdater
+        self, work: asyncio.Task[Played], teller: ProgressReporter, updater: TaskUpdater
     ) -> None:
         try:
             played = None if work.cancelled() else work.result()
@@ -185,7 +185,7 @@ class EvaluationExecutor(AgentExecutor):
             await _conclude_played(played, updater)
 
     async def _conclude_lost(
-        self, error: PlayerEndedError, teller: ProgressTeller, updater: TaskUpdater
+        self, error: PlayerEndedError, teller: ProgressReporter, updater: TaskUpdater
     ) -> None:
         progress = teller.last
         parts = None if progress is None else await self._player.rebuilt_parts(progress.run_id)
@@ -198,7 +198,7 @@ class EvaluationExecutor(AgentExecutor):
             )
         await _end(updater, TaskState.TASK_STATE_FAILED, said)
 
-    async def _conclude_canceled(self, teller: ProgressTeller, updater: TaskUpdater) -> None:
+    async def _conclude_canceled(self, teller: ProgressReporter, updater: TaskUpdater) -> None:
         progress = teller.last
         attached = progress is not None and await self._add_report(progress.run_id, updater)
         said = "The evaluation was canceled; nothing had been played."
@@ -217,11 +217,11 @@ class EvaluationExecutor(AgentExecutor):
         await updater.add_artifact(parts, name=artifacts.NAME)
         return True
 
-    async def _cancel_others(self, tasks: Collection[EarlierTask], updater: TaskUpdater) -> None:
+    async def _cancel_others(self, tasks: Collection[PastTask], updater: TaskUpdater) -> None:
         lines = [await self._cancel_other(task) for task in tasks]
         await _end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
 
-    async def _cancel_other(self, task: EarlierTask) -> str:
+    async def _cancel_other(self, task: PastTask) -> str:
         """Cancel an earlier task, whichever process plays it; says in words what became of it."""
         name = f"run {task.run_id}" if task.run_id else f"task {task.task_id}"
         kept = "What was finished is kept; say 'resume' to go on."
@@ -259,7 +259,7 @@ def _order(decision: Play, session_id: str) -> PlanOrder:
     )
 
 
-async def _follow(work: asyncio.Task[Played], teller: ProgressTeller) -> None:
+async def _follow(work: asyncio.Task[Played], teller: ProgressReporter) -> None:
     """Publish progress until the work is done. When this is cancelled the work is, to its end."""
     begun = asyncio.create_task(teller.has_begun.wait())
     try:

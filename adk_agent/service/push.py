@@ -14,7 +14,7 @@ from a2a.types import StreamResponse, Task, TaskStatusUpdateEvent
 from a2a.utils.proto_utils import to_stream_response
 
 from adk_agent.core.errors import StorageError
-from adk_agent.service.conversation.earlier import ENDED_STATES
+from adk_agent.service.conversation.history import ENDED_STATES
 from adk_agent.service.push_body import body_0_3, body_1_0
 from adk_agent.service.receivers import Receiver, Receivers
 from adk_agent.service.stores import context_of

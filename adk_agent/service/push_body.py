@@ -9,7 +9,7 @@ from a2a.compat.v0_3.conversions import to_compat_task
 from a2a.types import StreamResponse, Task
 from google.protobuf.json_format import MessageToDict
 
-from adk_agent.service.whole_numbers import with_whole_numbers
+from adk_agent.service.integers import restore_integers
 
 
 def body_1_0(event: StreamResponse) -> bytes:
@@ -28,4 +28,4 @@ def body_0_3(task: Task) -> bytes:
 
 def _json(value: dict[str, Any]) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return with_whole_numbers(text.encode())
+    return restore_integers(text.encode())

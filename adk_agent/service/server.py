@@ -26,11 +26,12 @@ from adk_agent.service.card import CardAnswer, service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
 from adk_agent.service.conversation.traces import trace_metadata
 from adk_agent.service.executor import build_executor, build_request_contexts
-from adk_agent.service.front_door import Service
 from adk_agent.service.grpc_server import grpc_interface
 from adk_agent.service.handling import SafeHandler
+from adk_agent.service.integers import IntegerMiddleware
 from adk_agent.service.jsonrpc import jsonrpc_route
 from adk_agent.service.limits import BodyLimit
+from adk_agent.service.loading_app import Service
 from adk_agent.service.options import GrpcAddress, ServiceOptions
 from adk_agent.service.playing.player import Player
 from adk_agent.service.push import PushSender
@@ -39,7 +40,6 @@ from adk_agent.service.stopping import StoppableExecutor
 from adk_agent.service.stores import new_stores, opened
 from adk_agent.service.sweep import ArtifactOf, nothing, sweep
 from adk_agent.service.turns import OneByOne
-from adk_agent.service.whole_numbers import WholeNumbers
 from tau_bridge.a2a.screening import guarded_client, is_allowed
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def build_service(
             Middleware(ExtensionEcho, supported=options.activated),
             Middleware(BearerAuthentication, callers=options.callers),
             Middleware(BodyLimit, limits=options.limits),
-            Middleware(WholeNumbers),
+            Middleware(IntegerMiddleware),
             Middleware(OneByOne),
         ],
         lifespan=lambda _: parts.running(),

@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 
 from adk_agent.core.redaction import redact_logs
 from adk_agent.service.agent_card import card_json
-from adk_agent.service.front_door import FrontDoor, Service
 from adk_agent.service.limits import RequestLimits, protocol_with
+from adk_agent.service.loading_app import LoadingApp, Service
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
@@ -60,7 +60,7 @@ def serve(
         KeyboardInterrupt: it was interrupted.
         GreenroomError: the service cannot start.
     """
-    front = FrontDoor(card_json(card), load, on_failure=lambda: _end(server))
+    front = LoadingApp(card_json(card), load, on_failure=lambda: _end(server))
     server = StoppingServer(server_config(front.app, limits), front.stop)
     redact_logs(list(secrets))
     logger.info(

@@ -14,7 +14,7 @@ from a2a.server.tasks import TaskStore, TaskUpdater
 from a2a.types import Part, Task, TaskState
 
 from adk_agent.service.conversation import artifacts
-from adk_agent.service.conversation.earlier import ENDED_STATES, run_id_of
+from adk_agent.service.conversation.history import ENDED_STATES, run_id_of
 from adk_agent.service.sweep import WITH_TRIALS, ArtifactOf, failed_task, finished_part
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from a2a.types import Task
 
 from adk_agent.core.errors import StorageError
 from adk_agent.service.callers import Caller
-from adk_agent.service.conversation.earlier import ENDED_STATES
+from adk_agent.service.conversation.history import ENDED_STATES
 from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.receivers import Receivers, ReceiversInMemory
 

@@ -13,7 +13,7 @@ from a2a.types import Artifact, Part, Task, TaskState, TaskStatus
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from adk_agent.service.conversation import artifacts
-from adk_agent.service.conversation.earlier import ENDED_STATES, run_id_of
+from adk_agent.service.conversation.history import ENDED_STATES, run_id_of
 from adk_agent.service.stores import context_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from adk_agent.cli.main import build_parser
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import score_entry
-from adk_agent.play.visible import MAX_REPORTED_STEPS
+from adk_agent.play.trace_merging import MAX_REPORTED_STEPS
 from adk_agent.requests import agentbeats
 from adk_agent.requests.reading.refusal import RefusalCode
 from adk_agent.results.comparison import AgentComparison, RunComparison
@@ -35,9 +35,9 @@ from adk_agent.results.summary import (
 from adk_agent.results.team_summary import FindingCount, TeamRow
 from adk_agent.runs.store import TrialRecord
 from adk_agent.runs.tracking import RunState
-from adk_agent.service.conversation.incoming import MAX_CHARS
+from adk_agent.service.conversation.parsing import MAX_CHARS
 from adk_agent.service.conversation.traces import MAX_STEPS
-from adk_agent.service.conversation.understanding import Intent, understand
+from adk_agent.service.conversation.intents import Intent, understand
 from adk_agent.service.executor import MAX_RUNNING
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK

@@ -17,8 +17,8 @@ from typing import Any
 
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.core.settings import keep_ray_to_itself
-from adk_agent.play.executors.crew import TrialBrokeError, WorkerLostError
 from adk_agent.play.executors.worker import Ready, RemoteWorker, WorkerParts
+from adk_agent.play.executors.worker_pool import TrialBrokeError, WorkerLostError
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 
@@ -93,7 +93,7 @@ class RayCluster:
 
 
 class ClusterWorker:
-    """One `RemoteWorker` in a process of the cluster. A `Worker` of a crew."""
+    """One `RemoteWorker` in a process of the cluster. A `Worker` of a `WorkerPool`."""
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray = ray

@@ -10,14 +10,20 @@ from pydantic import SecretStr
 from adk_agent.core.errors import PreflightError
 from adk_agent.play.executors.base import Executor, OpenExecutor, Say
 from adk_agent.play.executors.cluster import RayCluster, connected, make_sure_that_installed
-from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, Worker, WorkerLostError
 from adk_agent.play.executors.local import LocalExecutor
 from adk_agent.play.executors.worker import (
     WorkerDeps,
     WorkerParts,
-    equipment_of,
+    environment_fingerprint,
     may_travel,
     parts_of,
+)
+from adk_agent.play.executors.worker_pool import (
+    ATTEMPTS,
+    TrialBrokeError,
+    Worker,
+    WorkerLostError,
+    WorkerPool,
 )
 from adk_agent.play.trial import TrialDeps, unplayed_trial
 from adk_agent.runs.jobs import TrialJob
@@ -27,18 +33,18 @@ from tau_bridge.a2a.networks import is_on_this_machine
 
 
 class RayExecutor:
-    """Plays what it can by a crew, the rest here. An `Executor`.
+    """Plays what it can by a `WorkerPool`, the rest here. An `Executor`.
 
     Args:
         deps: What the trials share.
-        crew: Plays the trials that may be played elsewhere.
+        pool: Plays the trials that may be played elsewhere.
         warnings: What the report has to say of it.
     """
 
-    def __init__(self, deps: TrialDeps, crew: Crew, warnings: tuple[str, ...]) -> None:
+    def __init__(self, deps: TrialDeps, pool: WorkerPool, warnings: tuple[str, ...]) -> None:
         self.warnings = warnings
         self._deps = deps
-        self._crew = crew
+        self._pool = pool
         self._here = LocalExecutor(deps)
 
     async def play(self, job: TrialJob) -> TrialRecord:
@@ -46,7 +52,7 @@ class RayExecutor:
         if stays_here(job, self._deps):
             return await self._here.play(job)
         try:
-            return await self._crew.play(job)
+            return await self._pool.play(job)
         except WorkerLostError as error:
             lost = f"not played by any of {ATTEMPTS} workers, the last of which was lost: {error}"
             return broken_trial(job, self._deps, lost, fault="infrastructure")
@@ -69,7 +75,7 @@ def stays_here(job: TrialJob, deps: TrialDeps) -> bool:
 def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -> TrialRecord:
     """The record of a trial that no worker came to the end of."""
     record = unplayed_trial(job, deps, reason)
-    # Not as if the participant had given no reply, of which its vigil would take note.
+    # Not as if the participant had given no reply, which the LivenessMonitor would count.
     ending = {"termination": "harness_error", "fault": fault}
     return record.model_copy(update={"row": record.row.model_copy(update=ending)})
 
@@ -108,25 +114,27 @@ def on_ray(
             size = max(1, min(cluster.cpus(), deps.plan.max_concurrency, len(elsewhere)))
             say(f"starting {size} workers")
             parts = parts_of(deps, build=build, secrets=secrets)
-            async with _ready(Crew(lambda: _hired(cluster, parts, deps), size)) as crew:
-                yield RayExecutor(deps, crew, (*crew.warnings, *_notes(jobs, elsewhere)))
+            async with _ready(WorkerPool(lambda: _spawned(cluster, parts, deps), size)) as pool:
+                yield RayExecutor(deps, pool, (*pool.warnings, *_notes(jobs, elsewhere)))
 
     return opened
 
 
 @asynccontextmanager
-async def _ready(crew: Crew) -> AsyncIterator[Crew]:
+async def _ready(pool: WorkerPool) -> AsyncIterator[WorkerPool]:
     async with AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(crew)
+            await stack.enter_async_context(pool)
         except WorkerLostError as error:
             raise PreflightError(f"no worker of the Ray cluster can play: {error}") from error
-        yield crew
+        yield pool
 
 
-async def _hired(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
+async def _spawned(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
     worker, ready = await cluster.start(parts, at_once=deps.plan.max_concurrency)
-    differing = equipment_of(deps.benchmarks, _travelling(deps)).differences(ready.equipment)
+    differing = environment_fingerprint(deps.benchmarks, _travelling(deps)).differences(
+        ready.environment
+    )
     if differing:
         worker.kill()
         raise WorkerLostError(

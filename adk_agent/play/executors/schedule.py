@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from adk_agent.play.executors.base import Executor
+from adk_agent.play.liveness import LivenessMonitor
 from adk_agent.play.trial import TrialDeps, unplayed_trial
-from adk_agent.play.vigil import Vigil
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 
@@ -21,7 +21,7 @@ async def play_all(
     *,
     executor: Executor,
     deps: TrialDeps,
-    vigil: Vigil,
+    liveness: LivenessMonitor,
     keep: Keep,
     should_stop: Callable[[], str | None] = lambda: None,
 ) -> None:
@@ -31,7 +31,7 @@ async def play_all(
         jobs: In the order in which they are begun.
         executor: Plays them.
         deps: What they share.
-        vigil: Says which participants are gone; their trials are not begun.
+        liveness: Says which participants are gone; their trials are not begun.
         keep: Records what ended.
         should_stop: Asked before each trial; once it says why, no more are begun.
 
@@ -42,10 +42,10 @@ async def play_all(
 
     async def work() -> None:
         while should_stop() is None and (job := next(waiting, None)) is not None:
-            gone = vigil.gone(job.participant.address)
+            gone = liveness.gone(job.participant.address)
             record = await executor.play(job) if gone is None else unplayed_trial(job, deps, gone)
             keep(job, record)  # at once: asking whether an agent is there takes time
-            await vigil.saw(record.row)
+            await liveness.on_trial_end(record.row)
 
     try:
         async with asyncio.TaskGroup() as workers:

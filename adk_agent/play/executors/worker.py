@@ -88,14 +88,14 @@ class WorkerParts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equipment:
+class EnvironmentFingerprint:
     """What a worker plays with: trials of two workers compare where this is equal."""
 
     versions: Mapping[str, str]
     revisions: Mapping[str, str]
     """Source and revision of the task data, by domain."""
 
-    def differences(self, other: Equipment) -> list[str]:
+    def differences(self, other: EnvironmentFingerprint) -> list[str]:
         """What differs, in words: here, and in `other`."""
         return differences(self._named(), other._named(), when=("here", "there"))
 
@@ -108,7 +108,7 @@ class Ready:
     """A worker's first answer."""
 
     machine: str
-    equipment: Equipment
+    environment: EnvironmentFingerprint
 
 
 def parts_of(
@@ -135,9 +135,11 @@ def parts_of(
     )
 
 
-def equipment_of(benchmarks: Benchmarks, domains: Iterable[str]) -> Equipment:
+def environment_fingerprint(
+    benchmarks: Benchmarks, domains: Iterable[str]
+) -> EnvironmentFingerprint:
     """What this process plays tasks of some domains with."""
-    return Equipment(
+    return EnvironmentFingerprint(
         versions=versions(),
         revisions={
             name: f"{found.source} {found.revision}"
@@ -213,4 +215,6 @@ class RemoteWorker:
             user_model=parts.user_model,
             judge_model=parts.judge_model,
         )
-        return Ready(machine=socket.gethostname(), equipment=equipment_of(benchmarks, domains))
+        return Ready(
+            machine=socket.gethostname(), environment=environment_fingerprint(benchmarks, domains)
+        )

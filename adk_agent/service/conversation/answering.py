@@ -9,7 +9,7 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.progress import Progress
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.tracking import RunStatus
-from adk_agent.service.conversation.again import is_failure
+from adk_agent.service.conversation.replay import is_failure
 
 MOST_LISTED = 20
 """Trials in one answer; the report has them all."""

@@ -13,9 +13,9 @@ from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import load_manifest, load_report, load_trials
 from adk_agent.runs.tracking import RunStatus, read_status
 from adk_agent.service.conversation import answering
-from adk_agent.service.conversation.again import plan_of_failed
-from adk_agent.service.conversation.earlier import EarlierTask
-from adk_agent.service.conversation.understanding import FollowUp, Intent
+from adk_agent.service.conversation.history import PastTask
+from adk_agent.service.conversation.intents import FollowUp, Intent
+from adk_agent.service.conversation.replay import plan_of_failed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +46,14 @@ class Play:
 class Cancel:
     """These tasks are to be canceled."""
 
-    tasks: tuple[EarlierTask, ...]
+    tasks: tuple[PastTask, ...]
 
 
 Decision = Answer | Refusal | Play | Cancel
 
 
 async def decide(
-    follow_up: FollowUp, text: str, earlier: Sequence[EarlierTask], results_dir: Path
+    follow_up: FollowUp, text: str, earlier: Sequence[PastTask], results_dir: Path
 ) -> Decision:
     """What a follow-up comes to.
 
@@ -91,25 +91,25 @@ def _nothing_meant(follow_up: FollowUp) -> Decision:
     return Answer(text=text) if follow_up.intent in asks else Refusal(text=text)
 
 
-def _cancel(follow_up: FollowUp, meant: Sequence[EarlierTask]) -> Decision:
+def _cancel(follow_up: FollowUp, meant: Sequence[PastTask]) -> Decision:
     running = [task for task in meant if not task.has_ended]
     if not running:
         return Refusal(text="Nothing is running in this conversation that could be canceled.")
     return Cancel(tasks=tuple(running if follow_up.everything else running[:1]))
 
 
-def _status(meant: Sequence[EarlierTask], results_dir: Path) -> Decision:
+def _status(meant: Sequence[PastTask], results_dir: Path) -> Decision:
     running = [task for task in meant if not task.has_ended]
     return Answer(text="\n".join(_line(task, results_dir) for task in running or meant[:1]))
 
 
-def _line(task: EarlierTask, results_dir: Path) -> str:
+def _line(task: PastTask, results_dir: Path) -> str:
     if task.run_id is None:
         return answering.STARTING
     return answering.status_line(read_status(results_dir, task.run_id))
 
 
-def _about_run(intent: Intent, text: str, task: EarlierTask, results_dir: Path) -> Decision:
+def _about_run(intent: Intent, text: str, task: PastTask, results_dir: Path) -> Decision:
     if task.run_id is None:
         return Answer(text=answering.STARTING)
     status = read_status(results_dir, task.run_id)

@@ -20,9 +20,9 @@ from a2a.types import Message, SendMessageRequest, Task, TaskState
 from a2a.utils.errors import ContentTypeNotSupportedError
 
 from adk_agent.core.errors import RequestError
-from adk_agent.service.conversation.earlier import ENDED_STATES
-from adk_agent.service.conversation.incoming import UnsupportedPartError, refuse_files, request_text
-from adk_agent.service.conversation.understanding import understand
+from adk_agent.service.conversation.history import ENDED_STATES
+from adk_agent.service.conversation.intents import understand
+from adk_agent.service.conversation.parsing import UnsupportedPartError, refuse_files, request_text
 
 _AT_WORK = frozenset({TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING})
 

@@ -8,13 +8,13 @@ import pytest
 from adk_agent.cli.main import main
 from adk_agent.core.errors import PreflightError, RequestError
 from adk_agent.play.evaluation import evaluate
-from adk_agent.play.executors.crew import Crew, TrialBrokeError, WorkerLostError
 from adk_agent.play.executors.ray_executor import (
     RayExecutor,
     on_ray,
     refuse_agents_out_of_reach,
     stays_here,
 )
+from adk_agent.play.executors.worker_pool import WorkerPool, TrialBrokeError, WorkerLostError
 from adk_agent.play.team_access import TeamAccess
 from adk_agent.runs.jobs import jobs_of
 from tests.fakes import scripted_agent, serve
@@ -119,15 +119,15 @@ async def test_trials_that_no_worker_could_play_are_failed_and_the_run_goes_on(
 
     class Opened:
         def __init__(self, deps, jobs, say):
-            self._crew = Crew(hire, 2)
-            executors.append(RayExecutor(deps, self._crew, ("a note",)))
+            self._pool = WorkerPool(hire, 2)
+            executors.append(RayExecutor(deps, self._pool, ("a note",)))
 
         async def __aenter__(self):
-            await self._crew.__aenter__()
+            await self._pool.__aenter__()
             return executors[0]
 
         async def __aexit__(self, *error):
-            await self._crew.aclose()
+            await self._pool.aclose()
 
     with serve(scripted_agent(lambda text, context_id: HELP)) as url:
         deps = make_deps(open_executor=Opened)

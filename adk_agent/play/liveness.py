@@ -1,4 +1,4 @@
-"""Vigil: notices that a participant is gone, so that the rest of its trials is not waited for."""
+"""LivenessMonitor: notices that a participant is gone, so that its other trials do not wait for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROBE_AFTER = 3
 GIVE_UP_AFTER = 8
 """Trials in a row without a reply, after which it is given up though its card is there."""
 
-SECOND_PATIENCE = 6.0
+RETRY_TIMEOUT_FACTOR = 6.0
 """How many times longer a participant may take for its card when it is asked for the second time.
 Where hundreds of conversations go on at once, it may be we who are slow."""
 
@@ -23,8 +23,8 @@ Probe = Callable[[str, float], Awaitable[str | None]]
 gone, None if nothing says so. Raises AgentTimeoutError where it takes longer."""
 
 
-class Vigil:
-    """Watches trials end, and says which participants need not be asked again.
+class LivenessMonitor:
+    """Watches trials end, and says which participants are gone.
 
     Args:
         probe: Asks whether a participant is there.
@@ -37,11 +37,11 @@ class Vigil:
         self._asked: set[str] = set()
 
     def gone(self, address: str) -> str | None:
-        """Why a participant is given up, None while it is not."""
+        """Return why a participant is given up, None while it is not."""
         return self._gone.get(address)
 
-    async def saw(self, trial: TrialRow) -> None:
-        """Take note of how a trial ended."""
+    async def on_trial_end(self, trial: TrialRow) -> None:
+        """Count a trial without a reply, and probe the participant when there are too many."""
         address = trial.participant
         if not _is_without_reply(trial):
             self._in_a_row[address] = 0
@@ -66,7 +66,7 @@ class Vigil:
         with contextlib.suppress(AgentTimeoutError):
             return await self._probe(address, 1.0)
         try:
-            return await self._probe(address, SECOND_PATIENCE)
+            return await self._probe(address, RETRY_TIMEOUT_FACTOR)
         except AgentTimeoutError as error:
             return str(error)
 

@@ -1,4 +1,4 @@
-"""WholeNumbers: integers that protobuf made floats of leave this service as integers again.
+"""IntegerMiddleware: integers that protobuf made floats of leave this service as integers again.
 
 A2A's data parts and metadata are protobuf structs, which know no integers, and a2a-sdk writes 4 as
 `4.0`. JSON has one kind of number, so `4` says the same, and readers in typed languages take it for
@@ -17,12 +17,12 @@ _EVENTS = "text/event-stream"
 _JSON = ("application/json", "application/a2a+json")
 
 
-def with_whole_numbers(text: bytes) -> bytes:
+def restore_integers(text: bytes) -> bytes:
     """The same JSON, or lines of it, with `4.0` written as `4`; what stands in strings stays."""
     return _STRING_OR_WHOLE.sub(lambda found: found[1] or found[0], text)
 
 
-class WholeNumbers:
+class IntegerMiddleware:
     """An ASGI layer that rewrites JSON answers and events of JSON. Others pass as they are."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -56,7 +56,7 @@ class _Rewriting:
             more = message.get("more_body", False)
             if more and (self._kind in _JSON or not self._held.endswith(b"\n")):
                 return
-            body = with_whole_numbers(bytes(self._held))
+            body = restore_integers(bytes(self._held))
             self._held.clear()
             await self._send_start(len(body))
             message = {**message, "body": body}

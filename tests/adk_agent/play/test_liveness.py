@@ -2,7 +2,12 @@ import asyncio
 
 import pytest
 
-from adk_agent.play.vigil import GIVE_UP_AFTER, PROBE_AFTER, SECOND_PATIENCE, Vigil
+from adk_agent.play.liveness import (
+    GIVE_UP_AFTER,
+    PROBE_AFTER,
+    RETRY_TIMEOUT_FACTOR,
+    LivenessMonitor,
+)
 from adk_agent.results.summary import TrialRow
 from tau_bridge.errors import AgentTimeoutError
 
@@ -41,23 +46,23 @@ def probing(answer):
 
 async def test_an_agent_whose_card_is_gone_is_given_up_after_the_first_probe():
     probe, asked = probing("no connection")
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     for _ in range(PROBE_AFTER):
-        assert vigil.gone("http://a") is None
-        await vigil.saw(trial())
-    assert vigil.gone("http://a") == "not played, because the agent was given up: no connection"
+        assert liveness.gone("http://a") is None
+        await liveness.on_trial_end(trial())
+    assert liveness.gone("http://a") == "not played, because the agent was given up: no connection"
     assert asked == ["http://a"]
-    assert vigil.gone("http://b") is None
+    assert liveness.gone("http://b") is None
 
 
 async def test_an_agent_that_shows_its_card_but_never_replies_is_given_up_later():
     probe, _ = probing(None)
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     for _ in range(GIVE_UP_AFTER - 1):
-        await vigil.saw(trial())
-    assert vigil.gone("http://a") is None
-    await vigil.saw(trial())
-    assert "8 trials in a row gave no reply" in vigil.gone("http://a")
+        await liveness.on_trial_end(trial())
+    assert liveness.gone("http://a") is None
+    await liveness.on_trial_end(trial())
+    assert "8 trials in a row gave no reply" in liveness.gone("http://a")
 
 
 @pytest.mark.parametrize(
@@ -72,20 +77,20 @@ async def test_an_agent_that_shows_its_card_but_never_replies_is_given_up_later(
 )
 async def test_any_other_end_of_a_trial_starts_the_count_anew(fault, termination):
     probe, asked = probing("no connection")
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     for _ in range(3 * PROBE_AFTER):
-        await vigil.saw(trial())
-        await vigil.saw(trial(fault, termination=termination))
-    assert vigil.gone("http://a") is None
+        await liveness.on_trial_end(trial())
+        await liveness.on_trial_end(trial(fault, termination=termination))
+    assert liveness.gone("http://a") is None
     assert asked == []
 
 
 async def test_a_judge_that_keeps_failing_is_no_reason_to_give_up_an_agent():
     probe, asked = probing(None)
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     for _ in range(3 * GIVE_UP_AFTER):
-        await vigil.saw(trial("infrastructure", termination="user_stop"))
-    assert vigil.gone("http://a") is None
+        await liveness.on_trial_end(trial("infrastructure", termination="user_stop"))
+    assert liveness.gone("http://a") is None
     assert asked == []
 
 
@@ -95,15 +100,15 @@ async def test_an_agent_whose_card_takes_long_is_asked_again_with_more_patience(
 
     async def probe(address, times):
         asked.append(times)
-        if times < SECOND_PATIENCE or not is_there:
+        if times < RETRY_TIMEOUT_FACTOR or not is_there:
             raise AgentTimeoutError(address, f"no card within {10 * times:g} s")
 
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     for _ in range(PROBE_AFTER):
-        await vigil.saw(trial())
-    assert asked == [1, SECOND_PATIENCE]
+        await liveness.on_trial_end(trial())
+    assert asked == [1, RETRY_TIMEOUT_FACTOR]
     gone = "not played, because the agent was given up: no card within 60 s"
-    assert vigil.gone("http://a") == (None if is_there else gone)
+    assert liveness.gone("http://a") == (None if is_there else gone)
 
 
 @pytest.mark.parametrize("replies", [True, False])
@@ -115,13 +120,13 @@ async def test_trials_that_end_at_once_ask_once_and_a_reply_meanwhile_speaks_for
         await answer.wait()
         return "no connection"
 
-    vigil = Vigil(probe)
+    liveness = LivenessMonitor(probe)
     async with asyncio.TaskGroup() as group:
         for _ in range(50):
-            group.create_task(vigil.saw(trial()))
+            group.create_task(liveness.on_trial_end(trial()))
         await asyncio.sleep(0)
         if replies:
-            await vigil.saw(trial(None, termination="user_stop"))
+            await liveness.on_trial_end(trial(None, termination="user_stop"))
         answer.set()
     assert len(asked) == 1
-    assert (vigil.gone("http://a") is None) == replies
+    assert (liveness.gone("http://a") is None) == replies

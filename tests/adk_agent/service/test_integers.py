@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from adk_agent.service.whole_numbers import WholeNumbers, with_whole_numbers
+from adk_agent.service.integers import IntegerMiddleware, restore_integers
 from tests.fakes import serve
 
 VALUES = st.recursive(
@@ -22,19 +22,19 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_said_stays_the_same(value):
-    text = with_whole_numbers(json.dumps(value).encode())
+    text = restore_integers(json.dumps(value).encode())
     assert json.loads(text) == value
 
 
 @given(st.lists(st.integers(-(2**50), 2**50)))
 def test_a_whole_number_is_written_as_one(numbers):
-    text = with_whole_numbers(json.dumps([float(number) for number in numbers]).encode())
+    text = restore_integers(json.dumps([float(number) for number in numbers]).encode())
     assert text == json.dumps(numbers).encode()
 
 
 @pytest.mark.parametrize("text", ['"4.0"', '"a \\" 4.0"', "4.05", "1.0e5", "0.5", "[4.5, 10]"])
 def test_strings_and_fractions_are_left_alone(text):
-    assert with_whole_numbers(text.encode()) == text.encode()
+    assert restore_integers(text.encode()) == text.encode()
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def served():
             Route("/events", lambda _: StreamingResponse(lines(), media_type="text/event-stream")),
             Route("/text", lambda _: PlainTextResponse("4.0")),
         ],
-        middleware=[Middleware(WholeNumbers)],
+        middleware=[Middleware(IntegerMiddleware)],
     )
     with serve(app) as url:
         yield url

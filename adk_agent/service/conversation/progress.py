@@ -1,4 +1,4 @@
-"""ProgressTeller: an evaluation's progress as updates of its A2A task."""
+"""ProgressReporter: an evaluation's progress as updates of its A2A task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from a2a.types import TaskState
 
 from adk_agent.results.progress import Progress
 from adk_agent.service.conversation.answering import progress_line
-from adk_agent.service.conversation.earlier import PROGRESS
+from adk_agent.service.conversation.history import PROGRESS
 
 MIN_INTERVAL_S = 0.5
 """Between two updates."""
@@ -22,7 +22,7 @@ stored at each update; the numbers are in metadata, which holds the last ones al
 """
 
 
-class ProgressTeller:
+class ProgressReporter:
     """Publishes the latest progress whenever it is flushed.
 
     Its owner calls `flush` once `has_begun`, every `MIN_INTERVAL_S` from then on, and at the end.

@@ -1,4 +1,4 @@
-"""EarlierTask: what a conversation holds of evaluations, as the task store knows it."""
+"""PastTask: what a conversation holds of evaluations, as the task store knows it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDED_STATES = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class EarlierTask:
+class PastTask:
     """A task of the same context that asked for an evaluation."""
 
     task_id: str
@@ -43,9 +43,9 @@ class EarlierTask:
         return self.state in ENDED_STATES
 
 
-async def earlier_tasks(
+async def past_tasks(
     store: TaskStore, context_id: str, call: ServerCallContext, *, without: str
-) -> list[EarlierTask]:
+) -> list[PastTask]:
     """The evaluations of a context, the one that was heard of last first.
 
     Args:
@@ -60,8 +60,8 @@ async def earlier_tasks(
     return [task for task in tasks if task.run_id is not None or not task.has_ended]
 
 
-def _earlier(task: Task) -> EarlierTask:
-    return EarlierTask(task_id=task.id, state=task.status.state, run_id=run_id_of(task))
+def _earlier(task: Task) -> PastTask:
+    return PastTask(task_id=task.id, state=task.status.state, run_id=run_id_of(task))
 
 
 def run_id_of(task: Task) -> str | None:

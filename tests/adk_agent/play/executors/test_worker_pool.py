@@ -4,21 +4,26 @@ import asyncio
 
 import pytest
 
-from adk_agent.play.executors.crew import ATTEMPTS, Crew, TrialBrokeError, WorkerLostError
+from adk_agent.play.executors.worker_pool import (
+    ATTEMPTS,
+    TrialBrokeError,
+    WorkerLostError,
+    WorkerPool,
+)
 
 
 class Office:
-    """Hires workers, which play as they are told to: `play(number of the worker, job)`."""
+    """Spawns workers, which play as they are told: `play(number of the worker, job)`."""
 
     def __init__(self, play, *, refuses=()):
-        self.hired = 0
+        self.spawned = 0
         self.closed = []
         self._play = play
         self._refuses = refuses
 
-    async def hire(self):
-        number = self.hired
-        self.hired += 1
+    async def spawn(self):
+        number = self.spawned
+        self.spawned += 1
         await asyncio.sleep(0)
         if number in self._refuses:
             raise WorkerLostError(f"worker {number} did not start")
@@ -48,8 +53,8 @@ async def test_trials_go_to_whoever_has_the_least_to_do():
         await wait.wait()
         return number
 
-    async with Crew(Office(play).hire, 3) as crew, asyncio.TaskGroup() as group:
-        playing = [group.create_task(crew.play(job)) for job in range(9)]
+    async with WorkerPool(Office(play).spawn, 3) as pool, asyncio.TaskGroup() as group:
+        playing = [group.create_task(pool.play(job)) for job in range(9)]
         await asyncio.sleep(0)
         wait.set()
     assert sorted(task.result() for task in playing) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -66,14 +71,14 @@ async def test_what_a_dead_worker_was_playing_is_played_by_others_and_nothing_el
         return job
 
     office = Office(play)
-    async with Crew(office.hire, 1) as crew:
+    async with WorkerPool(office.spawn, 1) as pool:
         for job in "ab":
-            assert await crew.play(job) == job
+            assert await pool.play(job) == job
         async with asyncio.TaskGroup() as group:
-            playing = [group.create_task(crew.play(job)) for job in "cd"]
+            playing = [group.create_task(pool.play(job)) for job in "cd"]
         assert [task.result() for task in playing] == ["c", "d"]
     assert begun == ["a", "b", "c", "d", "c", "d"]
-    assert office.hired == 2  # one for the dead one, though two trials noticed
+    assert office.spawned == 2  # one for the dead one, though two trials noticed
     assert office.closed == [1]
 
 
@@ -86,10 +91,10 @@ async def test_a_trial_that_kills_every_worker_is_given_up():
             raise WorkerLostError("killed")
         return job
 
-    async with Crew(Office(play).hire, 2) as crew:
+    async with WorkerPool(Office(play).spawn, 2) as pool:
         with pytest.raises(WorkerLostError, match="killed"):
-            await crew.play("poison")
-        assert await crew.play("food") == "food"
+            await pool.play("poison")
+        assert await pool.play("food") == "food"
     assert begun.count("poison") == ATTEMPTS
 
 
@@ -115,8 +120,8 @@ def mortal(*, poison, begun):
 async def test_a_trial_that_kills_its_workers_takes_no_other_trial_with_it(size):
     begun = []
     jobs = ["poison", *range(8)]
-    async with Crew(Office(mortal(poison="poison", begun=begun)).hire, size) as crew:
-        ends = await asyncio.gather(*map(crew.play, jobs), return_exceptions=True)
+    async with WorkerPool(Office(mortal(poison="poison", begun=begun)).spawn, size) as pool:
+        ends = await asyncio.gather(*map(pool.play, jobs), return_exceptions=True)
     assert ends[1:] == jobs[1:]
     assert isinstance(ends[0], WorkerLostError)
     assert begun.count("poison") == 1 + ATTEMPTS
@@ -134,20 +139,20 @@ async def test_who_waits_to_be_played_alone_may_be_cancelled():
             raise WorkerLostError("killed")
         return job
 
-    async with Crew(Office(play).hire, 1) as crew:
-        lost = [asyncio.ensure_future(crew.play(job)) for job in "ab"]
-        slow = asyncio.ensure_future(crew.play("slow"))
+    async with WorkerPool(Office(play).spawn, 1) as pool:
+        lost = [asyncio.ensure_future(pool.play(job)) for job in "ab"]
+        slow = asyncio.ensure_future(pool.play("slow"))
         for _ in range(20):
             await asyncio.sleep(0)
         lost[0].cancel()
         release.set()
-        assert (await slow, await lost[1], await crew.play("c")) == ("slow", "b", "c")
+        assert (await slow, await lost[1], await pool.play("c")) == ("slow", "b", "c")
 
 
 async def test_whatever_breaks_the_start_of_a_worker_is_told_as_its_loss(caplog):
     class Unreachable(Office):
-        async def hire(self):
-            worker = await super().hire()
+        async def spawn(self):
+            worker = await super().spawn()
             if worker.number > 1:
                 raise ConnectionError("the head is gone")
             return worker
@@ -157,11 +162,11 @@ async def test_whatever_breaks_the_start_of_a_worker_is_told_as_its_loss(caplog)
             raise WorkerLostError("killed")
         return job
 
-    async with Crew(Unreachable(play).hire, 2) as crew:
-        assert await crew.play("a") == "a"
+    async with WorkerPool(Unreachable(play).spawn, 2) as pool:
+        assert await pool.play("a") == "a"
     assert "the head is gone" in caplog.text
-    async with Crew(Unreachable(play).hire, 3) as crew:
-        [warning] = crew.warnings
+    async with WorkerPool(Unreachable(play).spawn, 3) as pool:
+        [warning] = pool.warnings
     assert warning.endswith("a worker could not be started: ConnectionError: the head is gone")
 
 
@@ -173,24 +178,24 @@ async def test_a_trial_that_breaks_its_worker_not_is_not_begun_again():
         raise TrialBrokeError("ValueError")
 
     office = Office(play)
-    async with Crew(office.hire, 1) as crew:
+    async with WorkerPool(office.spawn, 1) as pool:
         with pytest.raises(TrialBrokeError):
-            await crew.play("a")
-    assert (begun, office.hired) == (["a"], 1)
+            await pool.play("a")
+    assert (begun, office.spawned) == (["a"], 1)
 
 
 async def test_workers_that_do_not_start_are_done_without_and_named():
-    async with Crew(Office(echo, refuses={1}).hire, 3) as crew:
-        assert crew.warnings == ("1 of 3 workers missing: worker 1 did not start",)
-        assert {(await crew.play(job))[1] for job in "abcd"} <= {0, 2}
+    async with WorkerPool(Office(echo, refuses={1}).spawn, 3) as pool:
+        assert pool.warnings == ("1 of 3 workers missing: worker 1 did not start",)
+        assert {(await pool.play(job))[1] for job in "abcd"} <= {0, 2}
 
 
 async def test_a_crew_without_any_worker_does_not_open():
     office = Office(echo, refuses={0, 1})
     with pytest.raises(WorkerLostError, match="did not start"):
-        async with Crew(office.hire, 2):
+        async with WorkerPool(office.spawn, 2):
             pytest.fail("it opened")
-    assert office.hired == 2
+    assert office.spawned == 2
 
 
 async def test_once_no_worker_can_be_replaced_the_rest_fails_at_once():
@@ -198,11 +203,11 @@ async def test_once_no_worker_can_be_replaced_the_rest_fails_at_once():
         raise WorkerLostError("killed")
 
     office = Office(play, refuses=range(1, 100))
-    async with Crew(office.hire, 1) as crew:
+    async with WorkerPool(office.spawn, 1) as pool:
         for _ in range(3):
             with pytest.raises(WorkerLostError, match="worker 1 did not start"):
-                await crew.play("a")
-    assert office.hired == 2
+                await pool.play("a")
+    assert office.spawned == 2
 
 
 async def test_to_cancel_a_trial_cancels_it_in_its_worker_and_no_other():
@@ -218,9 +223,9 @@ async def test_to_cancel_a_trial_cancels_it_in_its_worker_and_no_other():
             ended.append(job)
         return job
 
-    async with Crew(Office(play).hire, 1) as crew:
-        first = asyncio.ensure_future(crew.play("a"))
-        second = asyncio.ensure_future(crew.play("b"))
+    async with WorkerPool(Office(play).spawn, 1) as pool:
+        first = asyncio.ensure_future(pool.play("a"))
+        second = asyncio.ensure_future(pool.play("b"))
         await both_begun.wait()
         first.cancel()
         assert await second == "b"
@@ -238,14 +243,14 @@ async def test_who_is_cancelled_while_a_worker_starts_does_not_stop_its_start():
         return job
 
     class Slow(Office):
-        async def hire(self):
-            worker = await super().hire()
-            if self.hired == 2:
+        async def spawn(self):
+            worker = await super().spawn()
+            if self.spawned == 2:
                 await starting.wait()
             return worker
 
-    async with Crew(Slow(play).hire, 1) as crew:
-        first, second = (asyncio.ensure_future(crew.play(job)) for job in "ab")
+    async with WorkerPool(Slow(play).spawn, 1) as pool:
+        first, second = (asyncio.ensure_future(pool.play(job)) for job in "ab")
         for _ in range(10):
             await asyncio.sleep(0)
         first.cancel()
@@ -258,9 +263,9 @@ async def test_what_is_still_starting_is_stopped_when_the_crew_closes():
     started, stopped = asyncio.Event(), asyncio.Event()
 
     class Stuck(Office):
-        async def hire(self):
-            if self.hired == 0:
-                return await super().hire()
+        async def spawn(self):
+            if self.spawned == 0:
+                return await super().spawn()
             started.set()
             try:
                 await asyncio.Event().wait()
@@ -271,8 +276,8 @@ async def test_what_is_still_starting_is_stopped_when_the_crew_closes():
         raise WorkerLostError("killed")
 
     office = Stuck(play)
-    async with Crew(office.hire, 1) as crew:
-        playing = asyncio.ensure_future(crew.play("a"))
+    async with WorkerPool(office.spawn, 1) as pool:
+        playing = asyncio.ensure_future(pool.play("a"))
         await started.wait()
         playing.cancel()
     assert stopped.is_set()

@@ -1,4 +1,4 @@
-"""FrontDoor: serves the card while the service behind it is still being loaded."""
+"""LoadingApp: serves the card while the service behind it is still being loaded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Service:
     stop: Callable[[], Awaitable[None]]
 
 
-class FrontDoor:
+class LoadingApp:
     """An ASGI application that begins to answer before the one behind it is there.
 
     Importing all that an evaluation needs and reading the tasks takes seconds, and a platform waits

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_agent.service.conversation.understanding import MAX_LENGTH, FollowUp, Intent, understand
+from adk_agent.service.conversation.intents import MAX_LENGTH, FollowUp, Intent, understand
 
 PHRASINGS = {
     Intent.GREETING: (

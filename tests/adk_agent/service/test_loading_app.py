@@ -1,4 +1,4 @@
-"""FrontDoor: the card while the service loads, and what becomes of everybody else."""
+"""LoadingApp: the card while the service loads, and what becomes of everybody else."""
 
 import contextlib
 import os
@@ -18,8 +18,8 @@ from adk_agent.core.errors import StorageError
 from adk_agent.service import serving
 from adk_agent.service.agent_card import build_card, card_json
 from adk_agent.service.callers import CARD_PATHS
-from adk_agent.service.front_door import FrontDoor, Service
 from adk_agent.service.limits import RequestLimits
+from adk_agent.service.loading_app import LoadingApp, Service
 from adk_agent.service.options import ServiceOptions
 from adk_agent.service.serving import serve
 from tests.fakes.serving import listening_socket
@@ -92,7 +92,7 @@ def door(edge):
     with contextlib.ExitStack() as stack:
 
         def make(load, on_failure=lambda: None):
-            front = FrontDoor(card_json(CARD), load, on_failure=on_failure)
+            front = LoadingApp(card_json(CARD), load, on_failure=on_failure)
             arrivals = Arrivals(front.app, "/slow")
             served = Service(app=arrivals, stop=front.stop)
             address, _ = stack.enter_context(edge.running(served, ServiceOptions()))
