@@ -35,9 +35,9 @@ from adk_agent.results.summary import (
 from adk_agent.results.team_summary import FindingCount, TeamRow
 from adk_agent.runs.store import TrialRecord
 from adk_agent.runs.tracking import RunState
+from adk_agent.service.conversation.intents import Intent, understand
 from adk_agent.service.conversation.parsing import MAX_CHARS
 from adk_agent.service.conversation.traces import MAX_STEPS
-from adk_agent.service.conversation.intents import Intent, understand
 from adk_agent.service.executor import MAX_RUNNING
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
@@ -376,7 +376,7 @@ def test_every_key_of_progress_is_explained():
 
 def test_every_error_code_is_one_of_the_protocol():
     known = {*JSON_RPC_ERROR_CODE_MAP.values(), -32700, -32600, -32601}
-    codes = {int(row[1]) for row in rows_of("a2a.md", "what is wrong")}
+    codes = {int(row[1]) for row in rows_of("a2a.md", "error")}
     assert codes <= known
 
 

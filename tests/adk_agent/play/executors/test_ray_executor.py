@@ -14,7 +14,7 @@ from adk_agent.play.executors.ray_executor import (
     refuse_agents_out_of_reach,
     stays_here,
 )
-from adk_agent.play.executors.worker_pool import WorkerPool, TrialBrokeError, WorkerLostError
+from adk_agent.play.executors.worker_pool import TrialBrokeError, WorkerLostError, WorkerPool
 from adk_agent.play.team_access import TeamAccess
 from adk_agent.runs.jobs import jobs_of
 from tests.fakes import scripted_agent, serve
