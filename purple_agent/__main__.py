@@ -158,7 +158,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
-    """What the reference agent is run with, where it is served.
+    """Return the settings of the reference agent, where it is the one to serve.
 
     Whoever has us announce our addresses evaluates us: nothing is kept from one trial to the next.
     """
@@ -169,7 +169,7 @@ def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
 
 
 def _crew(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
-    """The sockets of a team's members. All but the entry's are for this machine alone."""
+    """Open the sockets of a team's members. All but the entry's are for this machine alone."""
     team = parse_team(entry.name)
     crew = {team.entry: entry}
     for member in team.roster:

@@ -12,7 +12,7 @@ class NullAgent:
     """Greets and says that it cannot help, whatever it is told. It keeps no state."""
 
     def reply(self, turn: Turn) -> str:
-        """The same refusal every time."""
+        """Return the same refusal every time."""
         del turn
         return wire.respond(REFUSAL)
 
@@ -21,6 +21,6 @@ class EchoAgent:
     """Says back what it was told last. It keeps no state."""
 
     def reply(self, turn: Turn) -> str:
-        """The user's text; of a first message only what stands after the wire's last line."""
+        """Return the user's text; of a first message only what follows the wire's last line."""
         first = wire.parse_first_message(turn.text)
         return wire.respond(first.user_text if first else turn.text)

@@ -29,7 +29,7 @@ def agent_card(
     skills: Sequence[AgentSkill],
     extensions: Sequence[AgentExtension] = (),
 ) -> AgentCard:
-    """A card with an interface for each protocol version, the newer one first."""
+    """Return a card with an interface for each protocol version, the newer one first."""
     return AgentCard(
         name=name,
         description=description,

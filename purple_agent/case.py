@@ -71,7 +71,7 @@ class ToolProvider(Protocol):
     """Where tools are, and how they are called."""
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """The tools that there are.
+        """List the tools.
 
         Raises:
             ToolsUnavailableError: they cannot be listed. The message is fit for the caller.
@@ -79,7 +79,7 @@ class ToolProvider(Protocol):
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """What comes of a call. Whatever goes wrong is a failed result, not an exception."""
+        """Make a call. Whatever goes wrong is a failed result, not an exception."""
         ...
 
     async def aclose(self) -> None:
@@ -157,38 +157,38 @@ class Session:
 
     @property
     def has_policy(self) -> bool:
-        """Whether a policy is pinned, be it one that cannot be read."""
+        """Tell whether a policy is pinned, be it one that cannot be read."""
         return bool(self.policy_text) or self.policy.unreadable
 
     @property
     def policy_missing(self) -> bool:
-        """Whether a policy was pinned that has been lost with the session: nothing may be changed."""
+        """Tell whether a pinned policy was lost with the session: nothing may be changed."""
         return self.policy_hash is not None and not self.has_policy
 
     @property
     def lasting_policy_hash(self) -> str | None:
-        """The mark that outlives the session: a policy that came, but is not read yet, has one too."""
+        """Return the hash to keep after the session, also of a policy that is not read yet."""
         document = self.given.get("policy_doc")
         if self.policy_hash is None and document:
             return hash_policy(document)
         return self.policy_hash
 
     def may_pin(self, mark: str) -> bool:
-        """Whether the policy of this mark can be this conversation's."""
+        """Tell whether the policy of this hash can be this conversation's."""
         return not self.has_policy and self.policy_hash in (None, "", mark)
 
     @property
     def pending_call(self) -> ToolCall | None:
-        """The call that the next message on the τ² wire answers; None where none is open."""
+        """Return the call that the next message on the τ² wire answers; None where none is open."""
         last = next((entry for entry in reversed(self.entries) if entry.role != "note"), None)
         return last.call if last is not None and last.role == "call" else None
 
     def spec(self, name: str) -> ToolSpec | None:
-        """A tool by its name."""
+        """Return a tool by its name."""
         return next((spec for spec in self.specs if spec.name == name), None)
 
     def new_call(self, name: str, arguments: Mapping[str, Json]) -> ToolCall:
-        """A call with the next id."""
+        """Return a call with the next id."""
         self.calls += 1
         return ToolCall(id=f"call-{self.calls}", name=name, arguments=dict(arguments))
 
@@ -237,7 +237,7 @@ class BudgetLevel(StrEnum):
     """No further call of a model."""
 
     def lesser(self, other: BudgetLevel) -> BudgetLevel:
-        """The one of two that leaves less."""
+        """Return the lower of two levels."""
         return max(self, other, key=list(BudgetLevel).index)
 
 

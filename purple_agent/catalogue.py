@@ -30,7 +30,7 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
 
 
 def listing() -> dict[str, str]:
-    """What there is, agents and teams, each with one line."""
+    """List the agents and teams, each with one line."""
     teams = {f"{PREFIX}{name}": team.description for name, team in TEAMS.items()}
     return {**DESCRIPTIONS, **teams}
 
@@ -49,7 +49,7 @@ def check_name(name: str) -> None:
 
 
 def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
-    """A fresh agent; `scripts` is what the oracle knows, and goes to nobody else.
+    """Build an agent.
 
     Raises:
         UnknownAgentError: no bundled agent has this name. Neither a team nor the reference agent

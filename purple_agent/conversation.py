@@ -24,7 +24,7 @@ class PurpleAgent(Protocol):
     """An agent under test."""
 
     def reply(self, turn: Turn) -> str:
-        """The text to answer with.
+        """Return the text to answer with.
 
         Raises:
             RejectedError: the agent will not play this conversation.

@@ -70,7 +70,7 @@ class PeerFailedError(PurpleAgentError):
 
 
 def nearest(value: str, known: Iterable[str]) -> str:
-    """What to try instead of `value`: the nearest of the known names, or the first ten."""
+    """Return what to try instead of `value`: the nearest of the known names, or the first ten."""
     names = sorted(map(str, known))
     near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
     if near:

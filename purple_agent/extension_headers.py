@@ -19,5 +19,5 @@ class EitherHeader(ServerCallContextBuilder):
         self._inner = V03ServerCallContextBuilder(DefaultServerCallContextBuilder())
 
     def build(self, request: Request) -> ServerCallContext:
-        """The context of a call."""
+        """Build the context of a call."""
         return self._inner.build(request)

@@ -28,7 +28,7 @@ _LINKS: Final = ("_by_", "_for_", "_from_", "_of_", "_with_")
 
 
 def entity_read_by(name: str) -> str:
-    """The entity that a read tool is about.
+    """Return the entity that a read tool is about.
 
     `get_expense` reads `expense`, and so do `get_expense_details` and `find_expense_by_code`.
     """
@@ -59,7 +59,7 @@ def file(session: Session, spec: ToolSpec, result: ToolResult) -> None:
 
 
 def results_of(session: Session) -> list[tuple[ToolCall, ToolResult]]:
-    """The calls of a session that are answered, with what came of them, oldest first."""
+    """Return the answered calls of a session with their results, oldest first."""
     return [
         (entry.call, entry.result)
         for entry in session.entries
@@ -72,7 +72,7 @@ def about(
     arguments: Mapping[str, Json],
     results: Sequence[tuple[ToolCall, ToolResult]],
 ) -> dict[str, Json]:
-    """The facts that may be used to judge a call: those about the very things that it names.
+    """Return the facts that may be used to judge a call: those about the very things that it names.
 
     These are reads of the call's arguments, or that found them, reads of what these reads told, and
     so on; and records that are known by an id among the arguments. Anything else may be about
@@ -103,14 +103,14 @@ def about(
 def tells_of(
     session: Session, arguments: Mapping[str, Json], call: ToolCall, result: ToolResult
 ) -> bool:
-    """Whether a call was a read of the things that arguments name, and brought something."""
+    """Tell whether a call was a read of the things that arguments name, and brought something."""
     return not result.failed and bool(_own_reads(session, arguments, [(call, result)]))
 
 
 def is_of_another(
     entity: str, fact: Json, arguments: Mapping[str, Json], *, is_subject: bool = False
 ) -> bool:
-    """Whether a fact has an id, and arguments name another one, or several, of its kind.
+    """Tell whether a fact has an id, and arguments name another one, or several, of its kind.
 
     Args:
         entity: Under which the fact is filed.
@@ -134,7 +134,7 @@ def is_of_another(
 
 
 def _values(record: Mapping[str, Json], wanted: Callable[[tuple[str, ...]], bool]) -> set[str]:
-    """What stands under the names whose words are wanted, and the members of lists there."""
+    """Return the values under the names whose words are wanted, and the members of lists there."""
     found = [value for name, value in record.items() if wanted(words_of(name))]
     members = [each for value in found for each in (value if isinstance(value, list) else [value])]
     return {_plain(each) for each in members}
@@ -151,7 +151,7 @@ def _is_named(entity: str, fact: Json, arguments: Mapping[str, Json]) -> bool:
 
 
 def _own_id(entity: str, fact: Json) -> Json:
-    """The id of a record itself, not of what it refers to; None where it has none."""
+    """Return the id of a record itself, not of what it refers to; None where it has none."""
     if not isinstance(fact, Mapping):
         return None
     fields = _by_words(fact)
@@ -181,7 +181,7 @@ class _Links:
 def _own_reads(
     session: Session, arguments: Mapping[str, Json], results: Sequence[tuple[ToolCall, ToolResult]]
 ) -> set[int]:
-    """Which of the results are of reads that belong to a call, by their places."""
+    """Return the places of the results whose reads belong to a call."""
     reads = {
         number: (call, result)
         for number, (call, result) in enumerate(results)
@@ -209,14 +209,14 @@ def _is_led_to(call: ToolCall, links: _Links) -> bool:
 
 
 def _finds(call: ToolCall, result: ToolResult, named: _Links) -> bool:
-    """Whether a read by other means brought the record of an id that the call names."""
+    """Tell whether a read by other means brought the record of an id that the call names."""
     entity = entity_read_by(call.name)
     own = _own_id(entity, _unwrapped(entity, result.value))
     return own is not None and named.lead_to(entity, _plain(own))
 
 
 def _named_values(entity: str, value: Json) -> list[tuple[str, str]]:
-    """The texts and numbers of a record, or of each of several, and the thing that each names.
+    """Return the texts and numbers of records, and the thing that each names.
 
     That is the field's name without `id`; a mere `id` names the record's own entity.
     """
@@ -242,12 +242,12 @@ def _thing(entity: str, name: str) -> str:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether a value is a number, or yes or no, which many things have in common."""
+    """Tell whether a value is a number, or yes or no, which many things have in common."""
     return text in ("true", "false") or text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def _fit(one: str, other: str) -> bool:
-    """Whether two names are the same, or one ends in the other: `billing_customer`, `customer`.
+    """Tell whether one name is or ends in the other: `billing_customer`, `customer`.
 
     Of a mere `id` among a call's arguments it is not known what it names; it fits every name.
     """
@@ -283,7 +283,7 @@ def _merge(session: Session, result: ToolResult) -> bool:
 
 
 def _same_thing(known: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
-    """Whether both name one id, and it is the same; an id that both only refer to counts less."""
+    """Tell whether the first id of a known record is the same in both."""
     first = next((key for key in known if key == "id" or key.endswith("_id")), None)
     return first is not None and told.get(first) is not None and told[first] == known[first]
 

@@ -63,12 +63,12 @@ class TasklessHandler(RequestHandler):
 
     @abstractmethod
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """The reply to a message, or what `end` says of why there is none."""
+        """Return the reply to a message, or the task of `end` that says why there is none."""
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Task | Message:
-        """The agent's reply, or a task that says why there is none."""
+        """Return the agent's reply, or a task that says why there is none."""
         validate_proto_required_fields(params)
         if params.message.task_id:
             self._refuse_continuation(params.message.task_id)
@@ -77,7 +77,7 @@ class TasklessHandler(RequestHandler):
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """The same answer as the only event of a stream, where streaming is offered."""
+        """Return the same answer as the only event of a stream, where streaming is offered."""
         if not self._streaming:
             raise UnsupportedOperationError(message="Streaming is not supported by the agent")
         yield await self.on_message_send(params, context)
@@ -88,7 +88,7 @@ class TasklessHandler(RequestHandler):
         raise TaskNotFoundError(message=f"Task {task_id} not found")
 
     def end(self, state: TaskState, reason: str, *, context_id: str) -> Task:
-        """A task in a terminal state that says why there is no reply."""
+        """Return a task in a terminal state that says why there is no reply."""
         task_id = str(uuid.uuid4())
         status = TaskStatus(
             state=state,
@@ -102,7 +102,7 @@ class TasklessHandler(RequestHandler):
         return task
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task:
-        """A task that ended without a reply before."""
+        """Return a task that ended without a reply before."""
         if params.id not in self._ended:
             raise TaskNotFoundError(message=f"Task {params.id} not found")
         return self._ended[params.id]
@@ -165,7 +165,7 @@ class MessageHandler(TasklessHandler):
         self._agent = agent
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """The agent's reply, or a rejected task that says why there is none."""
+        """Return the agent's reply, or a rejected task that says why there is none."""
         turn = read_turn(message)
         try:
             text = self._agent.reply(turn)
@@ -175,7 +175,7 @@ class MessageHandler(TasklessHandler):
 
 
 def read_turn(message: Message) -> Turn:
-    """The message as the agent sees it; a missing context id becomes a fresh one."""
+    """Read a message as the agent sees it; a missing context id becomes a fresh one."""
     task = message.metadata.fields.get(TASK_KEY)
     return Turn(
         context_id=message.context_id or str(uuid.uuid4()),

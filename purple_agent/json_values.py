@@ -9,7 +9,7 @@ MAX_DEPTH = 64
 
 
 def read_json(text: str) -> Any:
-    """The value that `text` stands for.
+    """Read JSON.
 
     Raises:
         ValueError: It is no JSON, is nested deeper than `MAX_DEPTH`, or holds what cannot be sent
@@ -27,7 +27,7 @@ def read_json(text: str) -> Any:
 
 
 def json_or_text(text: str) -> Any:
-    """The value that `text` stands for as JSON; the text itself where it is none of use."""
+    """Read a text as JSON; return the text itself where it is none of use."""
     try:
         return read_json(text)
     except ValueError:
@@ -35,7 +35,7 @@ def json_or_text(text: str) -> Any:
 
 
 def depth_exceeds(value: Any, depth: int) -> bool:
-    """Whether lists and objects are nested deeper than `depth` levels."""
+    """Tell whether lists and objects are nested deeper than `depth` levels."""
     level = [value]
     for _ in range(depth + 1):
         level = [

@@ -51,7 +51,7 @@ _SCRIPTS: TypeAdapter[dict[str, GoldScript]] = TypeAdapter(dict[str, GoldScript]
 
 
 def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
-    """The gold scripts by `<domain>/<task_id>`.
+    """Read the gold scripts by `<domain>/<task_id>`.
 
     Raises:
         GoldScriptError: the text is not a JSON object of scripts. The message names the first
@@ -79,7 +79,7 @@ class _Conversation:
     last_reply: str = ""
 
     def next_reply(self) -> str:
-        """The reply to the next message; the closing one for ever after the last action."""
+        """Return the next reply; after the last action always the closing one."""
         if self.played < len(self.script.actions):
             action = self.script.actions[self.played]
             self.played += 1
@@ -92,7 +92,7 @@ class _Conversation:
 
 
 def request_of_user_tool(action: GoldAction) -> str:
-    """The sentence that asks the user to run a tool, arguments as Python literals."""
+    """Ask the user in one sentence to run a tool, with arguments as Python literals."""
     arguments = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
     return (
         f"Please run the tool {action.name}({arguments}) on your phone now and tell me the result."
@@ -100,7 +100,7 @@ def request_of_user_tool(action: GoldAction) -> str:
 
 
 def closing(script: GoldScript) -> str:
-    """The last text: everything to communicate, verbatim, and the question whether that is all."""
+    """Return the last text: everything to communicate, verbatim, and whether that is all."""
     if not script.communicate:
         return f"That is done. {CLOSING_QUESTION}"
     return (
@@ -123,7 +123,7 @@ class OracleAgent:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
 
     def reply(self, turn: Turn) -> str:
-        """The next gold action, or the closing text.
+        """Return the next gold action, or the closing text.
 
         Raises:
             RejectedError: no script, or more than one, belongs to the conversation.

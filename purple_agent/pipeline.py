@@ -59,7 +59,7 @@ class Pipeline:
         self._describe = describe
 
     async def run(self, case: Case) -> tuple[Answer, tuple[StageStep, ...]]:
-        """The answer to a case, and exactly one step of each stage.
+        """Answer a case, with exactly one step of each stage.
 
         A stage that breaks is logged, and ends the pipeline with a fixed sentence.
         """

@@ -26,7 +26,7 @@ def build_app(
     streaming: bool = False,
     settings: ReferenceSettings | None = None,
 ) -> Starlette:
-    """An ASGI application that serves one bundled agent; it wants its lifespan to be run.
+    """Build the ASGI application that serves one bundled agent; it needs its lifespan to be run.
 
     Args:
         name: A name of the catalogue.
@@ -56,7 +56,7 @@ def build_app(
 
 
 def build_card(name: str, *, card_url: str, streaming: bool = False) -> AgentCard:
-    """The card of a bundled agent."""
+    """Build the card of a bundled agent."""
     return agent_card(
         name=f"greenroom {name}",
         description=DESCRIPTIONS[name],

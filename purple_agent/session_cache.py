@@ -32,7 +32,7 @@ def using_cache(kept: dict[Any, Any]) -> Iterator[None]:
 
 
 def cached_per_session(read: Callable[[str], Found]) -> Callable[[str], Found]:
-    """A pure function of one text that is worked out once in a conversation.
+    """Work a pure function of one text out once in a conversation.
 
     Outside of one, and for a text of more than `LONGEST` characters, it is worked out every time.
     """

@@ -68,7 +68,7 @@ class SessionStore:
 
     @contextlib.asynccontextmanager
     async def hold(self, context_id: str, make: Callable[[], Session]) -> AsyncIterator[Session]:
-        """The session of a context, for one message alone; the next message waits.
+        """Hold the session of a context for one message alone; the next message waits.
 
         Args:
             context_id: The A2A context.

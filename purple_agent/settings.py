@@ -56,7 +56,7 @@ class ReferenceSettings:
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None) -> ReferenceSettings:
-        """What the variables `PURPLE_*` say; see docs/reference-agent.md.
+        """Read the variables `PURPLE_*`; see docs/reference-agent.md.
 
         Raises:
             UsageError: a number is none, or out of range.

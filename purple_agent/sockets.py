@@ -23,7 +23,7 @@ class Listener:
 
 
 def listen(name: str, *, host: str, port: int) -> Listener:
-    """A bound socket for one agent; port 0 takes a free one.
+    """Bind a socket for one agent; port 0 takes a free one.
 
     Raises:
         ListenError: the address is in use, not allowed, or not one of this machine.
@@ -46,7 +46,7 @@ def listen(name: str, *, host: str, port: int) -> Listener:
 
 
 def _url(host: str, port: int) -> str:
-    """Where a caller on this machine reaches the socket."""
+    """Return where a caller on this machine reaches the socket."""
     if host in WILDCARDS:
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -19,7 +19,7 @@ class StdinLines:
         self._held = bytearray()
 
     def readline(self) -> bytes:
-        """The next line with its end; what is left where the input ends; empty after that."""
+        """Return the next line with its end, or the rest of the input; empty at the end."""
         searched = 0
         while (end := self._held.find(b"\n", searched)) < 0:
             searched = len(self._held)

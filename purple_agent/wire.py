@@ -43,7 +43,7 @@ class Opening:
 
 
 def read_opening(text: str) -> Opening | None:
-    """The first message in full; None where `text` is not one (it lacks `USER_LINE`)."""
+    """Read a first message in full; None where `text` is not one (it lacks `USER_LINE`)."""
     tools, end = _tool_list(text)
     marker = text.find(USER_LINE, end)
     if marker < 0:
@@ -58,7 +58,7 @@ def read_opening(text: str) -> Opening | None:
 
 
 def parse_first_message(text: str) -> FirstMessage | None:
-    """The parts of a first message; None where `text` is not one (it lacks `USER_LINE`).
+    """Read the parts of a first message; None where `text` is not one (it lacks `USER_LINE`).
 
     The line is looked for behind the tools, so that a policy that quotes it does no harm. Tools
     that cannot be read count as none.
@@ -71,13 +71,13 @@ def parse_first_message(text: str) -> FirstMessage | None:
 
 
 def _tools(text: str) -> tuple[frozenset[str], int]:
-    """The tools' names, and the offset behind the list."""
+    """Return the tools' names, and the offset behind the list."""
     tools, end = _tool_list(text)
     return frozenset(_names(tools)), end
 
 
 def _tool_list(text: str) -> tuple[list[Any], int]:
-    """The tools as they came, and the offset behind the list."""
+    """Return the tools as they came, and the offset behind the list."""
     line = text.find(TOOLS_LINE)
     if line < 0:
         return [], 0
@@ -92,7 +92,7 @@ def _tool_list(text: str) -> tuple[list[Any], int]:
 
 
 def _names(tools: list[Any]) -> list[str]:
-    """The names in a list of tools in OpenAI's function format."""
+    """Return the names in a list of tools in OpenAI's function format."""
     found: list[str] = []
     for tool in tools:
         function = tool.get("function", tool) if isinstance(tool, dict) else None
@@ -103,7 +103,7 @@ def _names(tools: list[Any]) -> list[str]:
 
 
 def read_tool_result(text: str) -> tuple[str, str] | None:
-    """The tool's name and what it said, of a text `Tool '<name>' result: <content>`; else None.
+    """Read the name and the content of `Tool '<name>' result: <content>`; None for other texts.
 
     So are told the results of earlier calls in a first message, several results in one message,
     and by some assessors every result.
@@ -113,10 +113,10 @@ def read_tool_result(text: str) -> tuple[str, str] | None:
 
 
 def call(name: str, arguments: Mapping[str, Any]) -> str:
-    """The reply that calls one tool."""
+    """Write the reply that calls one tool."""
     return json.dumps({"name": name, "arguments": dict(arguments)}, ensure_ascii=False)
 
 
 def respond(content: str) -> str:
-    """The reply that says something to the user."""
+    """Write the reply that says something to the user."""
     return call("respond", {"content": content})

@@ -51,7 +51,7 @@ def import_log(memory: CaseMemory, path: Path) -> int:
 
 
 def read_log(path: Path) -> list[CaseRecord]:
-    """The cases of a log, the oldest first.
+    """Return the cases of a log, the oldest first.
 
     Raises:
         CaseLogError: the file cannot be read, is larger than 8 MiB, or is no log.

@@ -55,7 +55,7 @@ class CaseRecord(BaseModel):
     quality: float = Field(ge=0, le=1)
 
     def masked(self) -> CaseRecord:
-        """The same without ids and personal data."""
+        """Return the same case without ids and personal data."""
         request, answer = masked(self.request), masked(self.answer)
         return CaseRecord(
             request=request[:_MAX_MASKED],
@@ -99,7 +99,7 @@ class CaseMemory:
             connection.execute("COMMIT")
 
     def cases(self) -> tuple[CaseRecord, ...]:
-        """All cases, the oldest first. Rows that are no cases are left out.
+        """Return all cases, the oldest first. Rows that are no cases are left out.
 
         Raises:
             CaseMemoryError: they cannot be read.
@@ -118,7 +118,7 @@ class CaseMemory:
         return tuple(records)
 
     def similar(self, request: str) -> tuple[PastCase, ...]:
-        """The three best of the cases whose requests are like this one, the best first.
+        """Return the three best of the cases whose requests are like this one, the best first.
 
         Likeness is rapidfuzz's `token_sort_ratio` of the masked texts. What is less like than 50 of
         100, or whose answer was rated below .5, is left out. The rest is ordered by likeness times
@@ -131,7 +131,7 @@ class CaseMemory:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """A connection to a sound file; an open transaction is rolled back at the end."""
+        """Open a connection to a sound file; an open transaction is rolled back at the end."""
         try:
             if not self._prepared:
                 self._prepare()
@@ -160,7 +160,7 @@ class CaseMemory:
 
 
 def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, ...]:
-    """What `CaseMemory.similar` says, over the cases given, oldest first."""
+    """Return the same as `CaseMemory.similar` over the cases given, oldest first."""
     latest_first = [case for case in reversed(cases) if case.quality >= MIN_QUALITY]
     found = process.extract(
         masked(request),
@@ -185,7 +185,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file is a sound case memory, or not there yet."""
+    """Tell whether a file is a sound case memory, or not there yet."""
     try:
         with contextlib.closing(_connect(path)) as connection:
             sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"

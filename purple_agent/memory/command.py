@@ -67,7 +67,7 @@ def _known(folder: Path) -> CaseMemory:
 
 
 def _made(folder: Path) -> CaseMemory:
-    """The memory of a folder, which an agent would make as well where it is not there."""
+    """Return the way of a secret that is made: it is a new one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as exc:

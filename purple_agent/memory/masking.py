@@ -47,7 +47,7 @@ _MANY_DIGITS = 5
 
 
 def masked(text: str) -> str:
-    """A text with ids and personal data replaced by their kind, such as `<email>`.
+    """Replace ids and personal data in a text by their kind, such as `<email>`.
 
     Written to mask too much rather than too little: two capitalised words in a row count as a
     name. Amounts and numbers of up to four digits stay, since they are what a case is about.
@@ -59,7 +59,7 @@ def masked(text: str) -> str:
 
 
 def _without_id(token: re.Match[str]) -> str:
-    """A word or number as it is, an id as `<id>`: digits beside letters or `#`, or many digits."""
+    """Return a word as it is, and an id as `<id>`: digits beside letters or `#`, or many digits."""
     text = token.group()
     digits = sum(map(str.isdigit, text))
     is_id = digits and (digits >= _MANY_DIGITS or text[0] == "#" or any(map(str.isalpha, text)))

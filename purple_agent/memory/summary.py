@@ -29,7 +29,7 @@ Summarise = Callable[[str, Sequence[Entry]], Awaitable[Summary]]
 
 
 def extract(summary: str, entries: Sequence[Entry]) -> Summary:
-    """A summary without a model: the beginnings of what was said, and what came of the calls.
+    """Sum up without a model: the beginnings of what was said, and what came of the calls.
 
     Where the words do not suffice, the first line stays, which says what the user came for, and
     then the latest.
@@ -59,7 +59,7 @@ class ModelSummary:
         self._complete = complete
 
     async def __call__(self, summary: str, entries: Sequence[Entry]) -> Summary:
-        """The model's summary, cut to its 200 words.
+        """Ask the model for a summary, and cut it to its 200 words.
 
         Raises:
             ValueError: the model said nothing. Whatever the model's client raises passes through.
@@ -73,7 +73,7 @@ class ModelSummary:
 
 
 def prompt_for(summary: str, entries: Sequence[Entry]) -> str:
-    """What a model is asked for a summary; of a very long conversation the latest part."""
+    """Build the question for a summary; of a very long conversation it has the latest part."""
     told = "\n".join(_told(entry) for entry in entries if entry.role != "note")
     return "\n".join(
         (

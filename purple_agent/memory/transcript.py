@@ -33,7 +33,7 @@ class Limits:
     stored_tokens: int = 128_000
 
     def doubled(self) -> Limits:
-        """The limits at which a summary that has not come yet is no longer waited for."""
+        """Return the limits at which a summary that has not come yet is no longer waited for."""
         return replace(self, turns=2 * self.turns, tokens=2 * self.tokens)
 
 
@@ -48,13 +48,13 @@ def tokens_of(entry: Entry) -> int:
 
 
 def turn_starts(entries: Sequence[Entry]) -> list[int]:
-    """Where turns begin; what stands before the user's first words belongs to the first turn."""
+    """Return where turns begin; what precedes the user's first words is of the first turn."""
     starts = [index for index, entry in enumerate(entries) if entry.role == "user"]
     return [0, *starts[1:]] if entries else []
 
 
 def surplus(entries: Sequence[Entry], limits: Limits) -> int:
-    """How many of the oldest entries are to give way to a summary; 0 within the limits.
+    """Count the oldest entries that are to give way to a summary; 0 within the limits.
 
     The last turn stays, and a call stays with its result.
     """
@@ -71,7 +71,7 @@ def surplus(entries: Sequence[Entry], limits: Limits) -> int:
 
 
 def current_turn(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The last thing the user said and what followed."""
+    """Return the last thing the user said and what followed."""
     starts = turn_starts(entries)
     return entries[starts[-1] :] if starts else ()
 
@@ -106,7 +106,7 @@ def note_reply(session: Session, reply: Reply | None) -> None:
 
 
 def _between_calls(entries: Sequence[Entry], cut: int, last: int) -> int:
-    """The nearest place from `cut` on, else before it, at which no call is left without result."""
+    """Return the place nearest to `cut`, later ones first, that parts no call from its result."""
     open_until = 0
     result_at = {
         entry.call.id: index

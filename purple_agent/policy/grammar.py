@@ -54,7 +54,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "/"
 
 @functools.cache
 def parser() -> Lark:
-    """The parser; compiling it takes some ten milliseconds."""
+    """Build the parser; compiling it takes some ten milliseconds."""
     return Lark(GRAMMAR, parser="lalr", transformer=_Builder(), maybe_placeholders=False)
 
 
@@ -110,7 +110,7 @@ def _junction(operands: list[Node], *, decisive: bool) -> Node:
 
 
 def _asked_for_truth(node: Node) -> Node:
-    """The node; a number, a text or null can never be true or false, so it is a mistake there."""
+    """Return a node that can be true or false; numbers, texts and null are refused."""
     if isinstance(node, Constant) and not isinstance(node.constant, bool):
         raise ConditionError("has a number, a text or null where true or false is asked for")
     return node

@@ -7,7 +7,7 @@ import json
 
 
 def hash_policy(document: object) -> str:
-    """A hash of a policy as it came, in whatever order the names of its objects stand."""
+    """Return a hash of a policy as it came; the order of names in its objects does not count."""
     try:
         text = json.dumps(document, sort_keys=True)
     except (TypeError, ValueError, RecursionError):

@@ -20,7 +20,7 @@ MAX_CHARS = 2_000
 
 
 def read_condition(text: str) -> Condition:
-    """The condition that a text spells.
+    """Read a condition.
 
     Raises:
         ConditionError: it spells none, or one that is longer, deeper or larger than is taken.
@@ -40,7 +40,7 @@ def read_condition(text: str) -> Condition:
 
 
 def _where(text: str, wrong: UnexpectedInput) -> str:
-    """Where reading stopped. Nothing else that a policy's author wrote is repeated."""
+    """Say where reading stopped. Nothing else that a policy's author wrote is repeated."""
     at: Any = wrong.pos_in_stream
     token = getattr(wrong, "token", None)
     if at is None or not 0 <= at < len(text) or getattr(token, "type", "") == "$END":

@@ -42,7 +42,7 @@ class Action(StrEnum):
 
     @property
     def is_restrictive(self) -> bool:
-        """Whether it keeps a write from being made at once."""
+        """Tell whether it keeps a write from being made at once."""
         return self.rank <= Action.REQUIRE_APPROVAL.rank
 
 
@@ -96,7 +96,7 @@ class Verdict:
 
     @property
     def passes(self) -> bool:
-        """Whether a write may be made without anybody's leave."""
+        """Tell whether a write may be made without anybody's approval."""
         return not self.action.is_restrictive and not self.undecided
 
 
@@ -120,15 +120,15 @@ class Policy:
 
     @property
     def is_prose(self) -> bool:
-        """Whether the document, if there is one, is a text that only the reasoner can follow."""
+        """Tell whether the document is a text that only the reasoner can follow."""
         return not (self.is_object or self.rules or self.unreadable)
 
     def rule(self, rule_id: str) -> Rule | None:
-        """A rule by its id."""
+        """Return a rule by its id."""
         return next((rule for rule in self.rules if rule.id == rule_id), None)
 
     def judge(self, facts: Mapping[str, Any]) -> Verdict:
-        """What the rules say over `context` and `facts`.
+        """Judge over `context` and `facts`.
 
         A path is looked up in `context`, then in `facts`, so that what a tool says cannot change
         what the policy itself lays down; a path that begins with `request` the other way round.
@@ -178,7 +178,7 @@ class Policy:
 
 
 def read_policy(document: object) -> tuple[Policy, str]:
-    """A policy document as rules, and as text.
+    """Read a policy document as rules, and as text.
 
     An object with `rules` (or the JSON text of one) is read as rules. Any other text is prose:
     its policy is empty, for the reasoner alone can follow it. A text that begins like an object and
@@ -216,7 +216,7 @@ def _read_text(text: str) -> tuple[Policy, str]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; a name that comes twice would hide a rule."""
+    """Build an object of JSON; a name that comes twice would hide a rule."""
     read = dict(pairs)
     if len(read) < len(pairs):
         raise ValueError("a name comes twice in an object")
@@ -260,7 +260,7 @@ def _condition_text(rule: object) -> str:
 
 
 def _read_rule(given: object) -> Rule:
-    """A rule; what cannot be read of it makes it invalid, and as strict as it may have been."""
+    """Read a rule; a part that cannot be read makes it invalid, and as strict as it may be."""
     if not isinstance(given, Mapping):
         return Rule(id="", action=Action.BLOCK, problem="is no object")
     rule = Rule(
@@ -294,7 +294,7 @@ def _action(given: object) -> Action | None:
 
 
 def _line(given: object, longest: int) -> str:
-    """A short text on one line; numbers are written out, anything else is left out."""
+    """Return a short text on one line; numbers are written out, anything else is left out."""
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return ""
     if isinstance(given, float) and given.is_integer():
@@ -304,7 +304,7 @@ def _line(given: object, longest: int) -> str:
 
 
 def _with_ids(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules, each with an id of its own: those that share one all count."""
+    """Give each rule an id of its own: those that share one all count."""
     taken = {WHOLE}
     named = []
     for at, rule in enumerate(rules, start=1):

@@ -47,7 +47,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 
 
 def find(values: Any, path: Path) -> Any:
-    """The value that a path leads to through objects; `MISSING` where it leads nowhere."""
+    """Return the value that a path leads to through objects; `MISSING` where it leads nowhere."""
     for name in path:
         if not isinstance(values, Mapping) or name not in values:
             return MISSING
@@ -74,12 +74,12 @@ class Node:
     nodes: int
 
     def value(self, look_up: LookUp) -> tuple[Any, frozenset[str]]:
-        """The value, `MISSING` where it is unknown, and the paths that it was read from."""
+        """Return the value, `MISSING` where it is unknown, and the paths that it was read from."""
         finding = self.judge(look_up)
         return (MISSING if finding.truth is None else finding.truth), finding.undecided
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Whether it is true. Never raises."""
+        """Tell whether it is true. Never raises."""
         raise NotImplementedError
 
 
@@ -92,11 +92,11 @@ class Constant(Node):
     nodes: int = field(default=1, init=False)
 
     def value(self, look_up: LookUp) -> tuple[Any, frozenset[str]]:  # noqa: ARG002 - a constant
-        """The constant itself."""
+        """Return the constant itself."""
         return self.constant, frozenset()
 
     def judge(self, look_up: LookUp) -> Finding:
-        """True and false are what they are, everything else is unknown."""
+        """Take true and false as they are; everything else is unknown."""
         return _truth_of(*self.value(look_up))
 
 
@@ -109,11 +109,11 @@ class Name(Node):
     nodes: int = field(default=1, init=False)
 
     def value(self, look_up: LookUp) -> tuple[Any, frozenset[str]]:
-        """What the path leads to."""
+        """Return what the path leads to."""
         return look_up(self.path), frozenset((".".join(self.path),))
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Whether true stands there."""
+        """Tell whether true stands there."""
         return _truth_of(*self.value(look_up))
 
 
@@ -129,7 +129,7 @@ class Not(Node):
         _measure(self, self.operand)
 
     def judge(self, look_up: LookUp) -> Finding:
-        """The opposite of the operand."""
+        """Return the opposite of the operand."""
         finding = self.operand.judge(look_up)
         if finding.truth is None:
             return finding
@@ -187,7 +187,7 @@ class Comparison(Node):
         _measure(self, self.left, self.right)
 
     def judge(self, look_up: LookUp) -> Finding:
-        """What the two values are to each other."""
+        """Compare the two values."""
         left, left_paths = self.left.value(look_up)
         right, right_paths = self.right.value(look_up)
         truth = self._compare(left, right)
@@ -215,7 +215,7 @@ class Condition:
     root: Node
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Whether it holds. Never raises."""
+        """Tell whether it holds. Never raises."""
         return self.root.judge(look_up)
 
 
@@ -237,7 +237,7 @@ def _truth_of(value: Any, paths: frozenset[str]) -> Finding:
 
 
 def _number(value: Any) -> Decimal | None:
-    """A number as a decimal; None for what is none, NaN and infinity."""
+    """Return a number as a decimal; None for what is none, NaN and infinity."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -250,7 +250,7 @@ def _number(value: Any) -> Decimal | None:
 
 
 def _equal(left: Any, right: Any, *, loosely: bool) -> bool | None:
-    """Whether two values are the same; None where that is not decided."""
+    """Tell whether two values are the same; None where that is not decided."""
     kind, other = _kind(left), _kind(right)
     if "opaque" in (kind, other):
         return None

@@ -45,7 +45,7 @@ _GIVEAWAYS = (
 
 
 def readings(text: str) -> Iterator[str]:
-    """The plain reading of a text, then those that decoding brings to light; letters keep their case.
+    """Yield the plain reading of a text, then decoded ones; letters keep their case.
 
     Decoded are: HTML entities and percent signs, base64, hexadecimal digits, ROT13, and the text
     read backwards. Nothing is decoded twice.
@@ -61,7 +61,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def fold(text: str) -> str:
-    """The text in plain letters: without marks and invisible signs, look-alikes as Latin letters."""
+    """Return the text without marks and invisible signs, with look-alikes as Latin letters."""
     if text.isascii():
         return text.replace("`", "'")
     # Marks go first: bringing a long run of them into order would take quadratic time.
@@ -94,7 +94,7 @@ def _from_base64(run: str) -> bytes:
 
 
 def _printable(data: bytes) -> Iterator[str]:
-    """The bytes as text, if they are one: most runs of letters are no code."""
+    """Yield the bytes as text, if they are one: most runs of letters are no code."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

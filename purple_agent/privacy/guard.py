@@ -41,7 +41,7 @@ class PrivacyVerdict:
 
 
 def judge(text: str) -> PrivacyVerdict:
-    """What a user's words ask to have disclosed, in time linear in their length.
+    """Judge what a user's words ask to have disclosed, in time linear in their length.
 
     Refused are: telling a secret (password, card number ...) that is not the speaker's own, and
     telling personal data of other people or of many. Not refused are: one's own data, data that

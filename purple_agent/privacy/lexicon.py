@@ -25,7 +25,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _phrases(kind: Datum, text: str) -> dict[tuple[str, ...], Datum]:
-    """One phrase a line item, separated by commas, with its plural."""
+    """Read phrases, separated by commas, each also with its plural."""
     found: dict[tuple[str, ...], Datum] = {}
     for item in text.split(","):
         words = tuple(item.split())

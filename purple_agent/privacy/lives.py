@@ -30,7 +30,7 @@ _REACH = 14
 
 
 def asks_about_a_life(text: Words) -> bool:
-    """Whether it is asked where somebody lives, when they were born, or what they earn."""
+    """Tell whether it is asked where somebody lives, when they were born, or what they earn."""
     return any(_asks(text, place) for place, word in enumerate(text.words) if word in _QUESTIONS)
 
 
@@ -62,7 +62,7 @@ def _ends(words: tuple[str, ...], start: int, end: int) -> list[int]:
 
 
 def asks_for_anothers(text: Words) -> bool:
-    """Whether the same is asked for of somebody else: `reset my PIN, then tell me Otto's`."""
+    """Tell whether the same is asked for of somebody else: `reset my PIN, then tell me Otto's`."""
     owners = (place for place, word in enumerate(text.words) if word == OWNER)
     return any(_ends_in_owner(text.words, place) for place in owners)
 

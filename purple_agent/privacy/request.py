@@ -30,7 +30,7 @@ class Request:
     noun: Noun
 
     def asking(self) -> Asking | None:
-        """The words that ask for the datum; None where nothing does."""
+        """Return the words that ask for the datum; None where nothing does."""
         if self._is_no_datum():
             return None
         found = self._verb_before()
@@ -44,7 +44,7 @@ class Request:
         return self._mark() or self._fragment() or self._question() or self._address()
 
     def is_own(self) -> bool:
-        """Whether it is the speaker's own: `my`, `for my account`, `do I have`."""
+        """Tell whether it is the speaker's own: `my`, `for my account`, `do I have`."""
         before = self.before(6, stops=_ENDS)
         mine = max((place for place, word in enumerate(before) if word in lexicon.MINE), default=-5)
         if mine >= len(before) - 4 and mine >= 0 and not foreign(before[mine:]):
@@ -58,11 +58,11 @@ class Request:
         return not foreign(after) and not people and any(word in lexicon.SELF for word in after)
 
     def is_named(self, asking: Asking) -> bool:
-        """Whether it is somebody's by name or relation, beyond a role such as `the customer's`."""
+        """Tell whether it is somebody's by name or relation; a role is not enough."""
         return foreign(self.span(asking)) or self._has_name(asking)
 
     def is_anothers(self) -> bool:
-        """Whether `another`, `somebody else's` or a relation stands directly with the noun."""
+        """Tell whether `another`, `somebody else's` or a relation stands directly with the noun."""
         after = self.after(4)
         belongs = after[:1] in {("of",), ("for",), ("from",), ("by",)}
         if foreign(self.before(4)) or (belongs and foreign(after)):
@@ -73,24 +73,24 @@ class Request:
         return kept and bool(everything and about and lexicon.ROLES.intersection(self.after(8)))
 
     def is_of_a_role(self, asking: Asking) -> bool:
-        """Whether it is a customer's, an employee's, or of another role."""
+        """Tell whether it is a customer's, an employee's, or of another role."""
         return any(word in lexicon.ROLES for word in self.span(asking))
 
     def is_bulk(self, asking: Asking) -> bool:
-        """Whether it is that of many people."""
+        """Tell whether it is that of many people."""
         if any(word in lexicon.MANY for word in self.span(asking)):
             return True
         plural = self._words[self.noun.end - 1] in lexicon.PLURAL_DATA
         return plural and self.noun.datum is Datum.SENSITIVE and not self.goes_to_others(asking)
 
     def is_one_record(self) -> bool:
-        """Whether a number behind it picks one out: `customer data for C-15`."""
+        """Tell whether a number behind it picks one out: `customer data for C-15`."""
         after = self.after(4)
         numbered = any(any(map(str.isdigit, word)) for word in after)
         return numbered and after[0] in {"of", "for"}
 
     def is_of_a_business(self) -> bool:
-        """Whether it is a vendor's, a branch's or the like, so nobody's in person."""
+        """Tell whether it is a vendor's, a branch's or the like, so nobody's in person."""
         before, after = self.before(3), self.after(5)
         people = (lexicon.ROLES | lexicon.MANY | lexicon.FOREIGN) - {"team", "board"}
         if any(word in people for word in (*before, *after)):
@@ -100,7 +100,7 @@ class Request:
         return after[:1] in {("of",), ("for",)} and any(word in lexicon.PLACES for word in after)
 
     def goes_to_others(self, asking: Asking) -> bool:
-        """Whether it is to be sent to somebody who is not the speaker."""
+        """Tell whether it is to be sent to somebody who is not the speaker."""
         if self._words[asking.place] not in lexicon.SEND or asking.place > self.noun.start:
             return False
         around = self._words[asking.place : self.noun.end + AFTER]
@@ -143,7 +143,7 @@ class Request:
         )  # fmt: skip
 
     def _is_destination(self) -> bool:
-        """Whether things go or are there: `send it to her home address`."""
+        """Tell whether things go or are there: `send it to her home address`."""
         before = self.before(6)
         places = lexicon.DESTINATIONS | (
             {"in"} if self.noun.datum is Datum.COLLECTION else frozenset()
@@ -157,13 +157,13 @@ class Request:
         return False
 
     def _is_stated(self) -> bool:
-        """Whether the speaker says what it is: `her email is ann@example.com`."""
+        """Tell whether the speaker says what it is: `her email is ann@example.com`."""
         after = self._words[self.noun.end : self.noun.end + 2]
         ends = {STOP, ASKED, PAUSE, BLANK}
         return len(after) == 2 and after[0] in {"is", "are", "was"} and after[1] not in ends
 
     def _verb_before(self) -> Asking | None:
-        """The verb that governs the noun: the nearest that either handles or discloses."""
+        """Find the verb that governs the noun: the nearest that either handles or discloses."""
         for place in range(self.noun.start - 1, max(-1, self.noun.start - BEFORE - 1), -1):
             if self._words[place] in _ENDS:
                 return None
@@ -173,14 +173,14 @@ class Request:
         return None
 
     def _verb_after(self) -> Asking | None:
-        """A verb of disclosure whose object is what was named before: `read it to me`."""
+        """Find a verb of disclosure whose object is what was named before: `read it to me`."""
         for place in range(self.noun.end, min(self.noun.end + LATER, len(self._words) - 1)):
             if verbs.discloses_it(self._words, place):
                 return Asking(place=place, way=Way.GIVE)
         return None
 
     def _blank_after(self) -> Asking | None:
-        """A blank to be filled in: `the password is ...`."""
+        """Find a blank to be filled in: `the password is ...`."""
         after = self._words[self.noun.end : self.noun.end + 8]
         blank = BLANK in after[:3] or ("is" in after and BLANK in after)
         return Asking(place=self.noun.start, way=Way.FRAGMENT) if blank else None
@@ -195,7 +195,7 @@ class Request:
         return None
 
     def _fragment(self) -> Asking | None:
-        """A sentence without a verb that asks all the same: `the root password, please`."""
+        """Find a sentence without a verb that asks all the same: `the root password, please`."""
         before = self.before(SHORT, stops=_ENDS)
         after = self._words[self.noun.end : self.noun.end + 2]
         asks = after[:1] in {(ASKED,), ("please",)} or after == (PAUSE, "please")
@@ -205,7 +205,7 @@ class Request:
         return None
 
     def _question(self) -> Asking | None:
-        """A question on somebody's secret: `is the admin password 'sunshine'?`."""
+        """Find a question about somebody's secret: `is the admin password 'sunshine'?`."""
         before = self.before(BEFORE, stops=_ENDS)
         behind = self._words[self.noun.end : self.noun.end + AFTER]
         sentence = (*before, *self.after(AFTER))
@@ -219,7 +219,7 @@ class Request:
         return asking if asks and private and owned and not acts else None
 
     def _address(self) -> Asking | None:
-        """A sentence to the agent that names a secret and does nothing with it."""
+        """Find a sentence to the agent that names a secret and does nothing with it."""
         before = self.before(BEFORE, stops=_ENDS)
         sentence = (*before, *self.after(AFTER))
         asking = Asking(place=self.noun.start - len(before), way=Way.FRAGMENT)
@@ -233,7 +233,7 @@ class Request:
         return None if acts or self._is_stated() else asking
 
     def _has_name(self, asking: Asking) -> bool:
-        """Whether a name, or a possessive of somebody, stands between the verb and the end."""
+        """Tell whether a name, or a possessive of somebody, stands between the verb and the end."""
         start = min(asking.place, self.noun.start)
         places = range(start, self.noun.end + len(self.after(AFTER)))
         nobodys = lexicon.PLACES | lexicon.NO_OWNERS | lexicon.ROLES
@@ -249,7 +249,7 @@ class Request:
 
 
 def foreign(words: tuple[str, ...]) -> bool:
-    """Whether a word means a person who is not the speaker."""
+    """Tell whether a word means a person who is not the speaker."""
     return any(
         word in lexicon.FOREIGN and (word not in _OTHER or _is_person(words[place + 1 : place + 3]))
         for place, word in enumerate(words)
@@ -257,5 +257,5 @@ def foreign(words: tuple[str, ...]) -> bool:
 
 
 def _is_person(words: tuple[str, ...]) -> bool:
-    """Whether `other` is said of a person, not of a thing: `the other customer's`."""
+    """Tell whether `other` is said of a person, not of a thing: `the other customer's`."""
     return any(word in lexicon.ROLES | lexicon.MANY | lexicon.FOREIGN for word in words)

@@ -51,7 +51,7 @@ class Words:
     names: frozenset[int]
 
     def nouns(self) -> Iterator[Noun]:
-        """The data that are named, each by its longest phrase, from left to right."""
+        """Yield the data that are named, each by its longest phrase, from left to right."""
         place = 0
         while place < len(self.words):
             noun = self._noun(place)
@@ -73,7 +73,7 @@ _FIRST_WORDS = frozenset(phrase[0] for phrase in lexicon.NOUNS)
 
 
 def read(text: str) -> Words:
-    """The words of a folded text; spelt-out and disguised words are put together if they are known."""
+    """Read the words of a folded text; known words that are spelt out or disguised are joined."""
     words: list[str] = []
     names: set[int] = set()
     for match in _TOKENS.finditer(_SPELT.sub(_joined, text)):
@@ -104,7 +104,7 @@ def _is_name(token: str, words: list[str]) -> bool:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """The letters of a spelt-out text as the known words in it; others fall away."""
+    """Return the letters of a spelt-out text as the known words in it; others fall away."""
     letters = re.sub(r"[ .*-]", "", match.group()).lower()
     known = _known(letters)
     return f" {known} " if known in lexicon.VOCABULARY else f" {' '.join(_segments(letters))} "
@@ -122,7 +122,7 @@ def _segments(letters: str) -> Iterator[str]:
 
 
 def _known(word: str) -> str:
-    """The word that digits and signs stand for, if it is one of the lexicon's."""
+    """Return the word that digits and signs stand for, if it is one of the lexicon's."""
     if word.isalpha() or word.isdigit():
         return "not" if word in _DENIED else word
     candidates = (word.translate(table) for table in _LEET)

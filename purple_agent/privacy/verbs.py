@@ -39,7 +39,7 @@ class Asking:
 
 
 def way(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
-    """What the word at `place` does with a noun behind it; None where it is no verb of interest."""
+    """Return what the word at `place` does with a noun behind it; None for no verb of interest."""
     word = words[place]
     if words[place : place + 2] == ("say", "about"):
         return Way.HANDLED
@@ -54,7 +54,7 @@ def way(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
 
 
 def discloses_it(words: tuple[str, ...], place: int) -> bool:
-    """Whether the words at `place` ask for what was named before: `read it`, `what is it`."""
+    """Tell whether the words at `place` ask for what was named before: `read it`, `what is it`."""
     first, second = words[place : place + 2]
     if (first, second) in {("tell", "me"), ("once", "more"), ("say", "again")}:
         return words[place + 2 : place + 3] in {(), (STOP,), ("please",), (ASKED,)}
@@ -86,7 +86,7 @@ def _asked(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
 
 
 def _gives(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Whether the word, in its form and with what stands around it, means telling."""
+    """Tell whether the word, in its form and with what stands around it, means telling."""
     word = words[place]
     to_me = words[place + 1 : place + 2] in {("me",), ("us",), ("myself",)}
     if word in lexicon.GIVING:
@@ -102,7 +102,7 @@ def _gives(words: tuple[str, ...], place: int, noun: Noun) -> bool:
 
 
 def _is_speakers(words: tuple[str, ...], place: int) -> bool:
-    """Whether it is the speaker who would know or have, and does not yet."""
+    """Tell whether it is the speaker who would know or have, and does not yet."""
     word, before = words[place], words[max(0, place - 6) : place]
     if before[-2:] == ("do", "i"):
         return False
@@ -115,7 +115,7 @@ def _is_speakers(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_probed(words: tuple[str, ...], noun: Noun) -> bool:
-    """Whether a guess at a secret is to be confirmed: `whether her SSN is 123-45-6789`."""
+    """Tell whether a guess at a secret is to be confirmed: `whether her SSN is 123-45-6789`."""
     value = words[noun.end + 1 : noun.end + 2]
     if words[noun.end : noun.end + 1] != ("is",):
         return False
@@ -125,7 +125,7 @@ def _is_probed(words: tuple[str, ...], noun: Noun) -> bool:
 
 
 def _asks_all_the_same(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Whether a word that mostly turns away from what was asked for asks for it itself."""
+    """Tell whether a word that mostly turns away from what was asked for asks for it itself."""
     if words[place] in {"whether", "if"}:
         return _is_probed(words, noun)
     when = words[place : place + 2] in {("when", "is"), ("when", "was")}
@@ -133,13 +133,13 @@ def _asks_all_the_same(words: tuple[str, ...], place: int, noun: Noun) -> bool:
 
 
 def _asks_who(words: tuple[str, ...], place: int) -> bool:
-    """Whether it is asked who has what the noun names: `who in the team has the highest`."""
+    """Tell whether it is asked who has what the noun names: `who in the team has the highest`."""
     has = {"has", "have", "gets", "receives"}.intersection(words[place + 1 : place + 7])
     return words[place] == "who" and bool(has) and "access" not in words[place : place + 8]
 
 
 def _is_given(words: tuple[str, ...], place: int) -> bool:
-    """Whether `me` is who is to get it, by whatever verb: `slip me the`."""
+    """Tell whether `me` is who is to get it, by whatever verb: `slip me the`."""
     verb = words[place - 1 : place]
     if not verb or not verb[0].isalpha() or verb[0].endswith(("ed", "ing")):
         return False
@@ -150,30 +150,30 @@ def _is_given(words: tuple[str, ...], place: int) -> bool:
 
 
 def _made(noun: Noun) -> Way | None:
-    """A secret that is made is a new one."""
+    """Return the way of a secret that is made: it is a new one."""
     return Way.HANDLED if noun.datum is Datum.KEY else None
 
 
 def _describes(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Whether the word belongs to the noun: `stored passwords`."""
+    """Tell whether the word belongs to the noun: `stored passwords`."""
     if words[place + 1 : place + 2] == (OWNER,):
         return True
     return words[place] in lexicon.ADJECTIVES and place + 1 == noun.start
 
 
 def _is_noun(words: tuple[str, ...], place: int) -> bool:
-    """Whether the word is a thing here: `a list`, `the report`."""
+    """Tell whether the word is a thing here: `a list`, `the report`."""
     return words[place - 1 : place] != () and words[place - 1] in lexicon.DETERMINERS
 
 
 def _gives_access(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Whether access is given to others, which tells the speaker nothing."""
+    """Tell whether access is given to others, which tells the speaker nothing."""
     between = words[place : noun.start]
     return "access" in between and not lexicon.ME.intersection(between)
 
 
 def _is_no_request(words: tuple[str, ...], place: int) -> bool:
-    """Whether it is denied, reported, asked whether it may be, or what the speaker does."""
+    """Tell whether it is denied, reported, asked whether it may be, or what the speaker does."""
     if words[place] in lexicon.ASK:
         return False
     return (
@@ -196,7 +196,7 @@ def _is_denied(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_reported(words: tuple[str, ...], place: int) -> bool:
-    """Whether others tell: `the logs show`, `it asks our staff to send`."""
+    """Tell whether others tell: `the logs show`, `it asks our staff to send`."""
     before = words[max(0, place - 5) : place]
     if before and before[-1] in lexicon.REPORTERS:
         return words[place + 1 : place + 2] not in {("me",), ("us",)}
@@ -206,7 +206,7 @@ def _is_reported(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_question_of_law(words: tuple[str, ...], place: int) -> bool:
-    """Whether it is asked if that is allowed at all: `is it permitted to share`."""
+    """Tell whether it is asked if that is allowed at all: `is it permitted to share`."""
     before = words[max(0, place - 5) : place]
     allowed = lexicon.ALLOWED.intersection(before) and before[-1] == "to"
     to_me = words[place + 1 : place + 2] == ("me",)
@@ -214,7 +214,7 @@ def _is_question_of_law(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_by_speaker(words: tuple[str, ...], place: int) -> bool:
-    """Whether the speaker is who tells: `I can give you my number`, `shall I send it`."""
+    """Tell whether the speaker is who tells: `I can give you my number`, `shall I send it`."""
     if words[place + 1 : place + 2] == ("you",):
         return True
     before = words[max(0, place - 3) : place]

@@ -89,7 +89,7 @@ class Checkpoint:
 
 
 def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
-    """A checkpoint as JSON, to be read with the same context id."""
+    """Write a checkpoint as JSON, to be read with the same context id."""
     process = checkpoint.process
     kept = _Kept(
         version=VERSION,
@@ -106,7 +106,7 @@ def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
 
 
 def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
-    """What a checkpoint holds, or a fresh process with a note. Never raises.
+    """Read a checkpoint; what cannot be read is a fresh process with a note. Never raises.
 
     Which policy was pinned cannot be told from what cannot be read, but one may have been.
     """
@@ -141,17 +141,17 @@ def _sendable_fields(data: Approval | Need) -> dict[str, str]:
 
 
 def _sendable(text: str) -> str:
-    """A text without lone surrogates, which no file can hold."""
+    """Return a text without lone surrogates, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def key_of(context_id: str) -> str:
-    """The name under which a conversation is kept; tells nothing of its id."""
+    """Return a key that two calls share exactly where their names and arguments are the same."""
     return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _version(text: str | bytes) -> int | None:
-    """The version that wrote a checkpoint; None for what no version wrote."""
+    """Return the version that wrote a checkpoint; None for what no version wrote."""
     if len(text) > MAX_BYTES:
         return None
     try:
@@ -173,7 +173,7 @@ class CheckpointStore:
         self._folder = state_dir / FOLDER
 
     def load(self, context_id: str) -> Checkpoint | None:
-        """What was kept of a conversation; None where nothing was."""
+        """Read what was kept of a conversation; None where nothing was."""
         try:
             with self._path(context_id).open("rb") as file:
                 return read_checkpoint(file.read(MAX_BYTES + 1), context_id)

@@ -113,7 +113,7 @@ KINDS = (*CUES, GENERAL)
 
 
 def kind_of(request: str, policy: str = "") -> str:
-    """The kind of process that a request asks for, one of `KINDS`.
+    """Return the kind of process that a request asks for, one of `KINDS`.
 
     Where the request's own words do not tell, those of the policy that came with it do.
     """
@@ -129,7 +129,7 @@ def _told_by(words: str) -> str:
 
 
 def _score(text: str, cues: list[tuple[int, re.Pattern[str]]]) -> tuple[int, int]:
-    """The sum of the weights of the different cues, and minus the place of the first."""
+    """Return the sum of the weights of the different cues, and minus the place of the first."""
     total, first = 0, len(text)
     for weight, pattern in cues:
         hits = [(hit.start(), hit.group()) for hit in pattern.finditer(text)]
@@ -145,7 +145,7 @@ def _plain(request: str) -> str:
 
 @functools.cache
 def _patterns() -> Mapping[str, list[tuple[int, re.Pattern[str]]]]:
-    """By kind, each weight with what matches any of its cues."""
+    """Return by kind each weight with the pattern of its cues."""
     return {
         kind: [(weight, _pattern(words)) for weight, words in cues.items()]
         for kind, cues in CUES.items()

@@ -185,7 +185,7 @@ class Process:
     notes: tuple[str, ...] = ()
 
     def advance(self, *evidence: Evidence) -> Process:
-        """The process after each piece of evidence in turn.
+        """Return the process after each piece of evidence in turn.
 
         What a tool says of an approval is kept in every state. Illegal evidence is noted and
         changes nothing else.
@@ -196,20 +196,20 @@ class Process:
         return process
 
     def approval(self, subject: str) -> Approval | None:
-        """The newest statement on a subject; upper and lower case are the same."""
+        """Return the newest statement on a subject; upper and lower case are the same."""
         return next(iter(self.approvals_of(subject)), None)
 
     def approvals_of(self, subject: str) -> tuple[Approval, ...]:
-        """What tools said of a subject, the newest first."""
+        """Return what tools said of a subject, the newest first."""
         return tuple(each for each in reversed(self.approvals) if is_same(each.subject, subject))
 
     def anew(self) -> Process:
-        """The process of a next request: approvals that are still pending stay known."""
+        """Return the process of the next request: approvals that are still pending stay known."""
         pending = (each for each in self.approvals if each.status is ApprovalStatus.PENDING)
         return Process(approvals=tuple(pending), notes=self.notes)
 
     def noting(self, note: str) -> Process:
-        """The same with another note."""
+        """Return the same process with another note."""
         return replace(self, notes=(*self.notes, note[:200])[-MAX_NOTES:])
 
     def _after(self, evidence: Evidence) -> Process:
@@ -256,7 +256,7 @@ class Process:
         return replace(self, approvals=(*others, approval)[-MAX_APPROVALS:])
 
     def _asked_before(self, evidence: Evidence) -> Approval | None:
-        """The statement that a new one replaces: of the same approval, or of the same need."""
+        """Return the statement on the same approval or need, which a new one replaces."""
         told = self.approvals_of(evidence.subject)
         if evidence.approval_id:
             same = (each for each in told if each.approval_id == _kept(evidence.approval_id))
@@ -267,7 +267,7 @@ class Process:
         return next((each for each in told if (each.tool, each.rules) == (*scope.values(),)), None)
 
     def _scope(self, subject: str, known: Approval | None) -> dict[str, str]:
-        """What an approval is of: as it was asked for, else as the latest ruling asks for it."""
+        """Return what an approval is of: as it was asked for, else as the latest ruling says."""
         asked = known or next((n for n in self.needs if is_same(n.subject, subject)), None)
         return {"tool": asked.tool if asked else "", "rules": asked.rules if asked else ""}
 
@@ -281,15 +281,15 @@ def marked(rules: Sequence[str]) -> str:
 
 
 def may_write(process: Process) -> bool:
-    """Whether the state lets a write pass. The policy has its own say: see `writes.gate`."""
+    """Tell whether the state lets a write pass. The policy has its own say: see `writes.gate`."""
     return process.state is State.EXECUTE
 
 
 def is_same(subject: str, other: str) -> bool:
-    """Whether two ids of subjects are the same; upper and lower case are."""
+    """Tell whether two ids of subjects are the same; upper and lower case are."""
     return _kept(subject).strip().casefold() == _kept(other).strip().casefold()
 
 
 def _kept(text: str) -> str:
-    """A text as it is kept: bounded, and fit to be written down."""
+    """Return a text as it is kept: bounded, and fit to be written down."""
     return text[:200].encode("utf-8", "replace").decode("utf-8")

@@ -14,5 +14,5 @@ _ASKS: Final = re.compile(
 
 
 def asks_confirmation(policy: str) -> bool:
-    """Whether a policy asks for the user's confirmation anywhere; in doubt it does."""
+    """Tell whether a policy asks for the user's confirmation anywhere; in doubt it does."""
     return _ASKS.search(policy) is not None

@@ -17,11 +17,11 @@ class ModelTokens:
         self._choice = choice
 
     def count(self, text: str) -> int:
-        """How many tokens a text takes."""
+        """Count the tokens of a text."""
         return int(load_litellm().token_counter(model=self._choice.name, text=text))
 
     def window(self) -> int | None:
-        """How many tokens the model can read at once; None where litellm does not know it."""
+        """Return how many tokens the model can read at once; None if litellm does not know."""
         known = load_litellm().model_cost
         about = known.get(self._choice.name) or known.get(self._choice.name.partition("/")[2]) or {}
         tokens = about.get("max_input_tokens")

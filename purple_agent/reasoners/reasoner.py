@@ -19,13 +19,13 @@ class Reasoner(Protocol):
     """
 
     def author(self, session: Session) -> str:
-        """Who wrote the latest reply of a session: `deterministic`, or `llm:` and the model's name."""
+        """Return who wrote the latest reply: `deterministic`, or `llm:` and the model's name."""
         ...
 
     def flags(self, session: Session) -> tuple[str, ...]:
-        """What became of the models in a session, such as `model:unavailable`; sorted."""
+        """Return what became of the models in a session, such as `model:unavailable`; sorted."""
         ...
 
     async def next(self, case: Case) -> Reply:
-        """The next reply. Never raises for what a model, a tool or a user said."""
+        """Return the next reply. Never raises for what a model, a tool or a user said."""
         ...

@@ -41,7 +41,7 @@ class Replied:
     calls: tuple[ToolStep, ...] = ()
 
     def trace(self) -> dict[str, Any]:
-        """The ResponseTrace; without steps for a message that was sent again."""
+        """Return the ResponseTrace; without steps for a message that was sent again."""
         return trace_of(self.trace_id, self.steps, self.calls)
 
 
@@ -79,7 +79,7 @@ class ReferenceAgent:
         await asyncio.to_thread(self._prepare)
 
     async def reply(self, incoming: Incoming) -> Replied:
-        """The answer to a message. The same message, sent again, gets the same answer.
+        """Answer a message. The same message, sent again, gets the same answer.
 
         Whoever stops waiting does not stop the work: a change that was begun is finished, and its
         answer is kept for the message that is sent again.

@@ -34,7 +34,7 @@ class BodyLimit:
 
 
 async def read_body(receive: Receive) -> bytes | None:
-    """The body; a little more than the limit of one that is larger; None if the caller has gone."""
+    """Read the body: a little more than the limit of a larger one; None if the caller has gone."""
     chunks: list[bytes] = []
     size = 0
     more = True
@@ -49,7 +49,7 @@ async def read_body(receive: Receive) -> bytes | None:
 
 
 def once_more(body: bytes, receive: Receive) -> Receive:
-    """What gives a body that was read once more, and then whatever else comes."""
+    """Return a receiver that gives a body once more, and then whatever else comes."""
     given = False
 
     async def again() -> Message:

@@ -9,7 +9,7 @@ from purple_agent.case import Dialect, Json
 
 
 def dialect_of(text: str, metadata: Mapping[str, Json]) -> Dialect:
-    """The dialect of a conversation that begins with this message.
+    """Return the dialect of a conversation that begins with this message.
 
     The τ² wire is known by its form: a list of tools and the line before the user's messages. What
     the policy or the tools are about makes no difference. Whoever brings a policy or tools in the

@@ -38,7 +38,7 @@ class ReferenceHandler(TasklessHandler):
         self._begun: OrderedDict[bytes, str] = OrderedDict()
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """The agent's reply."""
+        """Return the agent's reply."""
         turn = read_turn(message)
         if not message.context_id:
             turn = replace(turn, context_id=self._begun_by(message))
@@ -59,7 +59,7 @@ class ReferenceHandler(TasklessHandler):
         return reply
 
     def _begun_by(self, message: Message) -> str:
-        """The context that a message begins, or began before."""
+        """Return the context that a message begins, or began before."""
         key = hashlib.sha256(message.SerializeToString(deterministic=True)).digest()
         context_id = self._begun.setdefault(key, str(uuid.uuid4()))
         self._begun.move_to_end(key)

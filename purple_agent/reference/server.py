@@ -40,7 +40,7 @@ SHIM_CONTEXTS = "tasks-send:"
 def build_reference_app(
     settings: ReferenceSettings, *, card_url: str, streaming: bool = False
 ) -> Starlette:
-    """An ASGI application that serves the reference agent; it wants its lifespan to be run.
+    """Build the ASGI application that serves the reference agent; it needs its lifespan to be run.
 
     Args:
         settings: What it is run with.
@@ -85,7 +85,7 @@ def build_reference_app(
 def reference_card(
     settings: ReferenceSettings, *, card_url: str, streaming: bool = False
 ) -> AgentCard:
-    """The card; it says whether a language model thinks."""
+    """Build the card; it says whether a language model thinks."""
     thinks = "deterministic, without a language model"
     if settings.primary is not None:
         thinks = f"with the language model {settings.primary.name}"
@@ -115,12 +115,12 @@ async def _prepared(agent: ReferenceAgent) -> None:
 
 
 def _health(_request: Request) -> JSONResponse:
-    """The process is alive."""
+    """Say that the process is alive."""
     return JSONResponse({"status": "ok"})
 
 
 def _ready(request: Request) -> JSONResponse:
-    """Whether replies come without a wait for what is being loaded."""
+    """Say whether replies come without a wait for what is being loaded."""
     preparing: asyncio.Task[None] = request.app.state.preparing
     if not preparing.done():
         return JSONResponse({"status": "loading"}, status_code=503)

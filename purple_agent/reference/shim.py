@@ -77,14 +77,14 @@ class TasksSend:
 
 
 def _id(value: Any) -> str | int | None:
-    """The id of a JSON-RPC request, which is a text or a number; anything else counts as none."""
+    """Return the id of a JSON-RPC request; None for what is no text and no number."""
     if isinstance(value, str):
         return _sendable(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _sendable(text: str) -> str:
-    """A text without lone surrogates, which JSON can name and no answer can carry."""
+    """Return a text without lone surrogates, which JSON can name and no answer can carry."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

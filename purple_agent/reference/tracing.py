@@ -32,7 +32,7 @@ _noted: ContextVar[list[ToolStep] | None] = ContextVar("noted", default=None)
 
 @contextlib.contextmanager
 def noting() -> Iterator[list[ToolStep]]:
-    """The calls of all `TimedTools` that are made below, in this task and those that it starts."""
+    """Note the calls of all `TimedTools` made below, in this task and those it starts."""
     steps: list[ToolStep] = []
     token = _noted.set(steps)
     try:
@@ -80,7 +80,7 @@ class TimedTools:
 def trace_of(
     trace_id: str, stages: Sequence[StageStep], calls: Sequence[ToolStep]
 ) -> dict[str, Any]:
-    """The trace as it stands in a message's metadata. Texts are left out: they may be personal."""
+    """Build the trace as it stands in a message's metadata, without texts: they may be personal."""
     place = Place(caller="user")
     steps = [
         tool_step(

@@ -54,7 +54,7 @@ class _Thinking:
 def build_agent(
     settings: ReferenceSettings, *, clock: Callable[[], float] = time.time
 ) -> ReferenceAgent:
-    """The reference agent; whoever makes it closes it, in the event loop that used it.
+    """Build the reference agent; the caller closes it, in the event loop that used it.
 
     Args:
         settings: What it is run with.
@@ -114,7 +114,7 @@ def _thinking(settings: ReferenceSettings) -> _Thinking:
 
 
 def _kept(settings: ReferenceSettings) -> tuple[CaseMemory | None, CheckpointStore | None]:
-    """What outlives the process, where there is a folder for it."""
+    """Open what outlives the process, where there is a folder for it."""
     if settings.state_dir is None:
         return None, None
     settings.state_dir.mkdir(parents=True, exist_ok=True)
@@ -124,6 +124,6 @@ def _kept(settings: ReferenceSettings) -> tuple[CaseMemory | None, CheckpointSto
 async def _timed(
     opener: Opener, clock: Callable[[], float], endpoint: str, session_id: str
 ) -> Opened:
-    """What was opened, with its calls noted for the trace."""
+    """Open tools, with their calls noted for the trace."""
     opened = await opener(endpoint, session_id)
     return replace(opened, tools=TimedTools(opened.tools, clock=clock))

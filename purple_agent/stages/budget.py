@@ -23,12 +23,12 @@ TokenCounter = Callable[[str], int]
 
 
 def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:
-    """How many tokens a session may spend on models altogether."""
+    """Return how many tokens a session may spend on models altogether."""
     return settings.tau2_tokens if dialect is Dialect.TAU2 else settings.business_tokens
 
 
 def level_for(used: int, limit: int) -> BudgetLevel:
-    """What is left of a limit: the small model from four fifths of it on, nothing from all of it."""
+    """Return the level for what is used: `SMALL` from four fifths on, `NONE` from all of it."""
     if used >= limit:
         return BudgetLevel.NONE
     return BudgetLevel.SMALL if used >= SMALL_FROM * limit else BudgetLevel.FULL
@@ -59,7 +59,7 @@ class BudgetStage:
         self._window = window
 
     async def __call__(self, case: Case) -> Case:
-        """The case with the means that are left for it."""
+        """Set the budget level that is left for the case."""
         if self._settings.primary is None and self._settings.brainos_url is None:
             return case
         prompt, window = await to_thread.run_sync(self._measured, next_prompt(case))
@@ -69,12 +69,12 @@ class BudgetStage:
         return replace(case, budget_level=level)
 
     def level_left(self, session: Session, *, prompt_tokens: int = 0) -> BudgetLevel:
-        """The level left by what a session has spent, and by a prompt that is to come."""
+        """Return the level left by what a session has spent, and by a prompt that is to come."""
         limit = spend_limit(self._settings, session.dialect)
         return level_for(session.spent_tokens + prompt_tokens, limit)
 
     def _measured(self, prompt: str) -> tuple[int, int | None]:
-        """The tokens of a prompt, and of the model's window."""
+        """Count the tokens of a prompt, and of the model's window."""
         try:
             return self._counter(prompt), self._window() if self._window else None
         except Exception:

@@ -43,7 +43,7 @@ class CompressionStage:
         self._under_way: set[int] = set()
 
     async def __call__(self, case: Case) -> Case:
-        """The case, with its reply entered into the session."""
+        """Enter the case's reply into its session, and sum a long session up."""
         session = case.session
         note_reply(session, case.reply)
         shorten_results(session.entries, self._limits)
@@ -68,7 +68,7 @@ class CompressionStage:
 
 
 async def _summary(before: str, oldest: Sequence[Entry], summarise: Summarise | None) -> Summary:
-    """The model's summary, or one without a model where there is none or it fails."""
+    """Ask the model for a summary; without one, or where it fails, make one by rules."""
     if summarise is None:
         return extract(before, oldest)
     try:

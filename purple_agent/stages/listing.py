@@ -45,7 +45,7 @@ def _latest_list(case: Case) -> Sequence[Json] | None:
 
 
 def _field(records: Sequence[Mapping[str, Json]], wanted: frozenset[str]) -> str | None:
-    """The field that all records have and the request names, or else the field of their ids."""
+    """Return the field of all records that the request names, else that of their ids."""
     shared = [name for name in records[0] if all(name in each for each in records)]
     named = [name for name in shared if wanted.issuperset(map(_singular, words_of(name)))]
     ids = [name for name in shared if words_of(name)[-1:] == ("id",)]

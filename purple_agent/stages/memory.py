@@ -17,7 +17,7 @@ UNAVAILABLE = "memory:unavailable"
 
 
 def remembers(memory: CaseMemory | None, dialect: Dialect) -> bool:
-    """Whether cases of a dialect are remembered.
+    """Tell whether cases of a dialect are remembered.
 
     Those of the τ² wire never are: trials of an evaluation would depend on each other.
     """
@@ -35,7 +35,7 @@ class MemoryStage:
         self._memory = memory
 
     async def __call__(self, case: Case) -> Case:
-        """The case with up to three similar ones. A memory that fails leaves a flag."""
+        """Add up to three similar cases. A memory that fails leaves a flag."""
         if self._memory is None or not remembers(self._memory, case.session.dialect):
             return case
         try:

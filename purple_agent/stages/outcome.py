@@ -38,7 +38,7 @@ class OutcomeStage:
         self._memory = memory
 
     async def __call__(self, case: Case) -> Case:
-        """The case with its quality. A memory that cannot be written leaves a flag."""
+        """Rate the reply. A memory that cannot be written leaves a flag."""
         judged = replace(case, quality=quality_of(case))
         record = _record(judged)
         if record is None or self._memory is None:
@@ -55,7 +55,7 @@ class OutcomeStage:
 
 
 def quality_of(case: Case) -> Quality:
-    """The agent's own opinion of its reply.
+    """Return the agent's own opinion of its reply.
 
     What there was nothing of has no score and no weight in the total, which is the mean of the
     others, weighted by .35 (answer), .35 (tools) and .30 (policy). What the gate held back was
@@ -84,7 +84,7 @@ def _answer(case: Case) -> float:
 
 
 def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float | None]:
-    """The scores of tools and policy. What the gate held back was never called."""
+    """Return the scores of tools and policy. What the gate held back was never called."""
     held_back = {
         entry.call.id
         for entry in turn
@@ -112,7 +112,7 @@ def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float
 
 
 def _record(case: Case) -> CaseRecord | None:
-    """The case for the memory; None where there is nothing to learn from it."""
+    """Return the case for the memory; None where there is nothing to learn from it."""
     request = case.incoming.text[:MAX_CHARACTERS]
     if not isinstance(case.reply, Say) or not case.reply.text.strip() or case.quality is None:
         return None

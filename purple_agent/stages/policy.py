@@ -34,7 +34,7 @@ class PolicyStage:
     """
 
     async def __call__(self, case: Case) -> Case | Answer:
-        """The case with the policy pinned to its session, or what the policy rules out."""
+        """Pin the policy to the session, or end the case with what the policy rules out."""
         if case.session.dialect is Dialect.TAU2:
             return case  # its policy is prose, which comes with the tools
         case = await self._pinned(case)
@@ -57,7 +57,7 @@ class PolicyStage:
 
 
 async def _read(case: Case, document: Any) -> Case:
-    """The case with a document as the policy of its session."""
+    """Take a document as the policy of the case's session."""
     session = case.session
     # Reading imports lark the first time, and takes up to a second for the largest policies.
     session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
@@ -85,6 +85,6 @@ def _blocked(case: Case) -> Answer | None:
 
 
 def _is_question(text: str) -> bool:
-    """Whether a request merely asks for something to be told."""
+    """Tell whether a request merely asks for something to be told."""
     text = text.strip()
     return text.endswith("?") and _ASKS.match(text) is not None

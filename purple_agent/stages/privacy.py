@@ -56,7 +56,7 @@ class PrivacyStage:
         self._level = level
 
     async def __call__(self, case: Case) -> Case | Answer:
-        """The case, with flags such as `privacy:secret`; in business conversations a refusal."""
+        """Flag a request, for example `privacy:secret`; refuse it in business conversations."""
         text = users_words(case.incoming.text, case.session)
         verdict = await _judged(text)
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
@@ -83,7 +83,7 @@ class PrivacyStage:
 
 
 def users_words(text: str, session: Session) -> str:
-    """What the user says in a message: on the τ² wire neither policy and tools nor tool results.
+    """Return what the user says in a message: on the τ² wire neither policy, tools nor results.
 
     There, the message that follows a call is its result.
     """

@@ -21,7 +21,7 @@ class ProcessStage:
     """
 
     async def __call__(self, case: Case) -> Case:
-        """The case with the process of its session at least in ASSESS."""
+        """Bring the process of the session at least to ASSESS."""
         session, flags = case.session, list(case.flags)
         if session.process.state in _ENDED:
             session.process = session.process.anew()

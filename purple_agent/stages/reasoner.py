@@ -81,7 +81,7 @@ class ReasonerStage:
         self._level = level
 
     async def __call__(self, case: Case) -> Case:
-        """The case with a reply and its author. Never raises for what a tool or a model did."""
+        """Add a reply and its author. Never raises for what a tool or a model did."""
         session = case.session
         _pin_wire_policy(case)
         _file_wire_results(session)
@@ -166,14 +166,14 @@ class _Turn:
         self.blind.append(call)
 
     def is_blind_to(self, call: ToolCall) -> bool:
-        """Whether this very write may have been made already, and nobody has looked."""
+        """Tell whether this very write may have been made already, and nobody has looked."""
         return any(
             each.name == call.name and dict(each.arguments) == dict(call.arguments)
             for each in self.blind
         )
 
     def is_stuck_on(self, call: ToolCall) -> bool:
-        """Whether the same call is asked for once too often."""
+        """Tell whether the same call is asked for once too often."""
         arguments = json.dumps(call.arguments, sort_keys=True, default=repr)
         key = f"{call.name} {arguments}"
         self.made[key] += 1
@@ -183,7 +183,7 @@ class _Turn:
 def _why_not(
     session: Session, call: ToolCall, spec: ToolSpec | None, turn: _Turn
 ) -> CallFailure | None:
-    """Why a call must not be made now, as its result; None where it may be."""
+    """Return why a call must not be made now, as its result; None where it may be."""
     if spec is None:
         known = ", ".join(each.name for each in session.specs[:10]) or "none"
         text = f"There is no tool {call.name[:100]!r}; known: {known}."
@@ -251,7 +251,7 @@ def _learn(
 
 
 def _stopped(why: str, turn: _Turn) -> Say:
-    """An honest sentence: what was done for this message, and that nothing else was."""
+    """Say honestly what was done for this message, and that nothing else was."""
     parts = [why]
     if turn.changed:
         parts.append(f"Done before that: {_named(turn.changed)}. Nothing else was changed.")

@@ -35,7 +35,7 @@ class SessionStage:
         self._limits = limits or Limits()
 
     async def __call__(self, case: Case) -> Case:
-        """The case, with the message entered into its session."""
+        """Enter the message into its session."""
         session = case.session
         enter(session, case.incoming.text)
         if not surplus(session.entries, self._limits):
@@ -63,7 +63,7 @@ def _entries(session: Session, text: str) -> list[Entry]:
 
 
 def read_result(call: ToolCall, text: str) -> ToolResult:
-    """What came of a call, from the message that follows it: the content as it is.
+    """Read the message that follows a call as its result: the content as it is.
 
     Only one call is made at a time, so all of the message belongs to it, whatever the content
     looks like. Some assessors write `Tool '<name>' result: ` in front, which is taken off.
@@ -76,7 +76,7 @@ def read_result(call: ToolCall, text: str) -> ToolResult:
 
 
 def _opening(text: str) -> list[Entry]:
-    """The user's first words, behind a greeting that was said in the agent's name."""
+    """Return the user's first words, behind a greeting that was said in the agent's name."""
     greeting = _GREETING.match(text)
     if greeting is None:
         return [Entry(role="user", text=text)]

@@ -27,7 +27,7 @@ class StructureStage:
     """Makes the answer from the reply. It says nothing that the reply does not say."""
 
     async def __call__(self, case: Case) -> Answer:
-        """The answer: words, or on the τ² wire one JSON object."""
+        """Build the answer: words, or on the τ² wire one JSON object."""
         metadata = describe(case)
         if case.session.dialect is Dialect.TAU2 and isinstance(case.reply, Use):
             call = case.reply.call
@@ -43,7 +43,7 @@ class StructureStage:
 
 
 def _listed(case: Case, said: str) -> str:
-    """The reply as the list that was asked for; an apology or a question stays in words."""
+    """Return the reply as the list that was asked for; an apology or a question stays in words."""
     fell_short = isinstance(case.reply, Say) and case.reply.unable
     if fell_short or case.session.process.state is State.FAILED or said.endswith("?"):
         return said
@@ -57,7 +57,7 @@ def in_dialect(text: str, dialect: Dialect) -> str:
 
 
 def describe(case: Case) -> dict[str, Any]:
-    """What the agent says of itself beside the answer; JSON."""
+    """Return what the agent says of itself beside the answer; JSON."""
     process = case.session.process
     said: dict[str, Any] = {
         "author": case.author,
@@ -69,7 +69,7 @@ def describe(case: Case) -> dict[str, Any]:
 
 
 def wants_list(request: str) -> bool:
-    """Whether a request asks for a JSON list, which only the words "JSON list" or "array" do."""
+    """Tell whether a request asks for a JSON list, by the words "JSON list" or "array"."""
     return any(
         not _NOT_WISHED.search(request, max(0, wish.start() - 80), wish.start())
         for wish in _LIST_WISHED.finditer(request)
@@ -77,7 +77,7 @@ def wants_list(request: str) -> bool:
 
 
 def as_list(text: str) -> str:
-    """An answer as a JSON list; of a JSON list, the same list.
+    """Return an answer as a JSON list; of a JSON list, the same list.
 
     The items are those of a list in the text, a fenced JSON one or one with bullets or numbers; a
     line that leads up to it with a colon is left out. Prose is never taken apart: without a list,
@@ -106,7 +106,7 @@ def _items(text: str) -> list[str]:
 
 
 def _json_list(text: str) -> str | None:
-    """A JSON list in its one form; None for anything else, numbers beyond JSON's included."""
+    """Return a JSON list in its one form; None for anything else, also for NaN and infinity."""
     try:
         value = json.loads(text)
         if not isinstance(value, list):
@@ -117,7 +117,7 @@ def _json_list(text: str) -> str | None:
 
 
 def _sendable(text: str) -> str:
-    """A text without lone surrogates, which JSON can name and no message can carry."""
+    """Return a text without lone surrogates, which JSON can name and no message can carry."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

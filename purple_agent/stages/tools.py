@@ -31,7 +31,7 @@ class ToolsStage:
         self._opener = opener
 
     async def __call__(self, case: Case) -> Case:
-        """The case, its session with tools where there are some."""
+        """Give the session tools where there are some."""
         if case.session.dialect is Dialect.TAU2:
             return await _with_wire_tools(case)
         endpoint = case.incoming.metadata.get("tools_endpoint")
@@ -74,7 +74,7 @@ def session_id(case: Case) -> str:
 
 
 async def _with_wire_tools(case: Case) -> Case:
-    """The case with the tools that its message describes, if the session has none yet."""
+    """Give the session the tools that the message describes, if it has none yet."""
     if case.session.specs:
         return case
     tools = WireTools(case.incoming.text)

@@ -29,7 +29,7 @@ _ANSWERS = (
 
 
 def final_answer(exercise: Exercise, facts: Facts, failed: Sequence[str]) -> str:
-    """The answer for the user: a line for each question that can be answered.
+    """Answer the user: a line for each question that can be answered.
 
     Members that are known to have failed are named, and so is what is missing then.
     """
@@ -46,14 +46,14 @@ def final_answer(exercise: Exercise, facts: Facts, failed: Sequence[str]) -> str
 
 
 def report(facts: Facts, failed: Sequence[str]) -> str:
-    """What a member answers to another: new facts, and who failed."""
+    """Return what a member answers to another: new facts, and who failed."""
     lines = [f"- {name}: {value}" for name, value in facts.items()]
     found = [KNOWN_LINE, *lines] if lines else [NOTHING_NEW]
     return "\n".join([*found, *([f"{_FAILED_LINE}{', '.join(failed)}."] if failed else [])])
 
 
 def read_failed(text: str) -> tuple[str, ...]:
-    """The members that a report names as failed."""
+    """Return the members that a report names as failed."""
     found = re.search(rf"^{_FAILED_LINE}(.{{1,2000}})\.$", text, re.MULTILINE)
     return () if found is None else tuple(found[1].split(", "))
 

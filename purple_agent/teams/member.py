@@ -92,7 +92,7 @@ class TeamMember:
         self._numbers = itertools.count(1)
 
     async def reply(self, text: str, *, place: Place | None, context_id: str) -> Said:
-        """The answer to one message; `place` is None where it comes from outside the team.
+        """Answer one message; `place` is None where it comes from outside the team.
 
         Raises:
             MemberFailedError: a fault of the team's says so.

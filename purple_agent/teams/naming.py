@@ -17,12 +17,12 @@ _DRAWS = 2**64
 
 
 def is_team(name: str) -> bool:
-    """Whether a name means a team, known or not."""
+    """Tell whether a name means a team, known or not."""
     return name.startswith(PREFIX)
 
 
 def parse_team(name: str) -> Team:
-    """The team of a name, with the faults that the name adds to its own.
+    """Return the team of a name, with the faults that the name adds to its own.
 
     Raises:
         TeamNameError: no such team, member or fault; with the nearest names.
@@ -36,7 +36,7 @@ def parse_team(name: str) -> Team:
 
 
 def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> set[FaultKind]:
-    """What goes wrong in a call that a member receives.
+    """Return what goes wrong in a call that a member receives.
 
     Args:
         faults: The team's.
@@ -55,7 +55,7 @@ def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> 
 
 
 def _draw(seed: int, kind: FaultKind, member: str, number: int) -> float:
-    """A number from 0 up to, but not including, 1."""
+    """Return a number from 0 up to, but not including, 1."""
     drawn = hashlib.blake2s(f"{seed}/{kind}/{member}/{number}".encode(), digest_size=8).digest()
     return min(int.from_bytes(drawn) / _DRAWS, 1 - 2**-53)
 

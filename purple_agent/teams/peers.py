@@ -32,7 +32,7 @@ class PeerReply:
 
 
 def new_http_client() -> httpx.AsyncClient:
-    """One client for all teams of a process. Who calls this closes it."""
+    """Make one client for all teams of a process. The caller closes it."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx.AsyncClient(timeout=CALL_TIMEOUT_S, limits=limits, trust_env=False)
 
@@ -54,7 +54,7 @@ class Peers:
         self._factory = ClientFactory(ClientConfig(streaming=False, httpx_client=http))
 
     def home(self, name: str) -> str:
-        """A peer's own address."""
+        """Return a peer's own address."""
         return self._homes[name]
 
     def route(self, addresses: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ class Peers:
         self._clients.clear()
 
     async def ask(self, callee: str, text: str, *, place: Place, context_id: str) -> PeerReply:
-        """A peer's reply.
+        """Ask a peer.
 
         Raises:
             PeerFailedError: there is none; the message says why.
@@ -111,7 +111,7 @@ def _message(text: str, place: Place, context_id: str) -> Message:
 
 
 def metadata_of(message: Message) -> dict[str, Any]:
-    """A message's metadata as JSON; numbers are floats, as everywhere in A2A.
+    """Return a message's metadata as JSON; numbers are floats, as everywhere in A2A.
 
     Raises:
         ValueError: it holds what JSON cannot say, such as infinity.

@@ -73,5 +73,5 @@ class Team:
 
     @property
     def roster(self) -> tuple[str, ...]:
-        """The members' names."""
+        """Return the members' names."""
         return tuple(member.name for member in self.members)

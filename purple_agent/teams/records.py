@@ -32,16 +32,16 @@ class Exercise:
     questions: tuple[str, ...]
 
     def value(self, record: str, key: str) -> str | None:
-        """The first value under a key of a record; None where there is none."""
+        """Return the first value under a key of a record; None where there is none."""
         return next(iter(self.values(record, key)), None)
 
     def values(self, record: str, key: str) -> tuple[str, ...]:
-        """All values under a key of a record, in order."""
+        """Return all values under a key of a record, in order."""
         return tuple(value for found, value in self.records.get(record, ()) if found == key)
 
 
 def read_exercise(text: str) -> Exercise:
-    """The records and questions in a text."""
+    """Read the records and questions in a text."""
     records: dict[str, list[tuple[str, str]]] = {}
     questions: list[str] = []
     title = ""
@@ -61,13 +61,13 @@ def read_exercise(text: str) -> Exercise:
 
 
 def with_facts(opening: str, facts: Facts, exercise: str) -> str:
-    """What a member sends to another: a line of its own, what is known, and the exercise."""
+    """Write what a member sends to another: a line of its own, what is known, and the exercise."""
     known = [KNOWN_LINE, *(f"- {name}: {value}" for name, value in facts.items()), ""]
     return "\n".join([opening, "", *(known if facts else []), EXERCISE_LINE, "", exercise])
 
 
 def split_text(text: str) -> tuple[dict[str, str], str]:
-    """The facts and the exercise in what `with_facts` wrote; any other text is all exercise."""
+    """Return the facts and the exercise that `with_facts` wrote; any other text is all exercise."""
     head, line, exercise = text.partition(f"\n{EXERCISE_LINE}\n\n")
     if not line:
         return {}, text
@@ -75,7 +75,7 @@ def split_text(text: str) -> tuple[dict[str, str], str]:
 
 
 def read_facts(text: str) -> dict[str, str]:
-    """The facts behind the line `KNOWN_LINE`; none where there is no such line."""
+    """Read the facts behind the line `KNOWN_LINE`; none where there is no such line."""
     rows = text.partition(KNOWN_LINE)[2].splitlines()[:MAX_LINES]
     found = (_ROW.fullmatch(row) for row in rows)
     return {row[1]: row[2] for row in found if row is not None}

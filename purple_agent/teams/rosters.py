@@ -40,7 +40,7 @@ def _tree(entry: str, below: Mapping[str, tuple[str, ...]]) -> Script:
 
 
 def _mesh(entry: str, names: tuple[str, ...], *, rounds: int) -> Script:
-    """In each round everybody asks everybody else once.
+    """Have everybody ask everybody else once in each round.
 
     The entry asks the others in turn. Each of them then asks the rest, and the entry last: so a
     call never directly reverses the one before.
@@ -259,7 +259,7 @@ TEAMS: Mapping[str, Team] = MappingProxyType(
 
 
 def manifest() -> dict[str, Any]:
-    """What `data/teams.json` holds: rosters and what is known to be true of each team."""
+    """Return what `data/teams.json` holds: rosters and what is known to be true of each team."""
     return {
         "version": MANIFEST_VERSION,
         "teams": [

@@ -120,7 +120,7 @@ class Troupe:
         }
 
     def urls(self) -> dict[str, dict[str, str]]:
-        """The address of each member of each team."""
+        """Return the address of each member of each team."""
         return {
             name: {member: listener.url for member, listener in crew.items()}
             for name, crew in self._crews.items()
@@ -168,7 +168,7 @@ class MemberHandler(TasklessHandler):
         self._member = member
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """The member's reply, with its ResponseTrace where the caller asked for that."""
+        """Return the member's reply, with its ResponseTrace where the caller asked for that."""
         turn = read_turn(message)
         try:
             place = read_place(metadata_of(message).get(CALL_KEY))

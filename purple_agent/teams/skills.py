@@ -40,7 +40,7 @@ class Skill:
 
 
 def apply_skill(name: str, exercise: Exercise, facts: Facts) -> dict[str, str]:
-    """What a skill finds that is not known yet. Records that make no sense yield nothing."""
+    """Return what a skill finds that is not known yet. Records that make no sense yield nothing."""
     try:
         found = dict(SKILLS[name].find(exercise, facts))
     except (ArithmeticError, ValueError):  # such as a 31 February: somebody else's exercise
@@ -191,7 +191,7 @@ SKILLS: Mapping[str, Skill] = MappingProxyType(
 
 
 def _refund(goods: str, facts: Facts) -> str | None:
-    """What is paid back for a cancelled or returned order; None where neither is the case."""
+    """Return what is paid back for a cancelled or returned order; None for other orders."""
     if "cancellation fee" in facts:
         return _euros(Decimal(goods) - Decimal(facts["cancellation fee"]))
     if facts.get("return") == "refused":

@@ -46,11 +46,11 @@ class Place:
 
     @property
     def hops(self) -> int:
-        """How many calls between members lead here."""
+        """Count the calls between members that lead here."""
         return self.step.count(".") + 1 if self.step else 0
 
     def below(self, caller: str, number: int) -> Place:
-        """The place of the call that `caller` makes from here as its `number`th, from 1."""
+        """Return the place of the call that `caller` makes from here as its `number`th, from 1."""
         return Place(caller=caller, step=f"{self.step}.{number}" if self.step else str(number))
 
 
@@ -72,7 +72,7 @@ def agent_step(
     response: str | None = None,
     error: str | None = None,
 ) -> Step:
-    """A call to another member. `place` is the call's own."""
+    """Build the step of a call to another member. `place` is the call's own."""
     action = {"agent_name": callee, "agent_url": url, "requests": request}
     return _step(
         place.step,
@@ -86,7 +86,7 @@ def agent_step(
 def tool_step(
     place: Place, span: Span, *, number: int, tool: str, member: str, found: Mapping[str, str]
 ) -> Step:
-    """A look-up of a member, in the call that `place` is; `number` tells its steps apart."""
+    """Build the step of a member's look-up in the call `place`, its `number`th step."""
     said = "; ".join(f"{name}: {value}" for name, value in found.items())
     return _step(
         f"{place.step or '0'}.{tool}.{number}",
@@ -98,7 +98,7 @@ def tool_step(
 
 
 def nested(steps: Sequence[Any], *, parent: str) -> list[Step]:
-    """What a callee returned, with its uppermost steps below `parent`."""
+    """Put what a callee returned below `parent`."""
     taken = [dict(step) for step in steps[:MAX_STEPS] if isinstance(step, Mapping)]
     return [
         step if step.get("parent_step_id") else {**step, "parent_step_id": parent} for step in taken
@@ -106,19 +106,19 @@ def nested(steps: Sequence[Any], *, parent: str) -> list[Step]:
 
 
 def response_trace(trace_id: str, steps: Sequence[Step]) -> dict[str, Any]:
-    """The whole, as it stands in a message's metadata."""
+    """Build the whole trace, as it stands in a message's metadata."""
     return {"trace_id": trace_id, "steps": [{**step, "trace_id": trace_id} for step in steps]}
 
 
 def steps_of(metadata: Mapping[str, Any]) -> list[Any]:
-    """The steps in a reply's metadata; none where there is no ResponseTrace."""
+    """Return the steps in a reply's metadata; none where there is no ResponseTrace."""
     trace = metadata.get(TRACEABILITY_KEY)
     steps = trace.get("steps") if isinstance(trace, Mapping) else None
     return steps if isinstance(steps, list) else []
 
 
 def read_place(call: Any) -> Place | None:
-    """The place that a message states of itself; None where it states none that can be used."""
+    """Read the place that a message states of itself; None where it states no usable one."""
     if not isinstance(call, Mapping):
         return None
     caller, step = call.get("caller"), call.get("step")

@@ -30,7 +30,7 @@ _HERE = ("127.0.0.1", "::1")
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """The addresses that the operating system knows for a name.
+    """Look up the addresses that the operating system knows for a name.
 
     Raises:
         OSError: it knows none.
@@ -55,7 +55,7 @@ class AllowedHosts:
         self._resolver = resolver
 
     def check(self, place: Place) -> None:
-        """Whether a place may be called, as far as its URL tells.
+        """Check whether a place may be called, as far as its URL tells.
 
         Raises:
             EndpointError: It may not.
@@ -64,7 +64,7 @@ class AllowedHosts:
             raise _forbidden(place, "its host is not one of those that tools may be called at")
 
     async def addresses(self, place: Place) -> tuple[str, ...]:
-        """The addresses to connect to for a place, at least one.
+        """Return the addresses to connect to for a place, at least one.
 
         Raises:
             EndpointError: It may not be called, or its name is not known.
@@ -101,7 +101,7 @@ def _is_callable(address: IPAddress) -> bool:
 
 
 def _read_entry(text: str) -> tuple[str, int | None]:
-    """A host that the operator lists, and its port where only one is meant."""
+    """Read a host that the operator lists, and its port where only one is meant."""
     bracketed = _BRACKETED.fullmatch(text)
     host, port = text, ""
     if bracketed:

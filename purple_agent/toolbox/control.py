@@ -30,7 +30,7 @@ _MISSPELT = {"aproval": "approval", "approvel": "approval", "approvals": "approv
 
 
 def control_of(name: str) -> Control | None:
-    """What control tool a name belongs to; None for every other tool."""
+    """Return which control tool a name belongs to; None for every other tool."""
     words = [_MISSPELT.get(word, word) for word in words_of(name)]
     if not words:
         return None
@@ -44,7 +44,7 @@ def control_of(name: str) -> Control | None:
 
 
 def _hands_over(first: str, others: set[str]) -> bool:
-    """Whether a name means that a human is to take over, and not that a human is moved or made."""
+    """Tell whether a name means that a human takes over, not that one is moved or created."""
     if first in ("escalate", "escalation"):
         return others <= _TO_WHOM
     if first == "create":

@@ -69,7 +69,7 @@ class RepairingTools:
         self._listings_left = MAX_LISTINGS
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """The tools that there are now.
+        """List the tools.
 
         Raises:
             ToolsUnavailableError: they cannot be listed.
@@ -79,7 +79,7 @@ class RepairingTools:
         return self._specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """What comes of a call, after repair; what cannot be repaired fails without being sent."""
+        """Repair and make a call; what cannot be repaired fails without being sent."""
         asked_to_write = writes(call.name, self._specs)
         first = repaired(call, self._specs)
         if first.problems:
@@ -136,7 +136,7 @@ class RepairingTools:
         return True
 
     def _smells(self, result: ToolResult, asked_to_write: bool) -> bool:
-        """Whether a failure is about names, and the call may be made again."""
+        """Tell whether a failure is about names, and the call may be made again."""
         if not result.failed or cause_of(result) is not Cause.TOOL:
             return False
         if not asked_to_write:
@@ -146,7 +146,7 @@ class RepairingTools:
 
 
 def _impossible(sent: ToolCall, specs: Sequence[ToolSpec], said: str) -> bool:
-    """Whether a call cannot have been carried out, by the tools as they are now.
+    """Tell whether a call cannot have been carried out, by the tools as they are now.
 
     Its tool is gone, it lacks what is required, or it names a parameter that is gone and that the
     complaint `said` is about.

@@ -25,7 +25,7 @@ HEADERS: Mapping[str, str] = {
 
 
 def new_http_client() -> httpx.AsyncClient:
-    """A client for the tools of all conversations; it keeps no cookies. Who calls this closes it."""
+    """Make a client for all conversations, without cookies. The caller closes it."""
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx.AsyncClient(cookies=no_cookies, limits=limits, trust_env=False)
@@ -54,7 +54,7 @@ class Exchange:
         self._limits = limits
 
     async def ask(self, method: str, place: Place, content: bytes = b"") -> HttpReply:
-        """The answer to one request.
+        """Send one request, and return the answer.
 
         Raises:
             EndpointError: The place may not be called, or no answer of use came back.
@@ -111,7 +111,7 @@ class _NotConnectedError(Exception):
 def _request(
     method: str, place: Place, address: str, content: bytes, connect_s: float
 ) -> httpx.Request:
-    """A request to an address that still names its host, to the server and to TLS.
+    """Build a request to an address that still names its host, to the server and to TLS.
 
     It is not built by the client, whose cookies and headers are not those of one conversation.
     """

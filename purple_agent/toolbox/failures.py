@@ -45,7 +45,7 @@ class EndpointError(ToolsUnavailableError):
 
 
 def no_answer(netloc: str, *, within_s: float) -> EndpointError:
-    """That the tools at a place took too long."""
+    """Build the error of tools that took too long."""
     message = f"the tools at {netloc!r} gave no answer within {within_s:g} s"
     return EndpointError(Code.TIMEOUT, message)
 
@@ -70,18 +70,18 @@ class CallFailure(ToolResult):
 
 
 def cause_of(result: ToolResult) -> Cause:
-    """What failed a result. Where the provider does not tell, an effect is possible."""
+    """Return what failed a result. Where the provider does not tell, an effect is possible."""
     return result.cause if isinstance(result, CallFailure) else Cause.WAY
 
 
 def failure_of(error: EndpointError) -> CallFailure:
-    """The result of a call that an endpoint did not answer."""
+    """Return the result of a call that an endpoint did not answer."""
     unsent = error.code in (Code.ADDRESS, Code.FORBIDDEN)
     return CallFailure(text=str(error), cause=Cause.UNSENT if unsent else Cause.WAY)
 
 
 def short(text: str) -> str:
-    """A server's words about a failure: printable, on one line, at most `MAX_TEXT` characters."""
+    """Return a server's words about a failure: a printable line of up to `MAX_TEXT` characters."""
     kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
     line = " ".join(kept.split())
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 3]}..."

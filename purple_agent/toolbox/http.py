@@ -71,11 +71,11 @@ class HttpTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the last listing left out."""
+        """Return what the last listing left out."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """The tools that there are.
+        """List the tools.
 
         Raises:
             EndpointError: They cannot be listed.
@@ -92,7 +92,7 @@ class HttpTools:
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """What comes of a call. Reads are repeated where no answer came, writes never."""
+        """Make a call. Reads are repeated where no answer came, writes never."""
         body = {"tool": call.name, "params": call.arguments, "session_id": self._session_id}
         try:
             content = json.dumps(body, allow_nan=False).encode()
@@ -146,7 +146,7 @@ class HttpTools:
 
 
 def _listed(body: Any) -> Any:
-    """The list in a listing: under `tools`, or by itself."""
+    """Return the reply as the list that was asked for; an apology or a question stays in words."""
     return body.get("tools") if isinstance(body, dict) else body
 
 

@@ -63,7 +63,7 @@ class _Link:
         return not self._holder.done()
 
     async def client(self) -> Client:
-        """The client, once its session is open."""
+        """Return the client, once its session is open."""
         return await asyncio.shield(self._client)
 
     async def aclose(self) -> None:
@@ -117,11 +117,11 @@ class McpTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the last listing left out."""
+        """Return what the last listing left out."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """The tools that there are.
+        """List the tools.
 
         Raises:
             EndpointError: They cannot be listed.
@@ -135,7 +135,7 @@ class McpTools:
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """What comes of a call. Reads are repeated where no answer came, writes never."""
+        """Make a call. Reads are repeated where no answer came, writes never."""
 
         async def ask(client: Client) -> CallToolResult:
             return await client.call_tool(call.name, dict(call.arguments))
@@ -168,7 +168,7 @@ class McpTools:
         return await self._asked(ask)
 
     async def _asked(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
-        """One question, and the answer within the time that there is."""
+        """Ask one question, and answer it within the time that is left."""
         link = self._opened()
         try:
             async with asyncio.timeout(self._limits.timeout_s):

@@ -45,7 +45,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
         self._inner = inner or httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer to a request; one with status 502 where there is none of use."""
+        """Answer a request; with status 502 where there is no answer of use."""
         try:
             return await self._answered(request)
         except EndpointError as refused:
@@ -106,7 +106,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
             raise EndpointError(Code.PROTOCOL, message)
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        """The answer with its body read, so that it cannot break in the SDK's hands."""
+        """Return the answer with its body read, so that it cannot break in the SDK's hands."""
         body = bytearray()
         try:
             async for chunk in response.aiter_raw():

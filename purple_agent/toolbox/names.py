@@ -96,7 +96,7 @@ _TURNING = ("un", "de", "dis", "non", "in", "re")
 
 
 def matching_name(asked: str, known: Iterable[str]) -> str | None:
-    """The known name that `asked` surely stands for; None where none is, or more than one."""
+    """Return the known name that `asked` surely stands for; None for none, or for several."""
     names = list(dict.fromkeys(known))
     if asked in names:
         return asked
@@ -123,12 +123,12 @@ def _nearest(meant: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def spelled(name: str) -> tuple[str, ...]:
-    """The words of a name with usual abbreviations spelled out."""
+    """Return the words of a name with usual abbreviations spelled out."""
     return tuple(ALIASES.get(word, word) for word in words_of(name))
 
 
 def _opposed(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two names differ by words that are each other's opposites, or by a number."""
+    """Tell whether two names differ by words that are each other's opposites, or by a number."""
     left, right = set(one) - set(other), set(other) - set(one)
     if _digits(one) != _digits(other) and _digits(one) and _digits(other):
         return True

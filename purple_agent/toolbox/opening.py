@@ -66,7 +66,7 @@ class ToolOpener:
         self._pause = pause
 
     async def __call__(self, endpoint: str, session_id: str) -> Opened:
-        """The tools at an address.
+        """Open the tools at an address.
 
         Raises:
             EndpointError: There are none to be had.

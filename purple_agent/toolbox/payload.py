@@ -13,12 +13,12 @@ _ENVELOPE = frozenset({"result", "error", "session_id", "tool"})
 
 
 def result_of(text: str) -> ToolResult:
-    """The result that a text is: read as JSON where it is some, otherwise itself."""
+    """Read a text as a result: as JSON where it is some, otherwise itself."""
     return ToolResult(text=text, value=json_or_text(text))
 
 
 def answer_of(text: str) -> ToolResult:
-    """What a plain tool server's answer means.
+    """Read a plain tool server's answer.
 
     `{"error": ...}` is a failure, `{"result": ...}` holds the result, and anything else is it.
     """
@@ -34,14 +34,14 @@ def answer_of(text: str) -> ToolResult:
 
 
 def shown(value: Any) -> ToolResult:
-    """A result that is a value; texts stand as they are, and may hold JSON."""
+    """Return a result that is a value; texts stand as they are, and may hold JSON."""
     if isinstance(value, str):
         return result_of(value)
     return ToolResult(text=json.dumps(value, ensure_ascii=False), value=value)
 
 
 def complaint(error: Any) -> str:
-    """What went wrong, in one line, out of what a server calls an error."""
+    """Return what went wrong, in one line, out of what a server calls an error."""
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         error = error["message"]
     return short(error if isinstance(error, str) else json.dumps(error, ensure_ascii=False))

@@ -42,20 +42,20 @@ class Place:
 
     @property
     def is_this_machine(self) -> bool:
-        """Whether the host always means the machine itself."""
+        """Tell whether the host always means the machine itself."""
         if self.address is not None:
             return self.address.is_loopback or self.address.is_unspecified
         return self.host == "localhost" or self.host.endswith(".localhost")
 
     def url(self, *, path: str | None = None, query: str | None = None) -> str:
-        """The URL, with another path or query where given."""
+        """Return the URL, with another path or query where given."""
         asked = self.query if query is None else query
         where = f"{self.scheme}://{self.netloc}{self.path if path is None else path}"
         return f"{where}?{asked}" if asked else where
 
 
 def read_place(url: str) -> Place:
-    """The place that a URL names.
+    """Read the place that a URL names.
 
     Raises:
         EndpointError: It is no http(s) address of a host, or holds credentials.
@@ -103,7 +103,7 @@ def read_host(text: str) -> tuple[str, IPAddress | None]:
 
 
 def read_port(text: str) -> int | None:
-    """A port's number; None for no text.
+    """Read a port's number; None for no text.
 
     Raises:
         ValueError: It is none.

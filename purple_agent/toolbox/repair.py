@@ -34,13 +34,13 @@ class Repaired:
 
 
 def writes(name: str, specs: Sequence[ToolSpec]) -> bool:
-    """Whether a call by this name may change something; an unknown name is judged by its verb."""
+    """Tell whether a call by this name may change something, by its verb if it is unknown."""
     spec = _spec(name, specs)
     return spec.is_write if spec else is_write(name)
 
 
 def repaired(call: ToolCall, specs: Sequence[ToolSpec]) -> Repaired:
-    """A call, checked against the tools, with names and values put right.
+    """Check a call against the tools, and put names and values right.
 
     A name is replaced by one that it surely stands for: never a read by a write, and a write only
     by one with the same verb. A value is replaced by one that says the same in the type asked for.
@@ -61,7 +61,7 @@ def _spec(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
 
 
 def _meant(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool that an unknown name stands for.
+    """Return the tool that an unknown name stands for.
 
     The nearest of all tools counts, so that a read is not taken for another read only because what
     was meant writes.
@@ -77,7 +77,7 @@ def _meant(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
 def _renamed(
     arguments: Mapping[str, Any], spec: ToolSpec
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The arguments under the names of the parameters. Two that want one name both keep theirs."""
+    """Return the arguments under the parameters' names. Two that want one name keep theirs."""
     properties: Mapping[str, Any] = spec.parameters["properties"]
     free = [name for name in properties if name not in arguments]
     wanted = {
@@ -99,7 +99,7 @@ def _renamed(
 
 
 def _parameter(name: str, value: Any, free: Sequence[str], spec: ToolSpec) -> str | None:
-    """The free parameter that a name stands for, if the value can be one of its."""
+    """Return the free parameter that a name stands for, if the value can be one of its."""
     found = matching_name(name, free)
     if found is None and name == "id":
         found = next((known for known in free if known == f"{entity_of(spec.name)}_id"), None)
@@ -132,7 +132,7 @@ def _cast(
 
 
 def cast_value(value: Any, schema: Any) -> Any:
-    """A value in the type that a schema asks for, where that says the same; otherwise itself."""
+    """Return a value in the type that a schema asks for, if that loses nothing."""
     types = types_of(schema)
     if not types or fits(value, schema):
         return value

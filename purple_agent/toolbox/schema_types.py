@@ -16,20 +16,20 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
 
 
 def types_of(schema: Any) -> tuple[str, ...]:
-    """The types that a schema allows; empty where it does not say."""
+    """Return the types that a schema allows; empty where it does not say."""
     named = schema.get("type") if isinstance(schema, dict) else None
     found = named if isinstance(named, list) else [named]
     return tuple(kind for kind in found if isinstance(kind, str))
 
 
 def fits(value: Any, schema: Any) -> bool:
-    """Whether a value is of a type that a schema allows."""
+    """Tell whether a value is of a type that a schema allows."""
     types = types_of(schema)
     return not types or any(is_of(value, kind) for kind in types)
 
 
 def is_of(value: Any, kind: str) -> bool:
-    """Whether a value is of a type; every value is of one that JSON schema does not know."""
+    """Tell whether a value is of a type; every value is of one that JSON schema does not know."""
     if isinstance(value, bool) and kind in ("integer", "number"):
         return False
     return kind not in _CLASSES or isinstance(value, _CLASSES[kind])

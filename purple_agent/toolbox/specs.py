@@ -41,7 +41,7 @@ class Listing:
 
 
 def read_listing(tools: Any) -> Listing:
-    """The tools in a list of descriptions. What cannot be used is left out with a note.
+    """Read a list of descriptions. What cannot be used is left out with a note.
 
     Raises:
         SpecError: `tools` is no list.
@@ -65,7 +65,7 @@ def read_listing(tools: Any) -> Listing:
 
 
 def read_spec(tool: Any) -> ToolSpec:
-    """One tool out of its description.
+    """Read a tool's description.
 
     Raises:
         SpecError: It cannot be used.
@@ -98,7 +98,7 @@ def _read_only(annotations: Any) -> bool | None:
 
 
 def _schema(described: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of the arguments; none at all means that there are no parameters known."""
+    """Return the schema of the arguments; none at all means that there are no parameters known."""
     schema: Any = next((described[key] for key in _SCHEMAS if described.get(key) is not None), {})
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         raise SpecError("its schema is not that of an object")

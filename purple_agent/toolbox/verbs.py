@@ -28,12 +28,12 @@ _BREAK = re.compile(r"[^0-9A-Za-z]+")
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: `getExpense`, `get-expense` and `get_expense` are alike."""
+    """Return the words of a name in lower case: `getExpense` is `get_expense`."""
     return tuple(word.lower() for word in _BREAK.split(_HUMP.sub("_", name)) if word)
 
 
 def is_write(name: str, *, read_only: bool | None = None) -> bool:
-    """Whether a tool may change something.
+    """Tell whether a tool may change something.
 
     Args:
         name: Of the tool. Its first word decides; a verb that is not known to read may write.
@@ -45,7 +45,7 @@ def is_write(name: str, *, read_only: bool | None = None) -> bool:
 
 
 def entity_of(name: str) -> str:
-    """What a tool is about: its name without the verb, `get_expense` gives `expense`.
+    """Return what a tool is about: its name without the verb, `expense` for `get_expense`.
 
     A name without a reading verb loses its first word, unless that is all there is of it.
     """
@@ -55,7 +55,7 @@ def entity_of(name: str) -> str:
 
 
 def _verb_length(words: tuple[str, ...]) -> int:
-    """How many words the reading verb at the beginning takes; 0: there is none."""
+    """Count the words of the reading verb at the beginning; 0: there is none."""
     if words[:2] == ("look", "up"):
         return 2
     return 1 if words[:1] and words[0] in READ_VERBS else 0

@@ -16,7 +16,7 @@ LONGEST_KEPT = 200_000
 
 
 def _listing(tools_text: str) -> Listing:
-    """The tools of a first message; the conversations of one domain all bring the same ones."""
+    """Read the tools of a first message; those of one domain all bring the same ones."""
     return _kept(tools_text) if len(tools_text) <= LONGEST_KEPT else _read(tools_text)
 
 
@@ -43,11 +43,11 @@ class WireTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out of the list."""
+        """Return what was left out of the list."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
-        """The tools.
+        """List the tools.
 
         Raises:
             EndpointError: The text was no first message.

@@ -28,7 +28,7 @@ _DECIDERS: Final = ("approved_by", "denied_by", "decided_by", "approver")
 def evidence_of(
     process: Process, call: ToolCall, control: Control, result: ToolResult
 ) -> Evidence | None:
-    """What the result of a control tool shows; None for a failure and for what is not clear.
+    """Read the result of a control tool; None for a failure and for what is not clear.
 
     An approval is of the one whose id was looked up, else of what the call names, else of what the
     tool names. Where these disagree, nothing is shown: one approval cannot pass for another's.
@@ -50,7 +50,7 @@ def evidence_of(
 
 
 def _status(value: Json) -> ApprovalStatus | None:
-    """What a tool says of an approval: `approved` if it is true or false, else `status`."""
+    """Return what a tool says of an approval: `approved` if it is true or false, else `status`."""
     if not isinstance(value, Mapping):
         return None
     approved, status = value.get("approved"), str(value.get("status", "")).strip().lower()
@@ -64,7 +64,7 @@ def _status(value: Json) -> ApprovalStatus | None:
 
 
 def _approval_id(given: Mapping[str, Json], told: Mapping[str, Json]) -> str | None:
-    """The id of the approval; empty for none, None where the tool tells of another than asked."""
+    """Return the approval's id; empty for none, None where the tool names another than asked."""
     asked, answered = _first(given, _OWN_IDS), _first(told, _OWN_IDS)
     if asked and answered and not is_same(asked, answered):
         return None
@@ -78,7 +78,7 @@ def _subject(
     told: Mapping[str, Json],
     approval_id: str | None,
 ) -> str | None:
-    """What an approval is of; empty for nothing in particular, None for a contradiction."""
+    """Return what an approval is of; empty for nothing in particular, None for a contradiction."""
     given = _by_name(call.arguments)
     looks_up = control == "get_approval"
     known = _known(process, given if looks_up else {}, approval_id)
@@ -104,7 +104,7 @@ def _subject(
 
 
 def _known(process: Process, given: Mapping[str, Json], approval_id: str | None) -> Approval | None:
-    """The approval that is known by the id that was looked up or told."""
+    """Return the approval that is known by the id that was looked up or told."""
     ids = [approval_id, *(str(given[name]) for name in _LOOKED_UP_BY if given.get(name))]
     return next(
         (
@@ -118,11 +118,11 @@ def _known(process: Process, given: Mapping[str, Json], approval_id: str | None)
 
 
 def _first(fields: Mapping[str, Json], names: tuple[str, ...]) -> str:
-    """The first of some fields that is a text or a number; empty where none is."""
+    """Return the first of some fields that is a text or a number; empty where none is."""
     found = (fields.get(name) for name in names)
     return next((str(each) for each in found if isinstance(each, str | int) and each != ""), "")
 
 
 def _by_name(record: Mapping[str, Json]) -> dict[str, Json]:
-    """A record with its names written alike: `approvalId` is `approval_id`."""
+    """Return a record with its names written alike: `approvalId` is `approval_id`."""
     return {"_".join(words_of(name)): value for name, value in record.items()}

@@ -87,12 +87,12 @@ class Ruling:
 
     @property
     def passes(self) -> bool:
-        """Whether the policy lets the call be made."""
+        """Tell whether the policy lets the call be made."""
         return not self.action.is_restrictive
 
     @property
     def evidence(self) -> Evidence:
-        """What the ruling shows about the process."""
+        """Return what the ruling shows about the process."""
         sign = {
             Action.BLOCK: Sign.BLOCKED,
             Action.ESCALATE: Sign.ESCALATION_NEEDED,
@@ -110,7 +110,7 @@ class Ruling:
 
 
 def rule_on(session: Session, call: ToolCall) -> Ruling:
-    """What the policy says of a call over what is known. Changes nothing, never raises."""
+    """Judge a call by the policy over what is known. Changes nothing, never raises."""
     if _is_free(session, call):
         return Ruling(action=Action.ALLOW, reason="It changes nothing.", free=True)
     if session.policy_missing:
@@ -125,7 +125,7 @@ def rule_on(session: Session, call: ToolCall) -> Ruling:
 
 
 def decide(session: Session, call: ToolCall) -> Ruling:
-    """The ruling on a call, with the process of the session moved by it.
+    """Rule on a call, and move the process of the session by the ruling.
 
     A write whose unknown paths a read may still bring is better judged by `rule_on` first, for
     `decide` takes them for unknown for good, and the process for one to be escalated.
@@ -140,7 +140,7 @@ def decide(session: Session, call: ToolCall) -> Ruling:
 
 
 def refusal(session: Session, call: ToolCall) -> str:
-    """Why a call must not be made now, fit for a user; empty where it may be.
+    """Say why a call must not be made now, fit for a user; empty where it may be.
 
     To be asked right before a call goes out: whatever decided to make it may be wrong.
     """
@@ -155,7 +155,7 @@ def refusal(session: Session, call: ToolCall) -> str:
 
 
 def subject_of(call: ToolCall) -> str:
-    """What a call is about, for which an approval is asked and looked up.
+    """Return what a call is about, for which an approval is asked and looked up.
 
     That is the id among its arguments, see `named_id`; where there is none, the whole of the call,
     so that the approval of one such call is not that of the next.
@@ -164,7 +164,7 @@ def subject_of(call: ToolCall) -> str:
 
 
 def named_id(call: ToolCall, *, but: Collection[str] = ()) -> str:
-    """The id that tells what a call is about; empty where its arguments hold none.
+    """Return the id that tells what a call is about; empty where its arguments hold none.
 
     The argument `<entity>_id` of the entity in the tool's name (`update_order` -> `order_id`),
     else `subject_id`, `id`, or the first argument whose name ends so. Names may be written in any
@@ -184,7 +184,7 @@ def named_id(call: ToolCall, *, but: Collection[str] = ()) -> str:
 
 
 def _whole(call: ToolCall) -> str:
-    """A call as one text; of a long one, the beginning and a hash."""
+    """Return a call as one text; of a long one, the beginning and a hash."""
     if not call.arguments:
         return call.name[:LONGEST_SUBJECT]
     arguments = json.dumps(dict(call.arguments), sort_keys=True, default=repr)
@@ -195,7 +195,7 @@ def _whole(call: ToolCall) -> str:
 
 
 def _is_free(session: Session, call: ToolCall) -> bool:
-    """Whether a tool of this very name is there, and reads or is a control tool.
+    """Tell whether a tool of this very name is there, and reads or is a control tool.
 
     A name that is not listed may be repaired into that of any other tool.
     """
@@ -204,7 +204,7 @@ def _is_free(session: Session, call: ToolCall) -> bool:
 
 
 def _facts(session: Session, call: ToolCall) -> dict[str, Any]:
-    """What is known about the call's own things.
+    """Return what is known about the call's own things.
 
     What was read of another one of the same kind, `expense` with another id than the call's
     `expense_id`, must not speak for this one.
@@ -243,7 +243,7 @@ def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
 
 
 def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
-    """A ruling where an approval is asked for, by what became of it."""
+    """Rule where an approval is asked for, by what became of it."""
     subject = subject_of(call)
     approval = _counting(session, call, verdict)
     status = approval.status if approval else None
@@ -279,7 +279,7 @@ def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
 
 
 def _counting(session: Session, call: ToolCall, verdict: Verdict) -> Approval | None:
-    """The approval that counts: asked for this use of the tool, or for none in particular.
+    """Return the approval that counts: asked for this use of the tool, or for none in particular.
 
     A tool that is not listed any more may have been named anew.
     """
@@ -311,7 +311,7 @@ def _decided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
 
 
 def _warnings(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
-    """What the rules that warn say: the id, with the description where there is one."""
+    """Return what the rules that warn say: the id, with the description where there is one."""
     said = []
     for rule_id in verdict.warnings:
         rule = policy.rule(rule_id)

@@ -68,7 +68,7 @@ class BrainOs:
     async def __call__(
         self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]] = ()
     ) -> Completed:
-        """The endpoint's answer.
+        """Ask the endpoint.
 
         Raises:
             ModelCallError: it is not there, refused, or took too long.
@@ -118,7 +118,7 @@ def _checked(url: str) -> httpx.URL:
 
 
 async def _data(response: httpx.Response) -> AsyncIterator[str]:
-    """The data of each event, up to the bounds."""
+    """Yield the data of each event, up to the bounds."""
     received, rest = 0, b""
     async for chunk in response.aiter_raw():
         received += len(chunk)

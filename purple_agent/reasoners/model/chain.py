@@ -61,7 +61,7 @@ class Chain:
         self._json_only: set[ModelChoice] = set()
 
     async def ask(self, prompting: Prompting, level: BudgetLevel) -> Answered:
-        """The answer of the first model that gives one.
+        """Return the answer of the first model that gives one.
 
         Raises:
             NoModelLeftError: none did. Each failure is logged.
@@ -83,7 +83,7 @@ class Chain:
         raise NoModelLeftError("every language model that could have been asked failed")
 
     def _in_order(self, level: BudgetLevel) -> Sequence[ModelChoice | None]:
-        """The models, None for BrainOS; those that failed just now come last."""
+        """Return the models, None for BrainOS; those that failed just now come last."""
         settings = self._settings
         first = (
             settings.small or settings.primary if level is BudgetLevel.SMALL else settings.primary

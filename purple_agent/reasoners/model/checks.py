@@ -21,7 +21,7 @@ _ID = re.compile(r"(^|_)(ids?|numbers?|codes?)$", re.IGNORECASE)
 
 
 def form_problem(call: ProposedCall, session: Session) -> str:
-    """Why a call cannot be made as it is: unknown tool, missing or wrong arguments; may be empty."""
+    """Say what is wrong with the form of a call; may be empty."""
     spec = session.spec(call.name)
     if spec is None:
         return _unknown(call.name, session.specs)
@@ -61,7 +61,7 @@ def _properties(spec: ToolSpec) -> Mapping[str, Any]:
 
 
 def unread(arguments: Mapping[str, Any], session: Session, book: Scratchpad) -> str:
-    """Which entity a change names without its having been read, fit for the model; may be empty.
+    """Say which entity of a change has not been read, fit for the model; may be empty.
 
     An argument names an entity where some reading tool needs nothing but that id.
     """
@@ -80,7 +80,7 @@ def unread(arguments: Mapping[str, Any], session: Session, book: Scratchpad) -> 
 
 
 def _ids(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The ids among arguments, each with the name of a single one."""
+    """Yield the ids among arguments, each with the name of a single one."""
     for name in sorted(filter(_ID.search, arguments)):
         value = arguments[name]
         for one in value[:MAX_VALUES] if isinstance(value, list) else [value]:
@@ -88,7 +88,7 @@ def _ids(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def may_be_confirmed(session: Session) -> bool:
-    """Whether the user could have confirmed: the agent has spoken, and the user after it."""
+    """Tell whether the user could have confirmed: the agent has spoken, and the user after it."""
     if session.summary:
         return True
     spoke = False

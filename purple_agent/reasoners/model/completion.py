@@ -54,7 +54,7 @@ class Completion(Protocol):
     """How a language model is asked."""
 
     async def takes_tools(self, choice: ModelChoice) -> bool:
-        """Whether a model is worth being offered tools; True where that is not known."""
+        """Tell whether to offer a model tools; True where that is not known."""
         ...
 
     async def __call__(
@@ -65,7 +65,7 @@ class Completion(Protocol):
         tools: Sequence[Mapping[str, Any]] = (),
         retries: int = 0,
     ) -> Completed:
-        """The model's next message.
+        """Return the model's next message.
 
         Raises:
             ToolsRefusedError: it does not take tools; only where some were given.
@@ -93,7 +93,7 @@ class LiteLlmCompletion:
         self._sleep = sleep
 
     async def takes_tools(self, choice: ModelChoice) -> bool:
-        """What litellm's list says of the model; True where it does not know it."""
+        """Look the model up in litellm's list; True where it is not there."""
         litellm = await _litellm()
         name = _litellm_name(choice, litellm)
         if name not in litellm.model_cost and name.partition("/")[2] not in litellm.model_cost:
@@ -108,7 +108,7 @@ class LiteLlmCompletion:
         tools: Sequence[Mapping[str, Any]] = (),
         retries: int = 0,
     ) -> Completed:
-        """The model's next message; see `Completion`."""
+        """Return the model's next message; see `Completion`."""
         litellm = await _litellm()
         for attempt in range(retries + 1):
             try:
@@ -146,7 +146,7 @@ class LiteLlmCompletion:
 
 
 def _may_pass(error: Exception, litellm: Any) -> bool:
-    """Whether the same request may work a moment later. What took too long is not waited for."""
+    """Tell whether the same request may work a moment later. A timeout is not tried again."""
     passing = (
         litellm.APIConnectionError,
         litellm.InternalServerError,
@@ -164,7 +164,7 @@ async def _litellm() -> Any:
 
 
 def _litellm_name(choice: ModelChoice, litellm: Any) -> str:
-    """The name with its provider: behind an address of one's own it is OpenAI's wire by default."""
+    """Return the name with its provider, by default OpenAI's behind an own address."""
     providers = {getattr(item, "value", item) for item in litellm.provider_list}
     if choice.base_url is None or choice.name.partition("/")[0] in providers:
         return choice.name
@@ -179,7 +179,7 @@ def _key_of(choice: ModelChoice) -> str | None:
 
 
 def _is_about_form(error: Exception, litellm: Any) -> bool:
-    """Whether a request was refused for its form, and not for its length or its content."""
+    """Tell whether a request was refused for its form, and not for its length or its content."""
     other = (litellm.ContextWindowExceededError, litellm.ContentPolicyViolationError)
     form = (litellm.BadRequestError, litellm.UnprocessableEntityError)
     return isinstance(error, form) and not isinstance(error, other)
@@ -212,7 +212,7 @@ def _read(response: Any, choice: ModelChoice, messages: Sequence[Message]) -> Co
 
 
 def proposed(name: str, arguments: Any) -> ProposedCall:
-    """A call with its arguments read, whether they come as JSON text or as an object."""
+    """Read a proposed call, whether its arguments come as JSON text or as an object."""
     value, raw = arguments, ""
     if isinstance(arguments, str) or arguments is None:
         raw = (arguments or "")[:MAX_ANSWER]

@@ -9,12 +9,12 @@ _FENCE = re.compile(rf"<(/?\s*(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE)
 
 
 def defanged(text: str) -> str:
-    """The text with everything that looks like one of our fences made harmless."""
+    """Return the text with everything that looks like one of our fences made harmless."""
     return _FENCE.sub("‹\\1", text)
 
 
 def bounded(text: str, limit: int) -> str:
-    """The text; of a longer one the beginning, and how much is missing."""
+    """Return the text; of a longer one the beginning, and how much is missing."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]} ... ({len(text) - limit} more characters are left out)"

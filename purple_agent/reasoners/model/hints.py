@@ -43,7 +43,7 @@ _COMMON = frozenset(
 
 
 def sentences_of(policy: str) -> tuple[str, ...]:
-    """The sentences of a policy that say something: four words or more, without bullets."""
+    """Return the sentences of a policy that say something: four words or more, without bullets."""
     return _sentences(policy[:SCANNED])
 
 
@@ -60,12 +60,12 @@ def _words(text: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _words_of_policy(sentence: str) -> str:
-    """The same for sentences of policies and tools alone; what users write is not to be kept."""
+    """Return the words of a sentence of a policy or tool; what users write is not to be cached."""
     return _words(sentence)
 
 
 def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
-    """The sentences of a policy that are most like a text, in the policy's order."""
+    """Return the sentences of a policy that are most like a text, in the policy's order."""
     wanted = _words(about[:2_000])
     if not wanted:
         return ()
@@ -79,7 +79,7 @@ def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
 
 
 def likely_tools(specs: Sequence[ToolSpec], about: str) -> tuple[ToolSpec, ...]:
-    """The tools whose name and description are most like a text, the most likely first."""
+    """Return the tools whose name and description are most like a text, the most likely first."""
     wanted = _words(about[:2_000])
     if not wanted:
         return ()
@@ -101,11 +101,11 @@ def _best_first(item: tuple[float, int]) -> tuple[float, int]:
 
 
 def signature_of(spec: ToolSpec) -> str:
-    """A tool with what it has to be given: `get_order(order_id)`."""
+    """Return a tool with what it has to be given: `get_order(order_id)`."""
     required = ", ".join(required_of(spec.parameters)[:20])
     return f"{spec.name}({required})"[:300]
 
 
 def last_user_text(entries: Sequence[Entry]) -> str:
-    """What the user said last; empty before that."""
+    """Return what the user said last; empty before that."""
     return next((entry.text for entry in reversed(entries) if entry.role == "user"), "")

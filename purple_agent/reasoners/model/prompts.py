@@ -75,7 +75,7 @@ class Prompt:
     """Empty where the tools stand in the text."""
 
     def sendable(self) -> Prompt:
-        """The same, with characters replaced that no request can carry (lone surrogates)."""
+        """Return the prompt with lone surrogates, which no request can carry, replaced."""
         text = json.dumps([self.messages, self.tools], ensure_ascii=False, default=str)
         try:
             text.encode()
@@ -86,7 +86,7 @@ class Prompt:
 
 
 def build_prompt(case: Case, *, native: bool) -> Prompt:
-    """The prompt for the next reply.
+    """Build the prompt for the next reply.
 
     Args:
         case: With the session as it stands.
@@ -106,7 +106,7 @@ def build_prompt(case: Case, *, native: bool) -> Prompt:
 
 
 def session_tool_schemas(session: Session) -> ToolSchemas:
-    """The tools of a session, with a place to think for conversations with customers."""
+    """Return the tools of a session, with a place to think for conversations with customers."""
     return tool_schemas_of(session.specs, thinking=session.dialect is Dialect.TAU2)
 
 
@@ -138,7 +138,7 @@ def _dialect(session: Session, schemas: ToolSchemas, *, native: bool) -> str:
 
 
 def reminder_of(session: Session) -> str:
-    """What of the policy and the tools matters most for the user's last words; may be empty."""
+    """Return the rules and tools that matter most for the user's last words; may be empty."""
     about = last_user_text(session.entries)
     tools = likely_tools(session.specs, about)
     rules = relevant_sentences(session.policy_text, f"{about} {_names(tools)}")

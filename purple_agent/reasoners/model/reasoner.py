@@ -80,7 +80,7 @@ class ModelReasoner:
         return f"llm:{self._notebooks.of(session).author or self._first}"
 
     async def next(self, case: Case) -> Reply:
-        """The next reply. Never raises for what a model, a tool or a user said.
+        """Return the next reply. Never raises for what a model, a tool or a user said.
 
         Where no model can be reached, it is a sentence that says so and what was done, and `flags`
         of the session has `model:unavailable`.
@@ -97,11 +97,11 @@ class ModelReasoner:
         return reply
 
     def flags(self, session: Session) -> tuple[str, ...]:
-        """What became of the models in this session: `model:spare`, `model:unavailable`."""
+        """Return what became of the models in this session: `model:spare`, `model:unavailable`."""
         return tuple(sorted(self._notebooks.of(session).flags))
 
     async def complete(self, prompt: str) -> tuple[str, int]:
-        """The small model's answer to a question beside the conversation, and the tokens it took.
+        """Ask the small model beside the conversation; return its answer and the tokens it took.
 
         Raises:
             NoModelLeftError: no model could be reached.
@@ -132,7 +132,7 @@ class ModelReasoner:
     async def _on_calls(
         self, case: Case, book: Scratchpad, calls: tuple[ProposedCall, ...], strikes: _Strikes
     ) -> Reply | None:
-        """The first of the calls, or None where it is sent back to the model."""
+        """Return the first of the calls, or None where it is sent back to the model."""
         call, *rest = calls
         problem = form_problem(call, case.session)
         if problem:
@@ -149,7 +149,7 @@ class ModelReasoner:
         return None
 
     async def _propose(self, case: Case, book: Scratchpad) -> Proposal:
-        """The queue of the last message, or the answer to a new question."""
+        """Take the queue of the last message, or ask anew."""
         if book.queue:
             calls = tuple(book.queue)
             book.queue.clear()
@@ -165,7 +165,7 @@ class ModelReasoner:
         return read_reply(answered.completed, schemas, native=answered.native)
 
     async def _objection(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
-        """Why a call is not made although its form is right; may be empty."""
+        """Say why a call is not made although its form is right; may be empty."""
         session, arguments = case.session, call.arguments or {}
         key = key_of(call.name, arguments)
         spec = session.spec(call.name)
@@ -182,7 +182,7 @@ class ModelReasoner:
         return await self._verdict(case, book, call) if _needs_verdict(session) else ""
 
     async def _verdict(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
-        """What a check has against a change: asked once, and again only after something new."""
+        """Say what speaks against a change: asked once, and again only after something new."""
         session, arguments = case.session, call.arguments or {}
         if asks_confirmation(session.policy_text) and not _confirmable(session):
             return "Tell the user first what exactly you are about to do, and wait for a clear yes."
@@ -206,13 +206,13 @@ class _Strikes:
 
     @property
     def out(self) -> bool:
-        """Whether it is no use to ask on."""
+        """Tell whether it is no use to ask on."""
         stubborn = max(self.refused.values(), default=0)
         return self.malformed >= MAX_MALFORMED or stubborn >= MAX_REFUSED
 
 
 def _on_words(session: Session, proposal: Proposal, strikes: _Strikes) -> Reply | None:
-    """The words for the user, or None where there are none."""
+    """Return the words for the user, or None where there are none."""
     if proposal.words:
         return Say(text=proposal.words, unable=_ADMITS.match(proposal.words) is not None)
     strikes.malformed += not proposal.thought
@@ -228,14 +228,14 @@ def _use(session: Session, book: Scratchpad, call: ProposedCall, rest: list[Prop
 
 
 def _before_a_change(key: str, call: ProposedCall, session: Session, book: Scratchpad) -> str:
-    """What to do before a change that is proposed for the first time; may be empty."""
+    """Say what to do before a change that is proposed for the first time; may be empty."""
     if key in book.done:
         return "This was carried out before. Make it again only if the user asks for it again."
     return unread(call.arguments or {}, session, book)
 
 
 def _needs_verdict(session: Session) -> bool:
-    """Whether nothing but a model can check a change: rules are checked by the gate instead."""
+    """Tell whether only a model can check a change: rules are checked by the gate instead."""
     if session.dialect is Dialect.TAU2:
         return True
     return bool(session.policy_text) and session.policy.is_prose
@@ -255,7 +255,7 @@ def _note(session: Session, text: str) -> None:
 
 
 def _stopped(sentence: str, session: Session, book: Scratchpad) -> Say:
-    """An honest end: the sentence, and for a business what was done for this message."""
+    """End honestly: with the sentence, and for a business what was done for this message."""
     done = [key.partition(" ")[0] for key, turn in book.done.items() if turn == book.turn]
     if not done or session.dialect is Dialect.TAU2:
         return Say(text=sentence)

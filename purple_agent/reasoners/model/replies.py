@@ -35,7 +35,7 @@ class Proposal:
 
 
 def read_reply(completed: Completed, schemas: ToolSchemas, *, native: bool) -> Proposal:
-    """What a model's answer proposes. Text beside calls is a thought, never said to the user."""
+    """Read a model's answer. Text beside calls is a thought, never said to the user."""
     text = _THINKING.sub("", completed.content).strip()
     if completed.calls:
         return _from_calls(completed.calls, text, schemas)
@@ -71,7 +71,7 @@ def _from_calls(calls: tuple[ProposedCall, ...], text: str, schemas: ToolSchemas
 
 
 def _from_object(value: Mapping[str, Any], schemas: ToolSchemas) -> Proposal | None:
-    """A call or words that an object stands for; None where it is neither."""
+    """Read an object as a call or words; None where it is neither."""
     several = value.get("tool_calls")
     if isinstance(several, list):
         calls = tuple(c for c in map(_call, several[:MAX_CALLS]) if c is not None)
@@ -98,7 +98,7 @@ def _call(value: Any) -> ProposedCall | None:
 
 
 def first_object(text: str) -> tuple[dict[str, Any], bool] | None:
-    """The first JSON object in a text, and whether it is all there is beside a code fence."""
+    """Return the first JSON object in a text, and whether it is everything beside a code fence."""
     decoder = json.JSONDecoder(strict=False)
     for place in _braces(text):
         try:

@@ -14,7 +14,7 @@ from purple_agent.reasoners.model.completion import ProposedCall
 
 
 def key_of(name: str, arguments: Mapping[str, Any]) -> str:
-    """The same for two calls exactly where name and arguments are the same."""
+    """Return a key that two calls share exactly where their names and arguments are the same."""
     return f"{name} {json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)}"
 
 
@@ -88,17 +88,17 @@ class Scratchpad:
 
 
 def went_wrong(result: ToolResult) -> bool:
-    """Whether a call failed; on the τ² wire only the text says so."""
+    """Tell whether a call failed; on the τ² wire only the text says so."""
     return result.failed or result.text.lstrip()[:6].lower() == "error:"
 
 
 def last_event(entries: Sequence[Entry]) -> Entry | None:
-    """The latest entry that is no note."""
+    """Return the latest entry that is no note."""
     return next((entry for entry in reversed(entries) if entry.role != "note"), None)
 
 
 def information(entries: Sequence[Entry]) -> int:
-    """A number that changes when the user says something or a tool answers."""
+    """Return a number that changes when the user says something or a tool answers."""
     return sum(len(entry.text) + 1 for entry in entries if entry.role == "user") + sum(
         1 for entry in entries if entry.role == "result"
     )
@@ -111,7 +111,7 @@ class Scratchpads:
         self._books: dict[int, tuple[weakref.ref[Session], Scratchpad]] = {}
 
     def of(self, session: Session) -> Scratchpad:
-        """The session's scratchpad, a fresh one the first time."""
+        """Return the session's scratchpad, a fresh one the first time."""
         key = id(session)
         known = self._books.get(key)
         if known is not None and known[0]() is session:

@@ -44,16 +44,16 @@ class ToolSchemas:
     can_think: bool
 
     def told_name(self, name: str) -> str:
-        """The name that models are told, of a tool's own one."""
+        """Return the name by which models know a tool."""
         return next((told for told, own in self.own_names.items() if own == name), _safe(name))
 
     def own_name(self, told: str) -> str:
-        """The tool's own name, of the one that a model used; that itself where it is unknown."""
+        """Return the tool's own name for one that a model used; unknown names stay."""
         return self.own_names.get(told, told)
 
 
 def tool_schemas_of(specs: Sequence[ToolSpec], *, thinking: bool) -> ToolSchemas:
-    """The tools as models are told of them.
+    """Describe tools to models.
 
     Args:
         specs: Of the session.
@@ -80,7 +80,7 @@ def _told_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _safe(name: str) -> str:
-    """A name that every provider takes."""
+    """Return a name that every provider takes."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
 
 
@@ -96,7 +96,7 @@ def _tool(told: str, spec: ToolSpec) -> Mapping[str, Any]:
 
 
 def _parameters(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A schema of an object whatever came, cut to names and types where it is too long."""
+    """Return a schema of an object, cut to names and types where it is too long."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {"type": "object", "properties": {}}
@@ -118,7 +118,7 @@ def _length(value: Any) -> int:
 
 
 def required_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the parameters that have to be given."""
+    """Return the names of the parameters that have to be given."""
     required = schema.get("required")
     if not isinstance(required, list | tuple):
         return ()

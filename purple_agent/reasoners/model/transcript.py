@@ -25,7 +25,7 @@ UNANSWERED = "No result of this call is known. It may or may not have been carri
 def transcript(
     entries: Sequence[Entry], schemas: ToolSchemas, *, native: bool
 ) -> list[dict[str, Any]]:
-    """The messages of a conversation, oldest first; neighbours of the user's role are joined.
+    """Write a conversation as messages, oldest first; neighbours of the user's role are joined.
 
     Args:
         entries: Of the session.
@@ -94,13 +94,13 @@ def _call(
 
 
 def _told(call: ToolCall, result: str, schemas: ToolSchemas) -> dict[str, Any]:
-    """A result as a message of the user's role."""
+    """Return a result as a message of the user's role."""
     text = f"Result of {schemas.told_name(call.name)}:\n{fenced('tool-result', result, MAX_TEXT)}"
     return {"role": "user", "content": text}
 
 
 def note(text: str) -> dict[str, Any]:
-    """A remark of the agent's own checks. Of the user's role: not every model takes another one."""
+    """Build a remark of our own checks, in the user's role: not every model takes another."""
     return {"role": "user", "content": fenced("note", text, MAX_TEXT)}
 
 

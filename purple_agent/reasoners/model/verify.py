@@ -46,7 +46,7 @@ class Verdict:
 
 
 def question(session: Session, name: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The messages that ask whether a call is allowed."""
+    """Return the messages that ask whether a call is allowed."""
     call = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False, default=str)
     confirm = _CONFIRMED if asks_confirmation(session.policy_text) else ""
     parts = [fenced("policy", _excerpt(session.policy_text, call), MAX_POLICY)]
@@ -66,7 +66,7 @@ def _excerpt(policy: str, about: str) -> str:
 
 
 def _told(entries: Sequence[Entry]) -> list[str]:
-    """The last results and words, in the order in which they came."""
+    """Return the last results and words, in the order in which they came."""
     results = [i for i, entry in enumerate(entries) if entry.role == "result"][-LAST_RESULTS:]
     words = [i for i, entry in enumerate(entries) if entry.role in ("user", "agent")][-LAST_WORDS:]
     return [_line(entries[i]) for i in sorted({*results, *words})]
@@ -81,7 +81,7 @@ def _line(entry: Entry) -> str:
 
 
 def read_verdict(text: str) -> Verdict:
-    """What a model's answer says; an answer that says nothing clear does not allow."""
+    """Read a model's answer; one that says nothing clear does not allow."""
     found = first_object(text)
     if found is not None:
         value, _ = found
