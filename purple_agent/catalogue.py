@@ -49,7 +49,7 @@ def check_name(name: str) -> None:
 
 
 def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
-    """Build an agent.
+    """Build an agent; `scripts` is what the oracle knows, and goes to nobody else.
 
     Raises:
         UnknownAgentError: no bundled agent has this name. Neither a team nor the reference agent

@@ -67,7 +67,7 @@ def _known(folder: Path) -> CaseMemory:
 
 
 def _made(folder: Path) -> CaseMemory:
-    """Return the way of a secret that is made: it is a new one."""
+    """Open the memory of a folder, and make it where it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as exc:

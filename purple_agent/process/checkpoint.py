@@ -146,7 +146,7 @@ def _sendable(text: str) -> str:
 
 
 def key_of(context_id: str) -> str:
-    """Return a key that two calls share exactly where their names and arguments are the same."""
+    """Return the name under which a conversation is kept; tells nothing of its id."""
     return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -146,7 +146,7 @@ class HttpTools:
 
 
 def _listed(body: Any) -> Any:
-    """Return the reply as the list that was asked for; an apology or a question stays in words."""
+    """Return the list in a listing: under `tools`, or by itself."""
     return body.get("tools") if isinstance(body, dict) else body
 
 
