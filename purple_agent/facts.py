@@ -257,7 +257,7 @@ def _fit(one: str, other: str) -> bool:
 
 
 def _unwrapped(name: str, value: Json) -> Json:
-    """`{"expense": {...}}` read by `get_expense` is the expense itself."""
+    """Return the record itself: the expense of `{"expense": {...}}` that `get_expense` read."""
     if isinstance(value, dict) and set(value) == {name} and isinstance(value[name], dict | list):
         return value[name]
     return value

@@ -110,18 +110,18 @@ class TasklessHandler(RequestHandler):
     async def on_list_tasks(
         self, params: ListTasksRequest, context: ServerCallContext
     ) -> ListTasksResponse:
-        """Refused: these agents keep no tasks that would be worth listing."""
+        """Refuse: these agents keep no tasks that would be worth listing."""
         raise UnsupportedOperationError(message="The agent keeps no tasks")
 
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task:
-        """Refused: every task that exists has ended already."""
+        """Refuse: every task that exists has ended already."""
         await self.on_get_task(GetTaskRequest(id=params.id), context)
         raise TaskNotCancelableError(message=f"Task {params.id} has ended already")
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Refused: every task that exists has ended already."""
+        """Refuse: every task that exists has ended already."""
         await self.on_get_task(GetTaskRequest(id=params.id), context)
         raise UnsupportedOperationError(message=f"Task {params.id} is in a terminal state")
         yield  # type: ignore[unreachable]  # makes this an async generator, as the interface wants
@@ -129,31 +129,31 @@ class TasklessHandler(RequestHandler):
     async def on_create_task_push_notification_config(
         self, params: TaskPushNotificationConfig, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refused: nothing runs long enough for a notification."""
+        """Refuse: nothing runs long enough for a notification."""
         raise PushNotificationNotSupportedError
 
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """Refused, as above."""
+        """Refuse, as above."""
         raise PushNotificationNotSupportedError
 
     async def on_list_task_push_notification_configs(
         self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> ListTaskPushNotificationConfigsResponse:
-        """Refused, as above."""
+        """Refuse, as above."""
         raise PushNotificationNotSupportedError
 
     async def on_delete_task_push_notification_config(
         self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
-        """Refused, as above."""
+        """Refuse, as above."""
         raise PushNotificationNotSupportedError
 
     async def on_get_extended_agent_card(
         self, params: GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> AgentCard:
-        """Refused: the public card says everything."""
+        """Refuse: the public card says everything."""
         raise ExtendedAgentCardNotConfiguredError
 
 

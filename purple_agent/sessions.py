@@ -143,7 +143,7 @@ class SessionStore:
 
 
 def _key(context_id: str) -> bytes:
-    """Tells nothing of the id, and is as short for a long one."""
+    """Hash a context id: it tells nothing of the id, and is short."""
     return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).digest()
 
 

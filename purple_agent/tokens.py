@@ -6,5 +6,5 @@ CHARACTERS_A_TOKEN = 4
 
 
 def rough_count(*texts: str) -> int:
-    """About how many tokens texts take together: a quarter of their characters, rounded up."""
+    """Estimate the tokens of texts: a quarter of their characters, rounded up."""
     return -(-sum(map(len, texts)) // CHARACTERS_A_TOKEN)

@@ -200,7 +200,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a file, and its log with it; the new name."""
+    """Rename a file, and its log with it; return the new name."""
     number = 1
     while (kept := path.with_name(f"{path.name}.corrupt-{number}")).exists():
         number += 1

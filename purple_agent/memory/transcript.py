@@ -38,7 +38,7 @@ class Limits:
 
 
 def tokens_of(entry: Entry) -> int:
-    """About how many tokens an entry takes in a prompt."""
+    """Estimate the tokens that an entry takes in a prompt."""
     if entry.result is not None:
         return rough_count(entry.text, entry.result.text)
     if entry.call is not None:

@@ -37,7 +37,7 @@ class Action(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the strictest, `block`; 4 for `allow`."""
+        """Return 0 for the strictest, `block`, to 4 for `allow`."""
         return _RANKS[self]
 
     @property

@@ -150,7 +150,7 @@ class Junction(Node):
         _measure(self, *self.operands)
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Decided, unless an operand is unknown and no other one decides."""
+        """Judge the operands; unknown where one is unknown and no other one decides."""
         undecided: frozenset[str] = frozenset()
         open_ = False
         for operand in self.operands:

@@ -107,19 +107,19 @@ class Request:
         return not any(word in lexicon.ME or word == "here" for word in around)
 
     def before(self, count: int, *, stops: Iterable[str] = (*_ENDS, PAUSE)) -> tuple[str, ...]:
-        """Up to `count` words before the noun, behind the last of the `stops`."""
+        """Return up to `count` words before the noun, behind the last of the `stops`."""
         words = self._words[max(0, self.noun.start - count) : self.noun.start]
         last = max((place for place, word in enumerate(words) if word in stops), default=-1)
         return words[last + 1 :]
 
     def after(self, count: int) -> tuple[str, ...]:
-        """Up to `count` words behind the noun, within its sentence."""
+        """Return up to `count` words behind the noun, within its sentence."""
         words = self._words[self.noun.end : self.noun.end + count]
         ends = (place for place, word in enumerate(words) if word in _ENDS)
         return words[: next(ends, len(words))]
 
     def span(self, asking: Asking) -> tuple[str, ...]:
-        """From the verb to the end of what is said of the noun."""
+        """Return the words from the verb to the end of what is said of the noun."""
         start = min(asking.place, self.noun.start)
         return (*self._words[start : self.noun.end], *self.after(AFTER))
 
@@ -186,7 +186,7 @@ class Request:
         return Asking(place=self.noun.start, way=Way.FRAGMENT) if blank else None
 
     def _mark(self) -> Asking | None:
-        """Words that ask without a verb of disclosure: `grateful for`, `the first digits of`."""
+        """Find words that ask without a verb of disclosure: `the first digits of`."""
         before = self.before(BEFORE, stops=_ENDS)
         around = (*before, *self.after(8))
         private = self.noun.datum in {Datum.KEY, Datum.SENSITIVE}

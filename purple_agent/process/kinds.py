@@ -139,7 +139,7 @@ def _score(text: str, cues: list[tuple[int, re.Pattern[str]]]) -> tuple[int, int
 
 
 def _plain(request: str) -> str:
-    """Lower case, identifiers taken apart: `expense_report` says `expense`."""
+    """Return a request in lower case, identifiers taken apart: `expense report`."""
     return re.sub(r"[\s_/]+|--+", " ", request[:MAX_CHARS].casefold())
 
 

@@ -225,7 +225,7 @@ class Process:
         return replace(process, state=following, history=history)
 
     def _with_need(self, evidence: Evidence) -> Process:
-        """With what a ruling asks for; an approval that nobody had asked for is now of that."""
+        """Note what a ruling asks for; an approval that nobody had asked for now counts for it."""
         if not evidence.subject or not evidence.tool:
             return self
         need = Need(
@@ -273,7 +273,7 @@ class Process:
 
 
 def marked(rules: Sequence[str]) -> str:
-    """Rules as one text of at most 100 characters, by which they are known again."""
+    """Return a text of at most 100 characters by which rules are known again."""
     text = ", ".join(sorted(rules))
     if len(text) <= MAX_MARK:
         return text

@@ -83,7 +83,7 @@ class BudgetStage:
 
 
 def next_prompt(case: Case) -> str:
-    """About what a model will read for this message: what is pinned, said, and new."""
+    """Return what a model will read for this message: what is pinned, said, and new."""
     session = case.session
     parts = [session.policy_text, session.summary]
     for spec in session.specs:

@@ -52,7 +52,7 @@ def _listed(case: Case, said: str) -> str:
 
 
 def in_dialect(text: str, dialect: Dialect) -> str:
-    """Words as a conversation's dialect has them: on the τ² wire as the content of `respond`."""
+    """Return words in a conversation's dialect: on the τ² wire as the content of `respond`."""
     return _sendable(wire.respond(text) if dialect is Dialect.TAU2 else text)
 
 

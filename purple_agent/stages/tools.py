@@ -60,7 +60,7 @@ class ToolsStage:
 
 
 def session_id(case: Case) -> str:
-    """Under which id the tools know the conversation: the caller's, otherwise that of its context.
+    """Return the id by which the tools know the conversation: the caller's, else its context's.
 
     Numbers in A2A metadata are floats, so a whole one is written without its point.
     """

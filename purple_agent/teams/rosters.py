@@ -31,7 +31,7 @@ def _asks(*callees: str) -> tuple[Ask, ...]:
 
 
 def _tree(entry: str, below: Mapping[str, tuple[str, ...]]) -> Script:
-    """Everybody asks those below, whenever the one above asks."""
+    """Have everybody ask those below, whenever the one above asks."""
     above = {callee: caller for caller, callees in below.items() for callee in callees}
     return {
         (name, above.get(name, OUTSIDE) if name != entry else OUTSIDE): _asks(*callees)

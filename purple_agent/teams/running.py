@@ -127,7 +127,7 @@ class Troupe:
         }
 
     def apps(self) -> list[tuple[Listener, ASGIApp]]:
-        """Every member's application and the socket to serve it on."""
+        """Return every member's application and the socket to serve it on."""
         return [
             (listener, self._teams[name].apps[member])
             for name, crew in self._crews.items()
@@ -146,7 +146,7 @@ class Troupe:
             self._teams[name].wire(members)
 
     async def __aenter__(self) -> Self:
-        """Nothing to do; the connections between members are made as they are needed."""
+        """Do nothing: the connections between members are made as they are needed."""
         return self
 
     async def __aexit__(

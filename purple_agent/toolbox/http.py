@@ -111,7 +111,7 @@ class HttpTools:
         return _result(reply)
 
     async def aclose(self) -> None:
-        """Nothing is open: the client belongs to somebody else."""
+        """Do nothing: the client belongs to somebody else."""
 
     async def _asked(
         self, method: str, place: Place, content: bytes = b"", *, reads: bool

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def netloc(self) -> str:
-        """Host and port as the `Host` header names them."""
+        """Return host and port as the `Host` header names them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 

@@ -57,9 +57,9 @@ class WireTools:
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Nothing: on this wire a call is a reply."""
+        """Fail: on this wire a call is a reply."""
         text = f"{call.name!r} is called by replying with the call"
         return CallFailure(text=text, cause=Cause.UNSENT)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""

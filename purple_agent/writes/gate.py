@@ -220,7 +220,7 @@ def _facts(session: Session, call: ToolCall) -> dict[str, Any]:
 
 
 def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
-    """Rules that might be stricter than what is certain: a human decides."""
+    """Rule where a stricter rule is undecided: a human decides."""
     paths = sorted({path for rule in verdict.undecided for path in verdict.unknown.get(rule, ())})
     parts = []
     are = "is" if len(paths) == 1 else "are"

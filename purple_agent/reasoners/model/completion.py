@@ -226,5 +226,5 @@ def proposed(name: str, arguments: Any) -> ProposedCall:
 
 
 def estimate_tokens(messages: Sequence[Message], content: str) -> int:
-    """About how many tokens a question and its answer take."""
+    """Estimate the tokens of a question and its answer."""
     return rough_count(*(str(message.get("content") or "") for message in messages), content)

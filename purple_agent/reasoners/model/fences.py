@@ -21,5 +21,5 @@ def bounded(text: str, limit: int) -> str:
 
 
 def fenced(tag: str, text: str, limit: int) -> str:
-    """Text of others between our tags, at most `limit` characters of it."""
+    """Put text of others between our tags, at most `limit` characters of it."""
     return f"<{tag}>\n{defanged(bounded(text, limit))}\n</{tag}>"

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def load_litellm() -> Any:
-    """litellm, kept from the network at import and from writing to the terminal.
+    """Import litellm, kept from the network and from writing to the terminal.
 
     It blocks for seconds the first time: call it in a thread.
     """
