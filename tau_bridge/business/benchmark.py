@@ -1,10 +1,10 @@
-"""BusinessBenchmark: business scenarios, as a benchmark."""
+"""BusinessBenchmark: business scenarios as a benchmark."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evals.diagnosis import Diagnosis
 from evals.outcome import TaskResult
@@ -25,12 +25,12 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.business.caller import ScriptedCaller
 from tau_bridge.business.diagnosis import diagnose_scenario
-from tau_bridge.business.references import scenario_ceiling, scenario_floor
+from tau_bridge.business.references import play_reference
 from tau_bridge.business.scenarios import DOMAIN, scenario, scenarios, scenarios_revision
 from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
 from tau_bridge.business.tools import Find, Get, GetApproval
+from tau_bridge.business.user import ScriptedUser
 from tau_bridge.business.wording import with_business
 from tau_bridge.business.world import BusinessWorld, CallMade
 from tau_bridge.errors import BridgeError
@@ -45,17 +45,16 @@ from tau_bridge.messages import (
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
-    from tau_bridge.tool_server import ToolServer, ToolSession
 
 TOOLS = "business-tools"
-"""What a trace calls the tools."""
+"""The name of the tools in a trace."""
 MEANINGS = {
     "STATE": "the records ended in another state",
     "POLICY": "the policy was broken",
     "COMMUNICATE": "the user was not told what had to be told",
     EFFICIENCY: "more calls were made than the solution needs",
 }
-"""What it means that a component is 0."""
+"""Why a component is 0, by component."""
 
 
 class BusinessBenchmark(Benchmark):
@@ -71,7 +70,7 @@ class BusinessBenchmark(Benchmark):
     )
 
     def domains(self) -> tuple[DomainInfo, ...]:
-        """The one domain."""
+        """Return the one domain."""
         return (
             DomainInfo(
                 name=DOMAIN,
@@ -84,7 +83,7 @@ class BusinessBenchmark(Benchmark):
         )
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
-        """All scenarios."""
+        """List all scenarios."""
         del split
         return [
             TaskInfo(
@@ -99,64 +98,70 @@ class BusinessBenchmark(Benchmark):
         ]
 
     def revision(self, domain: str) -> Revision:
-        """A hash of the bundled scenarios."""
+        """Return a hash of the bundled scenarios."""
         del domain
         return Revision(source="greenroom", revision=scenarios_revision())
 
     def reworded(self, text: str) -> str:
-        """The name of the domain where that is meant, and nowhere else."""
+        """Return the text with the domain's name where the domain is meant, and nowhere else."""
         return with_business(text)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
-        """The user's messages one after the other, while the agent calls its tools over HTTP."""
+        """Send the user's messages one by one, while the agent calls its tools over HTTP."""
         if context.tools is None:
             raise RuntimeError("no tools are served for the scenarios of this run")
         world = BusinessWorld(scenario(ref.id))
-        talk = _Talk(world)
+        dialogue = _Dialogue(world)
         with context.tools.session(
             world, recorder=context.recorder, caller=context.team.name, name=TOOLS
         ) as session:
-            agent.attach(_metadata(world, session, context.tools))
+            agent.attach(
+                {
+                    "policy_doc": world.scenario.policy,
+                    "tools_endpoint": context.tools.endpoint,
+                    "session_id": session.id,
+                }
+            )
             error: BridgeError | None = None
             try:
-                await talk.hold(agent)
+                await dialogue.run(agent)
             except BridgeError as broken:
                 error = broken
         return Played(
-            messages=to_records(talk.messages),
+            messages=to_records(dialogue.messages),
             termination=None if error is not None else "user_stop",
             user=SCRIPTED_USER,
-            turns=len(talk.answers),
+            turns=len(dialogue.answers),
             tool_calls=len(world.calls),
             error=error,
-            state=talk,
+            state=dialogue,
         )
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
-        """Records, policy and words."""
+        """Score the records, the policy and the answers."""
         del ref, judge
         if played.error is not None:
             return None
-        talk: _Talk = played.state
-        return grade(talk.world, talk.answers)
+        dialogue: _Dialogue = played.state
+        return grade(dialogue.world, dialogue.answers)
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
-        """Why the scenario did not come to what was expected."""
+        """Explain why the scenario was not solved."""
         del ref, trace
-        talk: _Talk = played.state
-        return diagnose_scenario(talk.world, result, messages=talk.messages)
+        dialogue: _Dialogue = played.state
+        return diagnose_scenario(dialogue.world, result, messages=dialogue.messages)
 
     async def reference(
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
-        """What doing nothing gets, and what the scenario's own solution gets."""
+        """Score doing nothing (the floor), or the scenario's gold solution (the ceiling)."""
         del seed, max_steps
-        return scenario_floor(ref.id) if name == FLOOR else scenario_ceiling(ref.id)
+        return play_reference(ref.id, gold=name != FLOOR)
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
-        """By what the scenario's tools do."""
+        """Tell by the effects of the scenario's tools which of them write."""
         return frozenset(
             tool.name
             for tool in scenario(ref.id).tools
@@ -164,18 +169,18 @@ class BusinessBenchmark(Benchmark):
         ).__contains__
 
 
-class _Talk:
-    """A conversation about a scenario, as far as it came."""
+class _Dialogue:
+    """A conversation about a scenario, up to its end or the error that broke it."""
 
     def __init__(self, world: BusinessWorld) -> None:
         self.world = world
         self.messages: list[Message] = []
         self.answers: list[str] = []
 
-    async def hold(self, agent: Conversation) -> None:
+    async def run(self, agent: Conversation) -> None:
         """Talk until the user has nothing more to say."""
-        caller = ScriptedCaller(self.world.scenario)
-        text = caller.opening
+        user = ScriptedUser(self.world.scenario)
+        text = user.opening
         while True:
             self.messages.append(UserMessage(content=text))
             made_before = len(self.world.calls)
@@ -187,24 +192,15 @@ class _Talk:
             answer = reply.as_text()
             self.answers.append(answer)
             self.messages.append(AssistantMessage(content=answer))
-            line = caller.next(answer)
+            line = user.next(answer)
             if line is None:
                 return
             self.world.decide(line.decides)
             text = line.text
 
 
-def _metadata(world: BusinessWorld, session: ToolSession, tools: ToolServer) -> dict[str, Any]:
-    """What goes along with the first message."""
-    return {
-        "policy_doc": world.scenario.policy,
-        "tools_endpoint": tools.endpoint,
-        "session_id": session.id,
-    }
-
-
 def _as_messages(calls: Sequence[CallMade], *, first: int) -> list[Message]:
-    """Calls as messages: each by the agent, with its result."""
+    """Write calls as messages: each as a call by the agent and its result."""
     messages: list[Message] = []
     for number, call in enumerate(calls, start=first):
         call_id = f"call-{number}"

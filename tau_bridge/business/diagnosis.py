@@ -1,4 +1,4 @@
-"""diagnose_scenario: why a business scenario did not come to what was expected."""
+"""Diagnoses business scenarios that were not solved."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tau_bridge.messages import AssistantMessage, Message, UserMessage
 
 @dataclass(frozen=True, kw_only=True)
 class BusinessConduct:
-    """What was found of one scenario.
+    """The findings about one scenario.
 
     Args:
-        conduct: What was said and called.
+        conduct: The turns and calls.
         forbidden: Forbidden calls that were made, in words.
         not_asked: Approvals that were not asked for, in words.
         handed_over: The case was handed to a person, and should not have been.
         kept: The case was not handed to a person, and should have been.
         undone: Expected changes that are missing, in words.
-        also_changed: Which records changed that should not have, in words; None: there are none.
-        expects_changes: Whether any record should have changed.
+        also_changed: Records that should not have changed, in words; None: there are none.
+        expects_changes: Some record should have changed.
     """
 
     conduct: Conduct
@@ -43,7 +43,7 @@ class BusinessConduct:
 
 
 def diagnose_business(result: TaskResult, found: BusinessConduct) -> Diagnosis:
-    """Why a scenario with the reward 0 failed: the policy first, then records, then words."""
+    """Explain why a scenario has the reward 0: the policy first, then records, then words."""
     lacking, wrongly = unsaid(result)
     suspicions = [
         *_against_policy(found),
@@ -103,7 +103,7 @@ def _undone(found: BusinessConduct) -> Iterator[Suspicion]:
 def diagnose_scenario(
     world: BusinessWorld, result: TaskResult, messages: Sequence[Message]
 ) -> Diagnosis:
-    """Why a business scenario did not come to what was expected.
+    """Explain why a business scenario was not solved.
 
     Args:
         world: As the agent left it.
@@ -133,7 +133,7 @@ def _business_calls(world: BusinessWorld) -> list[Call]:
 
 
 def _business_conduct(result: TaskResult, scenario: Scenario, conduct: Conduct) -> BusinessConduct:
-    """The checks in the order in which they are made: calls, approvals, then the handing over."""
+    """Sort the checks by what they are about; they stand in the order of `scoring`: calls, approvals, handing over."""
     expected = scenario.expected
     checks = {component.name: component.checks for component in result.components}
     policy, state = checks.get("POLICY", ()), checks.get("STATE", ())

@@ -1,4 +1,4 @@
-"""Scenario: a request to a business-process agent, and what has to come of it."""
+"""Scenario: a request to a business-process agent, and the expected outcome."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from tau_bridge.errors import DataError
 from tau_bridge.sampling import TaskKind
 
 DOMAIN = "business"
-"""The name under which scenarios are asked for and reported, beside the domains of τ²-bench."""
-SPLIT = "base"
+"""The name of the domain in requests and reports."""
 MAX_TURNS = 8
 """Messages of the user in one scenario."""
 
@@ -41,8 +40,8 @@ ProcessType = Literal[
     "sla_breach",
 ]
 ExpectedOutcome = Literal["allow", "block", "escalate", "require_approval", "clarify", "inform"]
-"""What a right agent does in the end: acts, refuses because of the policy, hands over, acts as an
-approval has it, acts once it has been told what was missing, or changes nothing and says so."""
+"""The right thing to do in the end: act, refuse because of the policy, hand over to a person, act as
+an approval decides, act once missing details are known, or change nothing and say so."""
 Decision = Literal["approved", "denied", "pending"]
 
 
@@ -89,15 +88,15 @@ class ForbiddenCall(Data):
 
 
 class Expected(Data):
-    """What has to come of a scenario.
+    """The expected outcome of a scenario.
 
     Args:
-        outcome: What a right agent does.
+        outcome: The right thing to do.
         changes: How the state differs in the end; nothing else may differ.
         approvals: Subjects for which an approval has to be asked for.
         escalations: Subjects that may be named when the case is handed over; where the outcome is
             `escalate`, it has to be handed over under one of them.
-        forbidden_calls: What no right agent calls.
+        forbidden_calls: Calls against the policy.
         must_say: The answers, taken together, have one text of every group.
         must_not_say: No answer has one of these.
     """
@@ -112,14 +111,14 @@ class Expected(Data):
 
 
 class GoldCall(Data):
-    """A call of a right agent, by the names of the parameters that hold by then."""
+    """A call of the gold solution, with the parameter names that hold by then."""
 
     tool: Text
     params: dict[str, Json] = Field(default_factory=dict)
 
 
 class GoldTurn(Data):
-    """What a right agent does after one message: calls, then an answer."""
+    """The gold solution's response to one message: calls, then an answer."""
 
     calls: tuple[GoldCall, ...] = ()
     say: Text
@@ -138,8 +137,8 @@ class Scenario(Data):
         approvals: What comes of asking for an approval, by subject; of any other subject: denied.
         opening: The user's first message.
         lines: What the user says after that.
-        expected: What has to come of it.
-        gold: A way to all of it, a turn for each message of the user: proof that there is one.
+        expected: The expected outcome.
+        gold: A solution, a turn for each message of the user: proof that there is one.
     """
 
     id: Text
@@ -156,11 +155,10 @@ class Scenario(Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        """Refuse names that lead nowhere: they would make a scenario that nobody can solve."""
+        """Refuse names that nothing has: nobody could solve the scenario."""
         tools = [tool.name for tool in self.tools]
         if len(set(tools)) < len(tools):
-            msg = f"scenario {self.id!r} has two tools of one name"
-            raise ValueError(msg)
+            raise ValueError(f"scenario {self.id!r} has two tools of one name")
         self._check_tables()
         self._check_calls()
         return self
@@ -183,7 +181,7 @@ class Scenario(Data):
             check_known(self._name, "field", change.fields, self._columns(change.table))
 
     def _columns(self, table: str) -> set[str]:
-        """The fields that rows of a table have, or get from a tool."""
+        """List the fields that rows of a table have, or get from a tool."""
         effects = [tool.effect for tool in self.tools]
         written = [
             e.fields for e in effects if isinstance(e, SetFields | Insert) and e.table == table
@@ -205,12 +203,12 @@ class Scenario(Data):
 
     @property
     def has_rules(self) -> bool:
-        """Whether the policy is JSON; otherwise it is prose."""
+        """Tell whether the policy is JSON rules, not prose."""
         return isinstance(self.policy, dict)
 
     @property
     def kind(self) -> TaskKind:
-        """What a right agent does in the end, and in which process."""
+        """The kind of task: the expected outcome, and the process."""
         expected = self.expected
         return TaskKind(
             asks_nothing=not (
@@ -227,7 +225,7 @@ class _File(Data):
     scenarios: tuple[dict[str, Json], ...]
 
     def whole(self) -> list[dict[str, Json]]:
-        """The scenarios with every tool written out."""
+        """Return the scenarios with every tool written out."""
         return [
             {
                 **scenario,
@@ -248,10 +246,10 @@ _SCENARIOS: TypeAdapter[tuple[Scenario, ...]] = TypeAdapter(tuple[Scenario, ...]
 
 
 def read_scenarios(content: Json) -> dict[str, Scenario]:
-    """The scenarios of a file's content, by id, in their order.
+    """Read the scenarios of a file's content, by id, in their order.
 
     Raises:
-        DataError: it is none, or two scenarios have the same id.
+        DataError: The content is not valid, or two scenarios have the same id.
     """
     try:
         found = _SCENARIOS.validate_python(_File.model_validate(content).whole())
@@ -265,23 +263,23 @@ def read_scenarios(content: Json) -> dict[str, Scenario]:
 
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """The bundled scenarios by id, in their order.
+    """Return the bundled scenarios by id, in their order.
 
     Raises:
-        DataError: the bundled file cannot be used.
+        DataError: The bundled file cannot be used.
     """
     return read_scenarios(bundled_json("business_tasks.json"))
 
 
 def scenario(scenario_id: str) -> Scenario:
-    """One scenario.
+    """Return one scenario.
 
     Raises:
-        UnknownTaskError: there is none of this id.
+        UnknownTaskError: There is no scenario of this id.
     """
     return one_of(DOMAIN, scenarios(), scenario_id)
 
 
 def scenarios_revision() -> str:
-    """A hash of all scenarios, to tell apart what was asked in different versions."""
+    """Return a hash of all scenarios, which tells versions of them apart."""
     return revision_of(_SCENARIOS.dump_json(tuple(scenarios().values())))

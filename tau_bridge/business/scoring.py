@@ -76,7 +76,7 @@ def _state_checks(world: BusinessWorld, expected: Expected) -> list[Check]:
     found = _differences(world.scenario.state, world.tables)
     left = list(found)
     checks = []
-    for change in _single(expected.changes):
+    for change in _by_column(expected.changes):
         met = change in left
         if met:
             left.remove(change)
@@ -85,8 +85,8 @@ def _state_checks(world: BusinessWorld, expected: Expected) -> list[Check]:
     return [*checks, Check(description="nothing else changed", met=not left, reason=reason)]
 
 
-def _single(changes: Sequence[Change]) -> list[Change]:
-    """The same changes, of existing rows one column each."""
+def _by_column(changes: Sequence[Change]) -> list[Change]:
+    """Split changes of existing rows into one for each column."""
     return [
         each
         for change in changes
@@ -102,7 +102,7 @@ def _single(changes: Sequence[Change]) -> list[Change]:
 
 
 def _differences(before: Tables, after: Tables) -> list[Change]:
-    """How two states differ. Tools add rows and change them; none takes one away."""
+    """List how two states differ. Tools add and change rows; none removes one."""
     found = []
     for table, rows in sorted(after.items()):
         for row_id, row in sorted(rows.items()):
@@ -119,7 +119,7 @@ def _differences(before: Tables, after: Tables) -> list[Change]:
 
 
 def _same(left: Json, right: Json) -> bool:
-    """Equal, where true is not 1."""
+    """Compare two values; true is not 1."""
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
 
 

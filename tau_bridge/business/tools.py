@@ -8,34 +8,33 @@ from typing import Annotated, Any, Literal, Self, assert_never
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Json = Any
-"""What JSON can hold."""
+"""Any JSON value."""
 Text = Annotated[str, Field(min_length=1)]
 Row = dict[str, Json]
-"""A record. Its id is its key in the table, and no field of it."""
+"""A record. Its id is its key in the table, not a field."""
 Tables = dict[str, dict[str, Row]]
 """Rows by their ids, by the name of their table."""
 
 
 class Data(BaseModel):
-    """Base of what the file of scenarios holds."""
+    """Base of the models that the file of scenarios is parsed into."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def check_known(owner: str, what: str, named: Collection[str], known: Collection[str]) -> None:
-    """Refuse a name that stands for nothing.
+    """Refuse a name that nothing has.
 
     Raises:
         ValueError: `owner` names a `what` that is not known.
     """
     unknown = sorted(set(named).difference(known))
     if unknown:
-        msg = f"{owner} names the {what} {unknown[0]!r}, which it does not have"
-        raise ValueError(msg)
+        raise ValueError(f"{owner} names the {what} {unknown[0]!r}, which it does not have")
 
 
 class Get(Data):
-    """Gives one row of a table by its id."""
+    """Return one row of a table by its id."""
 
     kind: Literal["get"]
     table: Text
@@ -44,18 +43,18 @@ class Get(Data):
 
 
 class Find(Data):
-    """Gives the rows of a table that have every value that was asked for."""
+    """Return the rows of a table that have every given value."""
 
     kind: Literal["find"]
     table: Text
     key: Text
     """The name under which each row has its id."""
     by: tuple[Text, ...] = ()
-    """Parameters that are columns too. A text is found as a whole or as a word of a longer one."""
+    """Parameters that are columns too. A text matches whole, or as a word of a longer one."""
 
 
 class SetFields(Data):
-    """Changes fields of one row."""
+    """Change fields of one row."""
 
     kind: Literal["set"]
     table: Text
@@ -63,11 +62,11 @@ class SetFields(Data):
     fields: dict[str, Json]
     """New values by column; `$name` stands for a parameter, left alone where it is not given."""
     needs: dict[str, Json] = Field(default_factory=dict)
-    """What the row has to hold beforehand; otherwise the call is refused."""
+    """Values that the row must have beforehand; otherwise the call is refused."""
 
 
 class Insert(Data):
-    """Adds a row, with an id of the tool's own making."""
+    """Add a row with a new id."""
 
     kind: Literal["insert"]
     table: Text
@@ -75,23 +74,23 @@ class Insert(Data):
     prefix: str
     fields: dict[str, Json]
     refers: dict[str, Text] = Field(default_factory=dict)
-    """Tables by parameter: what is named has to be there."""
+    """Tables by parameter: the named row must exist."""
 
 
 class RequestApproval(Data):
-    """Asks for an approval of what `subject_id` names; the scenario knows what comes of it."""
+    """Ask for an approval of what `subject_id` names; the scenario has the decision."""
 
     kind: Literal["request_approval"]
 
 
 class GetApproval(Data):
-    """Says how an approval stands."""
+    """Return the status of an approval."""
 
     kind: Literal["get_approval"]
 
 
 class Escalate(Data):
-    """Hands a case over to a person."""
+    """Hand a case over to a person."""
 
     kind: Literal["escalate"]
 
@@ -103,7 +102,7 @@ Effect = Annotated[
 
 
 def parameters_in(fields: Mapping[str, Json]) -> dict[str, str]:
-    """The parameters that the values of an effect's fields stand for, by column."""
+    """Map columns to the parameters that an effect fills them from."""
     return {
         column: value[1:]
         for column, value in fields.items()
@@ -111,8 +110,8 @@ def parameters_in(fields: Mapping[str, Json]) -> dict[str, str]:
     }
 
 
-def _taken(effect: Effect) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters that an effect has to be given, and those that it uses where they are."""
+def _parameters_of(effect: Effect) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the parameters that an effect requires, and those that it uses if they are given."""
     match effect:
         case Get():
             return (effect.key,), ()
@@ -130,8 +129,8 @@ def _taken(effect: Effect) -> tuple[tuple[str, ...], tuple[str, ...]]:
             assert_never(effect)
 
 
-class _Described(BaseModel):
-    """What is checked of a parameter's schema."""
+class _ParameterSchema(BaseModel):
+    """The part of a parameter's schema that is checked."""
 
     type: Literal["string", "integer", "number", "boolean", "array", "object"] | None = None
     enum: list[Json] | None = None
@@ -140,21 +139,20 @@ class _Described(BaseModel):
     @model_validator(mode="after")
     def _compares(self) -> Self:
         if self.minimum is not None and self.type not in ("integer", "number"):
-            msg = f"a minimum is for numbers, not for {self.type}"
-            raise ValueError(msg)
+            raise ValueError(f"a minimum is for numbers, not for {self.type}")
         return self
 
 
 class _Schema(BaseModel):
-    """What is checked of a tool's schema."""
+    """The part of a tool's schema that is checked."""
 
     type: Literal["object"] = "object"
-    properties: dict[Text, _Described] = Field(default_factory=dict)
+    properties: dict[Text, _ParameterSchema] = Field(default_factory=dict)
     required: tuple[Text, ...] = ()
 
 
 class Annotations(Data):
-    """What a tool says of itself beside its schema, in the words of the Model Context Protocol."""
+    """A tool's annotations, in the words of the Model Context Protocol."""
 
     readOnlyHint: bool  # noqa: N815 - the protocol's spelling
 
@@ -163,15 +161,15 @@ class BusinessTool(Data):
     """A tool as it is listed, and what it does.
 
     Args:
-        name: What it is called by.
-        description: For the agent.
+        name: Its name in calls.
+        description: Text for the agent.
         input_schema: JSON schema of an object: types, enums, minimums and what is required.
-        annotations: Whether it reads only; None where it does not say.
-        effect: What a call does.
-        drift: New names of parameters that hold from the first call on: the list that an agent has
-            read before is out of date then, and a list that it reads afterwards is right.
-        fails: `first`: the first call that is well formed is answered by an error, as one of a
-            service that is restarted; `always`: every one is.
+        annotations: Tells whether it only reads; None where it does not say.
+        effect: The effect of a call.
+        drift: New names of parameters from the first call on: a list that was read before is then
+            out of date, and one that is read afterwards is right.
+        fails: `first`: the first well-formed call is answered with an error, as by a service that
+            restarts; `always`: every one is.
     """
 
     name: Text
@@ -184,32 +182,31 @@ class BusinessTool(Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        """Refuse names that lead nowhere: a call would break on them."""
+        """Refuse names that nothing has: a call would break on them."""
         schema = _Schema.model_validate(self.input_schema)
         owner = f"tool {self.name!r}"
-        needed, used = _taken(self.effect)
+        needed, used = _parameters_of(self.effect)
         known = {*schema.properties}
         check_known(owner, "parameter", [*schema.required, *needed, *used, *self.drift], known)
         check_known(owner, "required parameter", needed, schema.required)
         kept = [*known.difference(self.drift), *self.drift.values()]
         if len(set(kept)) < len(kept):
-            msg = f"{owner} has two parameters of one name once they are renamed"
-            raise ValueError(msg)
+            raise ValueError(f"{owner} has two parameters of one name once they are renamed")
         return self
 
     def listed(self, *, drifted: bool) -> dict[str, Json]:
-        """The tool in a list of tools, before or after its parameters have got new names."""
+        """Describe the tool for a list of tools, before or after its parameters are renamed."""
         shown: dict[str, Json] = {
             "name": self.name,
             "description": self.description,
-            "input_schema": self.schema_now() if drifted else self.input_schema,
+            "input_schema": self.current_schema() if drifted else self.input_schema,
         }
         if self.annotations is not None:
             shown["annotations"] = self.annotations.model_dump()
         return shown
 
-    def schema_now(self) -> dict[str, Json]:
-        """The schema by which calls are checked: with the parameters' new names."""
+    def current_schema(self) -> dict[str, Json]:
+        """Return the schema that calls are checked against, with the parameters' new names."""
         properties = self.input_schema.get("properties", {})
         required = self.input_schema.get("required", [])
         return {
@@ -219,6 +216,6 @@ class BusinessTool(Data):
         }
 
     def by_listed_names(self, arguments: dict[str, Json]) -> dict[str, Json]:
-        """Arguments that were given by the parameters' new names, by those that are listed."""
+        """Return arguments with the listed names in place of the new ones."""
         before = {new: old for old, new in self.drift.items()}
         return {before.get(name, name): value for name, value in arguments.items()}

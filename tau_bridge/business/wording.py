@@ -24,7 +24,7 @@ _SHORT_ID = re.compile(r"\bbp[0-9]+(?:_[a-z0-9_]+)?\b")
 
 
 def with_business(text: str) -> str:
-    """The lower-case text with the domain's name left where it means the domain.
+    """Return the lower-case text with the domain's name left only where it means the domain.
 
     Raises:
         WordingError: `bad-number` for a scenario that does not exist.

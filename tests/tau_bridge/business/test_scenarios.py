@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from evals.outcome import Scored
-from tau_bridge.business.caller import ScriptedCaller
 from tau_bridge.business.scenarios import (
     MAX_TURNS,
     ExpectedOutcome,
@@ -18,6 +17,7 @@ from tau_bridge.business.scenarios import (
     scenarios_revision,
 )
 from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
+from tau_bridge.business.user import ScriptedUser
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.errors import DataError, UnknownTaskError
 
@@ -35,7 +35,7 @@ def values(world, answers):
 
 def played_by_gold(each):
     """What the gold calls and answers come to, and the messages of the user that were needed."""
-    world, caller = BusinessWorld(each), ScriptedCaller(each)
+    world, user = BusinessWorld(each), ScriptedUser(each)
     line = None
     for number, turn in enumerate(each.gold):
         if number:
@@ -43,7 +43,7 @@ def played_by_gold(each):
             world.decide(line.decides)
         for call in turn.calls:
             world.call(call.tool, call.params)
-        line = caller.next(turn.say)
+        line = user.next(turn.say)
     assert line is None, "the user waits for a turn that the gold way does not have"
     return values(world, [turn.say for turn in each.gold]), world
 

@@ -1,4 +1,4 @@
-"""ScriptedCaller: the user of a scenario, who answers by simple rules."""
+"""ScriptedUser: the user of a scenario, who answers by simple rules."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from tau_bridge.business.scenarios import Line, Scenario
 from tau_bridge.phrases import contains_phrase, normalized
 
 
-class ScriptedCaller:
-    """Says each of a scenario's lines at most once, and nothing more when none fits."""
+class ScriptedUser:
+    """The user, who says each of a scenario's lines at most once, and nothing more when none fits."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.opening = scenario.opening
         self._left = list(scenario.lines)
 
     def next(self, answer: str) -> Line | None:
-        """What is said to an answer.
+        """Return the next line: one that the answer asks for, else one that waits for nothing.
 
-        The first line left that waits for something in it; else the first one that waits for
-        nothing; else None, and the conversation is over.
+        None ends the conversation.
         """
         said = normalized(answer)
         fitting = [
