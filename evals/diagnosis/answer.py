@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evals.diagnosis.conduct import Conduct, Turn, refusal
+from evals.diagnosis.behaviour import Behaviour, Turn, refusal
 from evals.diagnosis.model import Diagnosis
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, of_words, unsaid
 from evals.outcome import TaskResult
@@ -17,7 +17,7 @@ def diagnose_answer(result: TaskResult, answer: str) -> Diagnosis:
     """
     lacking, wrongly = unsaid(result)
     suspicions = of_words(lacking, wrongly)
-    declined = refusal(Conduct(turns=[Turn(speaker="assistant", text=answer, message=1)]))
+    declined = refusal(Behaviour(turns=[Turn(speaker="assistant", text=answer, message=1)]))
     if not answer.strip():
         suspicions.insert(0, Suspicion(kind="format", text="the answer is empty"))
     elif declined is not None:

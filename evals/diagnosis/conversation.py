@@ -10,15 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from evals.diagnosis.circles import (
+from evals.diagnosis.behaviour import Behaviour, Path, refusal
+from evals.diagnosis.form import reply_format, unread_call, without_any_call, written_call
+from evals.diagnosis.loops import (
     PATIENCE,
     asked_again,
     fruitless_turns,
     repeated_call,
     repeated_words,
 )
-from evals.diagnosis.conduct import Conduct, Path, refusal
-from evals.diagnosis.form import reply_format, unread_call, without_any_call, written_call
 from evals.diagnosis.model import CallDifference, Diagnosis, FailureKind, ReplyFormat
 from evals.diagnosis.user import user_did_not_follow, user_misled, user_stopped_early
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, is_zero, unmet
@@ -32,22 +32,22 @@ _OVERRUNS = {"max_steps": "the limit of steps", "timeout": "the limit of time"}
 
 
 def diagnose_conversation(
-    result: TaskResult, conduct: Conduct, path: Path, *, termination: str
+    result: TaskResult, behaviour: Behaviour, path: Path, *, termination: str
 ) -> Diagnosis:
     """Why a conversation with the reward 0, or with a component of 0, failed.
 
     Args:
         result: Its components, and which of them count.
-        conduct: What was said and done.
+        behaviour: What was said and done.
         path: That beside the gold path.
         termination: Why it ended.
     """
-    case = _Case(result=result, conduct=conduct, path=path, termination=termination)
+    case = _Case(result=result, behaviour=behaviour, path=path, termination=termination)
     suspicions = list(case.suspicions())
     is_of_form = any(each.kind == "format" for each in suspicions)
     return diagnosis_of(
         suspicions,
-        departure=path.departure if case.world_is_wrong else None,
+        divergence=path.divergence if case.world_is_wrong else None,
         calls=path.differences if case.world_is_wrong else (),
         not_communicated=unmet(result, "COMMUNICATE"),
         reply_format=case.reply_format() if is_of_form else None,
@@ -57,10 +57,10 @@ def diagnose_conversation(
 
 class _Case:
     def __init__(
-        self, *, result: TaskResult, conduct: Conduct, path: Path, termination: str
+        self, *, result: TaskResult, behaviour: Behaviour, path: Path, termination: str
     ) -> None:
         self._result = result
-        self._conduct = conduct
+        self._behaviour = behaviour
         self._path = path
         self._termination = termination
         self._missing = [each for each in path.differences if each.how == "missing"]
@@ -87,13 +87,13 @@ class _Case:
         """Evidence that no suspicion names."""
         found = [f"not met: {text}" for text in unmet(self._result, "ENV_ASSERTION")]
         found += [f"not met: {text}" for text in unmet(self._result, "DB")]
-        repeated = repeated_call(self._conduct, in_a_row=False)
+        repeated = repeated_call(self._behaviour, in_a_row=False)
         if repeated is not None:
             found.append(f"{repeated[1]} equal calls of {repeated[0].name} had the same result")
-        fruitless = fruitless_turns(self._conduct)
+        fruitless = fruitless_turns(self._behaviour)
         if fruitless >= PATIENCE:
             found.append(f"the agent took {fruitless} turns in a row without a new call")
-        repairs = Counter(repair for reply in self._conduct.replies for repair in reply.repairs)
+        repairs = Counter(repair for reply in self._behaviour.replies for repair in reply.repairs)
         if repairs:
             kinds = ", ".join(f"{kind} {count}" for kind, count in repairs.items())
             found.append(f"repairs that it took to read the agent's replies: {kinds}")
@@ -101,8 +101,8 @@ class _Case:
 
     def reply_format(self) -> ReplyFormat | None:
         """The replies of the agent that hold no call, and one of them."""
-        attempt = unread_call(self._conduct, self._differing())
-        return reply_format(self._conduct, attempt[1] if attempt is not None else None)
+        attempt = unread_call(self._behaviour, self._differing())
+        return reply_format(self._behaviour, attempt[1] if attempt is not None else None)
 
     def _unsolvable(self) -> Iterator[Suspicion]:
         lacking = [
@@ -122,13 +122,13 @@ class _Case:
     def _form(self) -> Iterator[Suspicion]:
         # Where nothing was to be called, plain text is not what it failed of.
         if self._path.gold_names or self.world_is_wrong:
-            wrote = without_any_call(self._conduct)
+            wrote = without_any_call(self._behaviour)
             if wrote is not None:
                 yield Suspicion(kind="format", text=wrote)
 
     def _ending(self) -> Iterator[Suspicion]:
         if self._termination == "agent_error":
-            turns = self._conduct.turns
+            turns = self._behaviour.turns
             talked = bool(turns) and turns[-1].speaker == "assistant"
             text = "text where only calls are read" if talked else "neither text nor a call"
             yield Suspicion(kind="format", text=f"the agent sent {text}")
@@ -140,15 +140,15 @@ class _Case:
         elif self._termination == "too_many_errors":
             yield self._too_many_errors()
         elif self._termination in _OVERRUNS:
-            yield from self._circles()
+            yield from self._loops()
 
     def _too_many_errors(self) -> Suspicion:
-        failed = [call for call in self._conduct.calls if call.error]
+        failed = [call for call in self._behaviour.calls if call.error]
         by_user = sum(call.requestor == "user" for call in failed)
         if by_user * 2 > len(failed):
             text = f"{by_user} of {len(failed)} calls that failed were the user's"
             return Suspicion(kind="user_simulator", side="user", text=text)
-        repeated = repeated_call(self._conduct, in_a_row=False)
+        repeated = repeated_call(self._behaviour, in_a_row=False)
         if repeated is not None and repeated[0].error:
             text = f"{repeated[1]} equal calls of {repeated[0].name} failed in the same way"
             return Suspicion(kind="loop", text=text)
@@ -156,10 +156,10 @@ class _Case:
         kind: FailureKind = "format" if malformed * 2 > len(failed) else "wrong_write"
         return Suspicion(kind=kind, text=f"{len(failed)} calls failed, {malformed} were malformed")
 
-    def _circles(self) -> Iterator[Suspicion]:
+    def _loops(self) -> Iterator[Suspicion]:
         end = _OVERRUNS[self._termination]
-        words = repeated_words(self._conduct)
-        repeated = repeated_call(self._conduct, in_a_row=False)
+        words = repeated_words(self._behaviour)
+        repeated = repeated_call(self._behaviour, in_a_row=False)
         if words is not None:
             yield Suspicion(kind="loop", text=f"{words}, until {end}")
         elif repeated is not None:
@@ -172,15 +172,15 @@ class _Case:
 
     def _users(self) -> Iterator[Suspicion]:
         evidence = [
-            user_misled(self._conduct, call) for call in self._wrong if call.expected is not None
+            user_misled(self._behaviour, call) for call in self._wrong if call.expected is not None
         ]
         evidence += [
-            user_did_not_follow(self._conduct, call)
+            user_did_not_follow(self._behaviour, call)
             for call in self._missing
             if call.requestor == "user"
         ]
         if self._missing and not self._wrong and self._termination == "user_stop":
-            evidence.append(user_stopped_early(self._conduct))
+            evidence.append(user_stopped_early(self._behaviour))
         for text in dict.fromkeys(filter(None, evidence)):
             yield Suspicion(kind="user_simulator", side="user", text=text)
 
@@ -210,14 +210,14 @@ class _Case:
         )
 
     def _first_of(self, wrong: Sequence[CallDifference]) -> CallDifference:
-        at = self._path.departure.message if self._path.departure is not None else None
+        at = self._path.divergence.message if self._path.divergence is not None else None
         return next((each for each in wrong if at is not None and each.message == at), wrong[0])
 
     def _missing_calls(self) -> Iterator[Suspicion]:
         if not self._missing:
             return
         names = _named(self._missing)
-        written = written_call(self._conduct, [each.name for each in self._missing])
+        written = written_call(self._behaviour, [each.name for each in self._missing])
         declined = self._declined()
         if written is not None:
             yield Suspicion(
@@ -234,13 +234,13 @@ class _Case:
     def _without_progress(self) -> Iterator[Suspicion]:
         """The circles of an agent that was not cut off, and did not hand the user over after them."""
         if self._termination == "user_stop" and self._handed_over() is None:
-            repeated = repeated_words(self._conduct)
-            again = asked_again(self._conduct)
+            repeated = repeated_words(self._behaviour)
+            again = asked_again(self._behaviour)
             if repeated is not None:
                 yield Suspicion(kind="loop", text=str(repeated))
             elif again is not None and self._declined() is None:
                 yield Suspicion(kind="loop", text=f"{again}, and the user left")
-        circling = repeated_call(self._conduct, in_a_row=True)
+        circling = repeated_call(self._behaviour, in_a_row=True)
         if circling is not None:
             call, count = circling
             text = f"{count} equal calls of {call.name} in a row had the same result"
@@ -251,17 +251,17 @@ class _Case:
         handed_over = self._handed_over()
         if handed_over is not None:
             return f"the agent called {handed_over}"
-        attempted = any(call.writes for call in self._conduct.calls)
-        return None if attempted else refusal(self._conduct)
+        attempted = any(call.writes for call in self._behaviour.calls)
+        return None if attempted else refusal(self._behaviour)
 
     def _handed_over(self) -> str | None:
         """The tool by which the agent handed the user to a person where the gold path does not."""
-        over = self._conduct.handing_over - self._path.gold_names
-        return next((call.name for call in self._conduct.calls if call.name in over), None)
+        over = self._behaviour.handing_over - self._path.gold_names
+        return next((call.name for call in self._behaviour.calls if call.name in over), None)
 
     def _unread(self) -> Iterator[Suspicion]:
-        attempt = unread_call(self._conduct, self._differing())
-        if attempt is not None and without_any_call(self._conduct) is None:
+        attempt = unread_call(self._behaviour, self._differing())
+        if attempt is not None and without_any_call(self._behaviour) is None:
             text = f"a reply that writes a call of {attempt[0]} could not be read as one"
             yield Suspicion(kind="format", text=text)
 
@@ -281,8 +281,8 @@ class _Case:
     def _words(self) -> Iterator[Suspicion]:
         if is_zero(self._result, "COMMUNICATE"):
             untold = ", ".join(map(repr, unmet(self._result, "COMMUNICATE")))
-            declined = refusal(self._conduct)
-            did_nothing = not any(c.name in self._path.gold_names for c in self._conduct.calls)
+            declined = refusal(self._behaviour)
+            did_nothing = not any(c.name in self._path.gold_names for c in self._behaviour.calls)
             if declined is not None and did_nothing and self._path.gold_names:
                 yield Suspicion(kind="gave_up", text=f"{declined}, and did nothing")
             yield Suspicion(kind="communication", text=f"the user was not told {untold}")

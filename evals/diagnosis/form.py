@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evals.diagnosis.conduct import Conduct, Reply, short
+from evals.diagnosis.behaviour import Behaviour, Reply, short
 from evals.diagnosis.model import ReplyFormat
 
 NO_CALL = ("plain_text", "unparsable", "empty")
@@ -15,13 +15,13 @@ NO_CALL = ("plain_text", "unparsable", "empty")
 _EXAMPLE_CHARS = 300
 
 
-def without_any_call(conduct: Conduct) -> str | None:
+def without_any_call(behaviour: Behaviour) -> str | None:
     """How an agent wrote that never sent a call, not even to speak; None where it sent one.
 
     Also None where nothing is known of the form of its replies, and where all are empty.
     """
-    replies = conduct.replies
-    called = any(call.requestor == "assistant" for call in conduct.calls)
+    replies = behaviour.replies
+    called = any(call.requestor == "assistant" for call in behaviour.calls)
     if called or not any(reply.text for reply in replies) or not all(map(_has_no_call, replies)):
         return None
     forms = Counter(map(_form, replies))
@@ -30,41 +30,41 @@ def without_any_call(conduct: Conduct) -> str | None:
     return f"{which} was {' or '.join(counted)}, not a JSON call; no tool was called"
 
 
-def unread_call(conduct: Conduct, names: Iterable[str]) -> tuple[str, Reply] | None:
+def unread_call(behaviour: Behaviour, names: Iterable[str]) -> tuple[str, Reply] | None:
     """A tool of these of which a reply writes a call that could not be read, and that reply."""
     for name in sorted(set(names)):
-        for reply in conduct.replies:
+        for reply in behaviour.replies:
             if _has_no_call(reply) and _writes_call(name, reply.read):
                 return name, reply
     return None
 
 
-def written_call(conduct: Conduct, names: Iterable[str]) -> str | None:
+def written_call(behaviour: Behaviour, names: Iterable[str]) -> str | None:
     """A tool that the agent only wrote a call of, as text; None where there is none."""
     for name in sorted(set(names)):
-        called = any(call.name == name for call in conduct.calls)
-        if not called and any(_writes_call(name, said) for said in conduct.said_by("assistant")):
+        called = any(call.name == name for call in behaviour.calls)
+        if not called and any(_writes_call(name, said) for said in behaviour.said_by("assistant")):
             return name
     return None
 
 
-def reply_format(conduct: Conduct, example: Reply | None = None) -> ReplyFormat | None:
+def reply_format(behaviour: Behaviour, example: Reply | None = None) -> ReplyFormat | None:
     """The replies without a call, with one of them; None where each held one, or none is known.
 
     Args:
-        conduct: The conversation.
+        behaviour: The conversation.
         example: The reply to quote; by default the first in the form that most of them have.
     """
-    lacking = [reply for reply in conduct.replies if _has_no_call(reply)]
+    lacking = [reply for reply in behaviour.replies if _has_no_call(reply)]
     if not lacking:
         return None
     shown = example or _typical(lacking)
     kinds = Counter(repair for reply in lacking for repair in reply.repairs if repair in NO_CALL)
     return ReplyFormat(
         repairs=dict(kinds),
-        replies=len(conduct.replies),
+        replies=len(behaviour.replies),
         example=short(shown.text, _EXAMPLE_CHARS),
-        expected=tuple(conduct.expected_replies),
+        expected=tuple(behaviour.expected_replies),
     )
 
 

@@ -47,7 +47,7 @@ class CallDifference(_Evidence):
     """The place of its message in the conversation, from 0; None where it is missing."""
 
 
-class Departure(_Evidence):
+class Divergence(_Evidence):
     """Where the world first left the gold path for good."""
 
     message: int
@@ -81,7 +81,7 @@ class Diagnosis(_Evidence):
     """On whose side it lies."""
     summary: str
     """In one sentence, with the figures."""
-    departure: Departure | None = None
+    departure: Divergence | None = None
     calls: tuple[CallDifference, ...] = ()
     not_communicated: tuple[str, ...] = ()
     """What the user should have been told and was not."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evals.diagnosis.circles import PATIENCE, asked_again, fruitless_turns, repeated_words
-from evals.diagnosis.conduct import Conduct, asks, sentences, short
+from evals.diagnosis.behaviour import Behaviour, asks, sentences, short
+from evals.diagnosis.loops import PATIENCE, asked_again, fruitless_turns, repeated_words
 from evals.diagnosis.model import CallDifference
 
 _AGREES = re.compile(
@@ -22,23 +22,23 @@ _CALL_VERBS = frozenset(
 """Words of tool names that do not say what the tool is about."""
 
 
-def user_stopped_early(conduct: Conduct) -> str | None:
+def user_stopped_early(behaviour: Behaviour) -> str | None:
     """How the user ended the conversation before it was its turn to; None where it did not.
 
     It is its fault where it leaves on what the agent asks for the first time. Who is asked the same
     again, or has heard the same many times, may leave.
     """
-    if not conduct.turns or conduct.turns[-1].speaker != "user":
+    if not behaviour.turns or behaviour.turns[-1].speaker != "user":
         return None
-    last = conduct.turns[-1].read
+    last = behaviour.turns[-1].read
     words = _STOP_TOKEN.sub("", last).strip()
     if words == last.strip():
         return None
-    users = sum(turn.speaker == "user" for turn in conduct.turns)
-    if users == 1 and not any(call.requestor == "user" for call in conduct.calls):
+    users = sum(turn.speaker == "user" for turn in behaviour.turns)
+    if users == 1 and not any(call.requestor == "user" for call in behaviour.calls):
         return "the user ended the conversation with its first words"
-    asked = next((t.read for t in reversed(conduct.turns) if t.speaker == "assistant"), "")
-    if not asks(asked) or _may_leave(conduct):
+    asked = next((t.read for t in reversed(behaviour.turns) if t.speaker == "assistant"), "")
+    if not asks(asked) or _may_leave(behaviour):
         return None
     if _OUT_OF_SCOPE in last:
         return f"the user found nothing in its instructions to answer {short(asked)!r} with"
@@ -49,18 +49,18 @@ def user_stopped_early(conduct: Conduct) -> str | None:
     return None
 
 
-def _may_leave(conduct: Conduct) -> bool:
+def _may_leave(behaviour: Behaviour) -> bool:
     """Whether the agent used up the user's patience."""
-    repeated = asked_again(conduct) or repeated_words(conduct)
-    return repeated is not None or fruitless_turns(conduct) >= PATIENCE
+    repeated = asked_again(behaviour) or repeated_words(behaviour)
+    return repeated is not None or fruitless_turns(behaviour) >= PATIENCE
 
 
-def user_did_not_follow(conduct: Conduct, missing: CallDifference) -> str | None:
+def user_did_not_follow(behaviour: Behaviour, missing: CallDifference) -> str | None:
     """How the agent asked for a call that the user never made; None where it did not ask."""
-    if any(c.name == missing.name and c.requestor == "user" for c in conduct.calls):
+    if any(c.name == missing.name and c.requestor == "user" for c in behaviour.calls):
         return None
-    last_user = max((t.message for t in conduct.turns if t.speaker == "user"), default=-1)
-    for turn in conduct.turns:
+    last_user = max((t.message for t in behaviour.turns if t.speaker == "user"), default=-1)
+    for turn in behaviour.turns:
         if turn.speaker == "assistant" and turn.message < last_user:
             asked = _sentence_asking_for(missing.name, turn.read)
             if asked is not None:
@@ -68,7 +68,7 @@ def user_did_not_follow(conduct: Conduct, missing: CallDifference) -> str | None
     return None
 
 
-def user_misled(conduct: Conduct, call: CallDifference) -> str | None:
+def user_misled(behaviour: Behaviour, call: CallDifference) -> str | None:
     """How the user, and not the agent, is behind the arguments of a call; None where it is not."""
     made, expected = call.arguments or {}, call.expected or {}
     if call.requestor == "user" and made.keys() - expected.keys():
@@ -78,11 +78,11 @@ def user_misled(conduct: Conduct, call: CallDifference) -> str | None:
         given, wanted = _plain(made.get(name)), _plain(expected.get(name))
         if given is None or wanted is None:
             continue
-        by_agent = " ".join(conduct.said_by("assistant"))
+        by_agent = " ".join(behaviour.said_by("assistant"))
         if call.requestor == "user" and wanted in by_agent and given not in by_agent:
             return f"the user was told {name}={wanted!r} and called {call.name} with {given!r}"
-        by_user = " ".join(conduct.said_by("user"))
-        told = conduct.instructions
+        by_user = " ".join(behaviour.said_by("user"))
+        told = behaviour.instructions
         if given in by_user and given not in told and wanted in told and wanted not in by_user:
             return f"the user said {given!r} where its instructions say {wanted!r}"
     return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evals.diagnosis.model import CallDifference, Departure, Diagnosis, FailureKind, ReplyFormat
+from evals.diagnosis.model import CallDifference, Diagnosis, Divergence, FailureKind, ReplyFormat
 from evals.outcome import Fault, TaskResult
 
 MOST_CALLS, MOST_FINDINGS = 20, 20
@@ -29,7 +29,7 @@ def diagnosis_of(
     suspicions: Sequence[Suspicion],
     *,
     side: Fault = "agent",
-    departure: Departure | None = None,
+    divergence: Divergence | None = None,
     calls: Sequence[CallDifference] = (),
     not_communicated: Sequence[str] = (),
     reply_format: ReplyFormat | None = None,
@@ -40,7 +40,7 @@ def diagnosis_of(
     Args:
         suspicions: The one that the others follow from comes first.
         side: On whose side the trial lies where nothing is suspected.
-        departure: Where the world left the gold path.
+        divergence: Where the world left the gold path.
         calls: The calls in which it differs.
         not_communicated: What the user should have been told and was not.
         reply_format: How the agent wrote, where that is among the reasons.
@@ -55,7 +55,7 @@ def diagnosis_of(
         also=tuple(list(kinds)[1:]),
         side=first.side if first is not None else side,
         summary=sentence(first.text if first is not None else "nothing known says why it failed"),
-        departure=departure,
+        departure=divergence,
         calls=tuple(calls[:MOST_CALLS]),
         not_communicated=tuple(text[:_TEXT] for text in not_communicated[:MOST_FINDINGS]),
         reply_format=reply_format,

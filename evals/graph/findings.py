@@ -176,16 +176,16 @@ def _over_centralized(seen: _Seen) -> Finding:
 
 
 def _loop(seen: _Seen) -> Finding:
-    circles = nesting_of(seen.team).circles
-    agents = sorted({call.callee for call in circles})
+    cycles = nesting_of(seen.team).cycles
+    agents = sorted({call.callee for call in cycles})
     return _finding(
         "loop",
-        f"{_names(agents)}: {_count(len(circles), 'call')} with the arguments of a call that was "
+        f"{_names(agents)}: {_count(len(cycles), 'call')} with the arguments of a call that was "
         "still open above.",
         agents=agents,
-        value=float(len(circles)),
+        value=float(len(cycles)),
         threshold=0.0,
-        steps=circles,
+        steps=cycles,
     )
 
 

@@ -1,4 +1,4 @@
-"""Metrics of the flow of work: handing back and forth, depth, circles, work done twice."""
+"""Metrics of the flow of work: handing back and forth, depth, cycles, work done twice."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class DelegationCycles(Metric):
             return Undefined(EMPTY)
         if all(call.arguments is None for call in team.agent_calls):
             return Undefined(UNKNOWN_ARGUMENTS)
-        return float(len(nesting_of(team).circles))
+        return float(len(nesting_of(team).cycles))
 
 
 class DuplicateWork(Metric):

@@ -292,19 +292,19 @@ def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[i
     lost = parents.count(None) - sum([step.parent_step_id is None for step in steps])
     if lost:
         problems["parent that does not exist: taken as none"] = lost
-    for circle in _circles(parents):
-        problems["step whose parents form a circle: taken as without parent"] += len(circle)
-        for at in circle:
+    for cycle in _cycles(parents):
+        problems["step whose parents form a cycle: taken as without parent"] += len(cycle)
+        for at in cycle:
             parents[at] = None
     return parents
 
 
-def _circles(parents: Sequence[int | None]) -> list[list[int]]:
-    """The circles in a forest of parent links that should have none."""
+def _cycles(parents: Sequence[int | None]) -> list[list[int]]:
+    """The cycles in a forest of parent links that should have none."""
     if all(parent is None or parent < at for at, parent in enumerate(parents)):
         return []
     state = [0] * len(parents)  # 0 not seen, 1 on the way, 2 done
-    circles = []
+    cycles = []
     for start in range(len(parents)):
         way: list[int] = []
         at: int | None = start
@@ -313,10 +313,10 @@ def _circles(parents: Sequence[int | None]) -> list[list[int]]:
             way.append(at)
             at = parents[at]
         if at is not None and state[at] == 1:
-            circles.append(way[way.index(at) :])
+            cycles.append(way[way.index(at) :])
         for done in way:
             state[done] = 2
-    return circles
+    return cycles
 
 
 def _depths(parents: Sequence[int | None]) -> list[int]:

@@ -113,7 +113,7 @@ def _shape(
         "pipeline": tree is not None and tree.depth >= 2 and tree.most_callees == 1,
         "hierarchy": tree is not None and tree.depth >= 2 and tree.most_callees > 1,
         "balanced": _at_most(values.get("connected_components"), 1)
-        and not nesting_of(team).circles
+        and not nesting_of(team).cycles
         and _at_most(values.get("load_gini"), thresholds.balanced_gini)
         and _at_most(centralization, thresholds.balanced_centralization)
         # Where betweenness is not known, nobody knows that there is no bottleneck.
@@ -124,7 +124,7 @@ def _shape(
 def _flow(
     team: Interactions, values: Mapping[str, MetricValue], thresholds: Thresholds
 ) -> dict[str, bool]:
-    loop = bool(nesting_of(team).circles)
+    loop = bool(nesting_of(team).cycles)
     ping_pong = len(team.calls) >= thresholds.ping_pong_calls and _at_least(
         values.get("ping_pong_share"), thresholds.ping_pong_share
     )

@@ -59,11 +59,11 @@ def callers_steps_of(team: Interactions) -> Sequence[int | None]:
 
 @dataclass(frozen=True, kw_only=True)
 class Nesting:
-    """Depth and circles of the calls between agents."""
+    """Depth and cycles of the calls between agents."""
 
     depth: int
     """Most calls on one line of parents."""
-    circles: tuple[Call, ...]
+    cycles: tuple[Call, ...]
     """Calls that ask an agent what a call above them asks it already, in order."""
 
 
@@ -77,10 +77,10 @@ def nesting_of(team: Interactions) -> Nesting:
     depths = [0] * (len(parents) + 1)  # the last one is that of NOBODY
     for index in top_down(team):
         depths[index] = depths[parents[index]] + counted[index]
-    return Nesting(depth=max(depths), circles=_circles(team))
+    return Nesting(depth=max(depths), cycles=_cycles(team))
 
 
-def _circles(team: Interactions) -> tuple[Call, ...]:
+def _cycles(team: Interactions) -> tuple[Call, ...]:
     asked = asked_by(team)
     often = Counter(asked[call.index] for call in team.agent_calls)
     at_risk = {

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evals.diagnosis.circles import repeated_call
-from evals.diagnosis.conduct import Call, Conduct, Turn, refusal
+from evals.diagnosis.behaviour import Behaviour, Call, Turn, refusal
+from evals.diagnosis.loops import repeated_call
 from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, of_words, unsaid
 from evals.outcome import TaskResult
@@ -18,11 +18,11 @@ from tau_bridge.messages import AssistantMessage, Message, UserMessage
 
 
 @dataclass(frozen=True, kw_only=True)
-class BusinessConduct:
+class BusinessBehaviour:
     """The findings about one scenario.
 
     Args:
-        conduct: The turns and calls.
+        behaviour: The turns and calls.
         forbidden: Forbidden calls that were made, in words.
         not_asked: Approvals that were not asked for, in words.
         handed_over: The case was handed to a person, and should not have been.
@@ -32,7 +32,7 @@ class BusinessConduct:
         expects_changes: Some record should have changed.
     """
 
-    conduct: Conduct
+    behaviour: Behaviour
     forbidden: Sequence[str] = ()
     not_asked: Sequence[str] = ()
     handed_over: bool = False
@@ -42,54 +42,54 @@ class BusinessConduct:
     expects_changes: bool = True
 
 
-def diagnose_business(result: TaskResult, found: BusinessConduct) -> Diagnosis:
+def diagnose_business(result: TaskResult, found: BusinessBehaviour) -> Diagnosis:
     """Explain why a scenario has the reward 0: the policy first, then records, then words."""
     lacking, wrongly = unsaid(result)
     suspicions = [
         *_against_policy(found),
         *_changed(found),
         *_gave_up(found),
-        *_circles(found),
+        *_loops(found),
         *_undone(found),
         *of_words(lacking, wrongly),
     ]
     return diagnosis_of(suspicions, not_communicated=lacking)
 
 
-def _against_policy(found: BusinessConduct) -> Iterator[Suspicion]:
+def _against_policy(found: BusinessBehaviour) -> Iterator[Suspicion]:
     if found.forbidden:
         text = f"a call was made that the policy forbids: {', '.join(found.forbidden)}"
         yield Suspicion(kind="policy", text=text)
 
 
-def _changed(found: BusinessConduct) -> Iterator[Suspicion]:
+def _changed(found: BusinessBehaviour) -> Iterator[Suspicion]:
     if found.also_changed is not None:
         kind: FailureKind = "wrong_write" if found.expects_changes else "policy"
         text = f"records changed that should not have ({found.also_changed})"
         yield Suspicion(kind=kind, text=text)
 
 
-def _gave_up(found: BusinessConduct) -> Iterator[Suspicion]:
+def _gave_up(found: BusinessBehaviour) -> Iterator[Suspicion]:
     if found.handed_over:
         text = "the case was handed over to a person, who was not needed"
         yield Suspicion(kind="gave_up", text=text)
         return
-    attempted = any(call.writes for call in found.conduct.calls)
-    idle = not found.conduct.calls and (found.not_asked or found.kept)
-    declined = refusal(found.conduct)
+    attempted = any(call.writes for call in found.behaviour.calls)
+    idle = not found.behaviour.calls and (found.not_asked or found.kept)
+    declined = refusal(found.behaviour)
     if declined is not None and (idle or (found.undone and not attempted)):
         yield Suspicion(kind="gave_up", text=f"{declined}, and did not do what was due")
 
 
-def _circles(found: BusinessConduct) -> Iterator[Suspicion]:
-    circling = repeated_call(found.conduct, in_a_row=True)
+def _loops(found: BusinessBehaviour) -> Iterator[Suspicion]:
+    circling = repeated_call(found.behaviour, in_a_row=True)
     if circling is not None and found.undone:
         call, count = circling
         text = f"{count} equal calls of {call.name} in a row had the same result"
         yield Suspicion(kind="loop", text=text)
 
 
-def _undone(found: BusinessConduct) -> Iterator[Suspicion]:
+def _undone(found: BusinessBehaviour) -> Iterator[Suspicion]:
     if found.not_asked:
         text = f"an approval was needed and not asked for: {', '.join(found.not_asked)}"
         yield Suspicion(kind="policy", text=text)
@@ -110,10 +110,10 @@ def diagnose_scenario(
         result: Its components.
         messages: The conversation.
     """
-    conduct = Conduct(
+    behaviour = Behaviour(
         turns=_turns(messages), calls=_business_calls(world), handing_over=frozenset()
     )
-    return diagnose_business(result, _business_conduct(result, world.scenario, conduct))
+    return diagnose_business(result, _business_behaviour(result, world.scenario, behaviour))
 
 
 def _business_calls(world: BusinessWorld) -> list[Call]:
@@ -132,7 +132,9 @@ def _business_calls(world: BusinessWorld) -> list[Call]:
     ]
 
 
-def _business_conduct(result: TaskResult, scenario: Scenario, conduct: Conduct) -> BusinessConduct:
+def _business_behaviour(
+    result: TaskResult, scenario: Scenario, behaviour: Behaviour
+) -> BusinessBehaviour:
     """Sort the checks by what they are about; they stand in the order of `scoring`: calls, approvals, handing over."""
     expected = scenario.expected
     checks = {component.name: component.checks for component in result.components}
@@ -141,8 +143,8 @@ def _business_conduct(result: TaskResult, scenario: Scenario, conduct: Conduct) 
     approvals = calls + len(expected.approvals)
     over = any(check.met is False for check in policy[approvals:])
     *changes, nothing_else = state
-    return BusinessConduct(
-        conduct=conduct,
+    return BusinessBehaviour(
+        behaviour=behaviour,
         forbidden=[_bare(check.description) for check in policy[:calls] if not check.met],
         not_asked=[_bare(check.description) for check in policy[calls:approvals] if not check.met],
         handed_over=over and expected.outcome != "escalate",

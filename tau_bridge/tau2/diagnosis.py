@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.diagnosis import (
+    Behaviour,
     Call,
     CallDifference,
-    Conduct,
-    Departure,
     Diagnosis,
+    Divergence,
     Path,
     Reply,
     Turn,
@@ -53,7 +53,7 @@ def diagnose_played(
         solo: It was played without a user.
         replies: The repairs of each of the agent's replies, by the place of its message; None
             where nothing is known of them, as in a recorded conversation.
-        trace: Where the step of the departure is looked for.
+        trace: Where the step of the divergence is looked for.
 
     Raises:
         tau_bridge.errors.HarnessError: The task's data do not fit.
@@ -61,7 +61,7 @@ def diagnose_played(
     compared = compare_to_gold(
         domain, task, messages, solo=solo, check_actions="ACTION" in result.basis
     )
-    conduct = Conduct(
+    behaviour = Behaviour(
         turns=_turns(messages),
         calls=[_call(made, domain) for made in compared.made],
         instructions=_instructions(task),
@@ -72,7 +72,7 @@ def diagnose_played(
         expected_replies=_expected_replies(domain, solo=solo) if replies else (),
     )
     path = _path(compared, task, trace)
-    return diagnose_conversation(result, conduct, path, termination=termination)
+    return diagnose_conversation(result, behaviour, path, termination=termination)
 
 
 def _expected_replies(domain: Domain, *, solo: bool) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _path(compared: GoldComparison, task: Task, trace: Trace | None) -> Path:
     actions = (criteria.actions if criteria is not None else None) or ()
     return Path(
         differences=[_difference(gap) for gap in compared.gaps],
-        departure=_departure(compared, trace),
+        divergence=_divergence(compared, trace),
         gold_writes=compared.gold_writes,
         gold_names=frozenset(action.name for action in actions),
         failed=frozenset(place for place, gap in enumerate(compared.gaps) if gap.failed),
@@ -143,12 +143,12 @@ def _bounded(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
     return arguments if length <= MOST_CHARS else {"...": f"{length} characters of JSON"}
 
 
-def _departure(compared: GoldComparison, trace: Trace | None) -> Departure | None:
+def _divergence(compared: GoldComparison, trace: Trace | None) -> Divergence | None:
     left = compared.departure
     if left is None:
         return None
     step = None if trace is None else _step_of(compared.made, left, trace)
-    return Departure(message=left.message, call=left.call.name, step_id=step)
+    return Divergence(message=left.message, call=left.call.name, step_id=step)
 
 
 def _step_of(made: Sequence[MadeCall], wanted: MadeCall, trace: Trace) -> str | None:

@@ -15,7 +15,7 @@ from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.evaluation import evaluate
 from adk_agent.play.regrade import regrade
 from adk_agent.runs.store import load_trials
-from evals.diagnosis import Departure
+from evals.diagnosis import Divergence
 from evals.outcome import Component, Failed, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import scenarios
 from tau_bridge.messages import UserMessage
@@ -106,7 +106,7 @@ async def test_a_wrong_call_is_told_with_its_arguments_message_and_step(record_o
     assert (call.how, call.differing) == ("differs", ("title",))
     assert (call.arguments["title"], call.expected["title"]) == ("Meeting", "Important Meeting")
     [step] = [each for each in record.trace.steps if each.callee == "create_task"]
-    assert found.departure == Departure(message=4, call="create_task", step_id=step.step_id)
+    assert found.departure == Divergence(message=4, call="create_task", step_id=step.step_id)
     assert record.messages[4]["tool_calls"][0]["name"] == "create_task"
 
 

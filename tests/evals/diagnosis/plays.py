@@ -1,6 +1,14 @@
 """Conversations in short, and their diagnosis."""
 
-from evals.diagnosis import Call, CallDifference, Conduct, Path, Reply, Turn, diagnose_conversation
+from evals.diagnosis import (
+    Behaviour,
+    Call,
+    CallDifference,
+    Path,
+    Reply,
+    Turn,
+    diagnose_conversation,
+)
 from evals.outcome import Check, Component, Scored, TaskResult
 
 ADDRESS = "set_address"
@@ -41,9 +49,9 @@ def said(*texts):
 WORLD = result(component("DB", "the databases are as after the gold actions"))
 
 
-def diagnose(*differences, of=WORLD, termination="user_stop", path=(), **conduct):
+def diagnose(*differences, of=WORLD, termination="user_stop", path=(), **behaviour):
     where = Path(differences=differences, **{**PATH, **dict(path)})
-    return diagnose_conversation(of, Conduct(**conduct), where, termination=termination)
+    return diagnose_conversation(of, Behaviour(**behaviour), where, termination=termination)
 
 
 def replies(*told):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.diagnosis import Call, CallDifference, Departure, diagnosis_of
+from evals.diagnosis import Call, CallDifference, Divergence, diagnosis_of
 from tests.evals.diagnosis.plays import (
     ADDRESS,
     BEGUN,
@@ -24,8 +24,8 @@ EXTRA = CallDifference(how="superfluous", name="cancel", arguments={}, message=5
 
 
 def test_a_call_with_another_argument_is_a_wrong_write_with_its_departure():
-    left = Departure(message=3, call=ADDRESS, step_id="s1")
-    found = diagnose(WRONG, path={"departure": left})
+    left = Divergence(message=3, call=ADDRESS, step_id="s1")
+    found = diagnose(WRONG, path={"divergence": left})
     assert (found.kind, found.also, found.side) == ("wrong_write", (), "agent")
     assert found.summary == (
         "A call of set_address has other arguments than on the gold path (city)."
@@ -34,7 +34,7 @@ def test_a_call_with_another_argument_is_a_wrong_write_with_its_departure():
 
 
 def test_the_summary_names_the_call_by_which_the_world_left_the_path():
-    found = diagnose(WRONG, EXTRA, path={"departure": Departure(message=5, call="cancel")})
+    found = diagnose(WRONG, EXTRA, path={"divergence": Divergence(message=5, call="cancel")})
     assert found.summary == "A call of cancel is not on the gold path."
 
 

@@ -92,7 +92,7 @@ def test_a_child_that_seems_to_begin_before_its_parent_still_lies_below_it():
 def test_a_request_that_comes_back_to_an_agent_above_closes_a_circle():
     calls = call("ab", "q"), call("ba", "q", parent=1), call("ab", "q", parent=2)
     assert DelegationCycles().compute(team(*calls)) == 1.0
-    assert [c.step_id for c in nesting_of(team(*calls)).circles] == ["3"]
+    assert [c.step_id for c in nesting_of(team(*calls)).cycles] == ["3"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_steps_opened_from_outside_are_no_work_of_the_team():
         max_size=12,
     )
 )
-def test_circles_and_depth_are_those_of_a_search_through_the_ancestors(plan):
+def test_cycles_and_depth_are_those_of_a_search_through_the_ancestors(plan):
     whole = team(*(call(ends, asks, parent=parent) for ends, asks, parent in plan))
 
     def above(step):
@@ -184,6 +184,6 @@ def test_circles_and_depth_are_those_of_a_search_through_the_ancestors(plan):
         return step.kind, step.callee, step.arguments
 
     closing = [s for s in whole.steps if any(asked(other) == asked(s) for other in above(s))]
-    assert nesting_of(whole).circles == tuple(closing)
+    assert nesting_of(whole).cycles == tuple(closing)
     deepest = max((1 + sum(1 for _ in above(step)) for step in whole.steps), default=0)
     assert nesting_of(whole).depth == deepest

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evals.diagnosis import Call, Conduct
-from tau_bridge.business.diagnosis import BusinessConduct, diagnose_business
+from evals.diagnosis import Behaviour, Call
+from tau_bridge.business.diagnosis import BusinessBehaviour, diagnose_business
 from tests.evals.diagnosis.plays import READ, component, result, said
 
 BUSINESS = result(component("STATE"), component("POLICY"), component("COMMUNICATE"))
@@ -23,14 +23,16 @@ BUSINESS = result(component("STATE"), component("POLICY"), component("COMMUNICAT
     ],
 )
 def test_a_scenario_is_diagnosed_by_its_policy_first_then_by_its_records(known, kinds):
-    found = diagnose_business(BUSINESS, BusinessConduct(conduct=Conduct(calls=[READ]), **known))
+    found = diagnose_business(
+        BUSINESS, BusinessBehaviour(behaviour=Behaviour(calls=[READ]), **known)
+    )
     assert (found.kind, *found.also) == kinds
 
 
 def test_an_agent_that_declines_a_scenario_gave_up_unless_it_wrote():
     declined = said("I am unable to do that.")
-    idle = BusinessConduct(conduct=Conduct(turns=declined), undone=["a"])
+    idle = BusinessBehaviour(behaviour=Behaviour(turns=declined), undone=["a"])
     assert diagnose_business(BUSINESS, idle).kind == "gave_up"
     wrote = Call(name="pay", arguments={}, writes=True)
-    tried = BusinessConduct(conduct=Conduct(turns=declined, calls=[wrote]), undone=["a"])
+    tried = BusinessBehaviour(behaviour=Behaviour(turns=declined, calls=[wrote]), undone=["a"])
     assert diagnose_business(BUSINESS, tried).kind == "missing_write"

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from adk_agent.runs.results import results_so_far
-from evals.diagnosis import CallDifference, Departure, Diagnosis, ReplyFormat
+from evals.diagnosis import CallDifference, Diagnosis, Divergence, ReplyFormat
 
 from .conftest import BROKEN, UNSCORED, trial
 
@@ -46,7 +46,7 @@ def test_every_end_of_a_trial_has_its_element(stored, suites):
         kind="wrong_write",
         side="agent",
         summary="it wrote the wrong title",
-        departure=Departure(message=3, call="create_task"),
+        departure=Divergence(message=3, call="create_task"),
         calls=(CallDifference(how="differs", name="create_task", differing=("title",)),),
         not_communicated=("42",),
         reply_format=ReplyFormat(

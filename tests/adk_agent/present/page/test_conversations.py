@@ -1,7 +1,7 @@
 """The conversation of a trial as the page tells it."""
 
 from adk_agent.present.page.conversations import trial_json
-from evals.diagnosis import CallDifference, Departure, Diagnosis
+from evals.diagnosis import CallDifference, Diagnosis, Divergence
 from tests.adk_agent.present.page.kept_run import OF_FORM, record, row, writes
 
 
@@ -21,7 +21,7 @@ def test_a_conversation_tells_calls_results_writes_and_where_it_left_the_gold_pa
         kind="wrong_write",
         side="agent",
         summary="One argument differs.",
-        departure=Departure(message=1, call="create_task"),
+        departure=Divergence(message=1, call="create_task"),
         calls=(
             CallDifference(
                 how="differs",

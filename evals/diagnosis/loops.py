@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from evals.diagnosis.conduct import Call, Conduct, Turn, asks, declines, sentences, short
+from evals.diagnosis.behaviour import Behaviour, Call, Turn, asks, declines, sentences, short
 
 REPEATS = 3
 """So many equal calls with equal results, or equal texts, are going round in circles."""
@@ -49,22 +49,22 @@ class Repeated:
         return f"the agent said {self.text!r} {self.times} times"
 
 
-def repeated_call(conduct: Conduct, *, in_a_row: bool) -> tuple[Call, int] | None:
+def repeated_call(behaviour: Behaviour, *, in_a_row: bool) -> tuple[Call, int] | None:
     """The call that was made most often with the same result, where that is `REPEATS` or more.
 
     Args:
-        conduct: The conversation.
+        behaviour: The conversation.
         in_a_row: Other calls in between end the count.
     """
-    keys = [_key(call) for call in conduct.calls]
+    keys = [_key(call) for call in behaviour.calls]
     counts = _longest_runs(keys) if in_a_row else Counter(keys)
     if not counts:
         return None
     key, count = max(counts.items(), key=lambda item: (item[1], item[0]))
-    return (conduct.calls[keys.index(key)], count) if count >= REPEATS else None
+    return (behaviour.calls[keys.index(key)], count) if count >= REPEATS else None
 
 
-def repeated_words(conduct: Conduct) -> Repeated | None:
+def repeated_words(behaviour: Behaviour) -> Repeated | None:
     """What the agent asked or said most often, where that is `REPEATS` times or more.
 
     Two questions are the same where they differ in polite words, digits and order alone; of what
@@ -72,23 +72,23 @@ def repeated_words(conduct: Conduct) -> Repeated | None:
     the count again: the same confirmation may be asked for each of several changes. What declines
     is left out: to decline again and again is not to forget.
     """
-    said = chain.from_iterable(_counted(conduct))
+    said = chain.from_iterable(_counted(behaviour))
     counted = [each for each in said if not each.is_refusal]
     most = max(counted, key=lambda each: each.times, default=None)
     return most if most is not None and most.times >= REPEATS else None
 
 
-def asked_again(conduct: Conduct) -> Repeated | None:
+def asked_again(behaviour: Behaviour) -> Repeated | None:
     """What the agent's last turn asks and it asked before, with nothing new done since."""
-    last = deque(_counted(conduct), maxlen=1)
+    last = deque(_counted(behaviour), maxlen=1)
     asked = [each for turn in last for each in turn if each.is_question and each.times > 1]
     return max(asked, key=lambda each: each.times, default=None)
 
 
-def _counted(conduct: Conduct) -> Iterator[list[Repeated]]:
+def _counted(behaviour: Behaviour) -> Iterator[list[Repeated]]:
     """For each turn of the agent, what it asks or says, as often as it did since the last new call."""
     times: Counter[frozenset[str]] = Counter()
-    for turn, is_new in _agent_turns(conduct):
+    for turn, is_new in _agent_turns(behaviour):
         if is_new:
             times.clear()
         said = {key: text for key, text in _said(turn) if key}
@@ -104,26 +104,26 @@ def _counted(conduct: Conduct) -> Iterator[list[Repeated]]:
         ]
 
 
-def fruitless_turns(conduct: Conduct) -> int:
+def fruitless_turns(behaviour: Behaviour) -> int:
     """How many turns the agent took at the end since a call was made that had not been made before."""
     count = 0
-    for _, is_new in _agent_turns(conduct):
+    for _, is_new in _agent_turns(behaviour):
         count = 1 if is_new else count + 1
     return count
 
 
-def _agent_turns(conduct: Conduct) -> Iterator[tuple[Turn, bool]]:
+def _agent_turns(behaviour: Behaviour) -> Iterator[tuple[Turn, bool]]:
     """The turns of the agent that it wrote, and whether a new call was made since the one before.
 
     The first message of a conversation is a greeting that is written for it.
     """
     calls = sorted(
-        (call for call in conduct.calls if call.message is not None),
+        (call for call in behaviour.calls if call.message is not None),
         key=lambda call: call.message or 0,
     )
     known: set[tuple[str, ...]] = set()
     place = 0
-    for turn in conduct.turns:
+    for turn in behaviour.turns:
         if turn.speaker != "assistant" or turn.message == 0:
             continue
         before = len(known)

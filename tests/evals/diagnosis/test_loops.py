@@ -1,7 +1,7 @@
 """Going round in circles, the agent or the user: each rule by hand."""
 
-from evals.diagnosis import Call, Conduct
-from evals.diagnosis.circles import asked_again
+from evals.diagnosis import Behaviour, Call
+from evals.diagnosis.loops import asked_again
 from tests.evals.diagnosis.plays import MISSING, READ, component, diagnose, result, said
 
 
@@ -64,11 +64,11 @@ def test_asking_to_confirm_something_else_is_another_question():
 def test_a_question_is_asked_again_from_the_second_time_on():
     ask = "What is your user id?"
     once = said("Hi!", "Hi", ask, "u1")
-    assert asked_again(Conduct(turns=once)) is None
-    twice = asked_again(Conduct(turns=said("Hi!", "Hi", ask, "u1", f"{ask} When do you leave?")))
+    assert asked_again(Behaviour(turns=once)) is None
+    twice = asked_again(Behaviour(turns=said("Hi!", "Hi", ask, "u1", f"{ask} When do you leave?")))
     assert (twice.text, twice.times) == (ask, 2)
     other = said("Hi!", "Hi", ask, "u1", ask, "u1", "When do you leave?")
-    assert asked_again(Conduct(turns=other)) is None
+    assert asked_again(Behaviour(turns=other)) is None
 
 
 def test_a_user_that_says_the_same_up_to_the_limit_did_nothing_wrong_by_that():

@@ -1,4 +1,4 @@
-"""Conduct: what one conversation shows, and what can be read from it by rules."""
+"""Behaviour: what one conversation shows, and what can be read from it by rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evals.diagnosis.model import CallDifference, Departure
+from evals.diagnosis.model import CallDifference, Divergence
 
 Speaker = Literal["assistant", "user"]
 
@@ -74,7 +74,7 @@ class Reply:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conduct:
+class Behaviour:
     """One conversation.
 
     Args:
@@ -104,7 +104,7 @@ class Path:
 
     Args:
         differences: The calls in which they differ.
-        departure: Where the world left the gold path for good.
+        divergence: Where the world left the gold path for good.
         gold_writes: How many state-changing calls the gold path has.
         gold_names: The tools that the gold path calls.
         failed: The places in `differences` of calls that were made and failed.
@@ -115,7 +115,7 @@ class Path:
     """
 
     differences: Sequence[CallDifference] = ()
-    departure: Departure | None = None
+    divergence: Divergence | None = None
     gold_writes: int = 0
     gold_names: frozenset[str] = frozenset()
     failed: frozenset[int] = frozenset()
@@ -124,12 +124,12 @@ class Path:
     unmet_by_gold: Sequence[int] = ()
 
 
-def refusal(conduct: Conduct) -> str | None:
+def refusal(behaviour: Behaviour) -> str | None:
     """How the agent declined to act, as far as words tell; None where it did not."""
-    over = next((c.name for c in conduct.calls if c.name in conduct.handing_over), None)
+    over = next((c.name for c in behaviour.calls if c.name in behaviour.handing_over), None)
     if over is not None:
         return f"the agent called {over}"
-    for text in reversed(conduct.said_by("assistant")):
+    for text in reversed(behaviour.said_by("assistant")):
         for sentence in sentences(text):
             if declines(sentence):
                 return f"the agent said {short(sentence)!r}"
