@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
-from adk_agent.results.summary import FLOOR, SummaryRow
+from adk_agent.results.summary import FLOOR, Row, SummaryRow
 from adk_agent.results.tables import score_range
 from adk_agent.results.team_summary import TeamRow
 from evals.diagnosis import FailureKind
@@ -20,10 +21,8 @@ from evals.statistics import LEVEL
 MOST_NOTABLE = 8
 
 
-class DigestRow(BaseModel):
+class DigestRow(Row):
     """One participant in one domain."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     participant: str
     domain: str
@@ -50,10 +49,8 @@ class DigestRow(BaseModel):
     """Whether the interval of that leaves no doubt; None where nothing is known."""
 
 
-class DigestHeadline(BaseModel):
+class DigestHeadline(Row):
     """A figure that speaks for a benchmark, of one participant in one domain."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     participant: str
     domain: str
@@ -70,10 +67,8 @@ class DigestHeadline(BaseModel):
     interval_high: float | None = None
 
 
-class DigestTeam(BaseModel):
+class DigestTeam(Row):
     """How one participant's team coordinates in one domain."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     participant: str
     domain: str
@@ -87,10 +82,8 @@ class DigestTeam(BaseModel):
     contradictions: int
 
 
-class ReportDigest(BaseModel):
+class ReportDigest(Row):
     """What the interpreter is told: a summary small enough for a prompt."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: str
     status: str
@@ -101,7 +94,7 @@ class ReportDigest(BaseModel):
     """Those of which some coordination was measured."""
     failing_components: dict[str, int]
     """How many scored trials that did not pass have this component at 0."""
-    failures: dict[FailureKind, int] = {}
+    failures: dict[FailureKind, int] = Field(default_factory=dict)
     """Trials that did not pass, by why, most frequent first."""
     terminations: dict[str, int]
     missing_scores: dict[str, int]
@@ -110,7 +103,7 @@ class ReportDigest(BaseModel):
 
 
 def digest_of(report: EvaluationReport) -> ReportDigest:
-    """The digest of a report. What agents wrote is harmless in it, for people and models read it."""
+    """Make the digest of a report. What agents wrote is escaped, for people and models read it."""
     lost = [trial for trial in report.trials if trial.status == "scored" and not trial.passed]
     components = Counter(
         name
@@ -123,7 +116,7 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
     digest = ReportDigest(
         run_id=report.run_id,
         status=report.status,
-        rows=tuple(_digest_row(row) for row in report.summary),
+        rows=tuple(map(_digest_row, report.summary)),
         headlines=tuple(map(_digest_headline, report.headlines)),
         teams=tuple(_digest_team(team) for team in report.teams if team.measured),
         failing_components=dict(sorted(components.items())),
@@ -132,56 +125,43 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         missing_scores=dict(reasons),
         warnings=report.warnings,
     )
-    return ReportDigest.model_validate(_harmless(digest.model_dump()))
+    return ReportDigest.model_validate(_escaped(digest.model_dump()))
 
 
-def _harmless(value: Any) -> Any:
-    """The same with every text in it harmless, keys too."""
+def _escaped(value: Any) -> Any:
+    """Escape every text in a value, keys too."""
     if isinstance(value, dict):
-        return {_harmless(key): _harmless(item) for key, item in value.items()}
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(_harmless(item) for item in value)
+        return tuple(map(_escaped, value))
     return escape_markdown(value) if isinstance(value, str) else value
 
 
+def _shared(kind: type[Row], row: Row) -> dict[str, Any]:
+    """Return the fields of a report's row that a row of the digest has too."""
+    return {name: getattr(row, name) for name in kind.model_fields.keys() & type(row).model_fields}
+
+
 def _digest_team(team: TeamRow) -> DigestTeam:
-    return DigestTeam(
-        participant=team.participant,
-        domain=team.domain,
-        measured=team.measured,
-        labels=team.labels,
-        findings=tuple(f"{each.name}: {', '.join(each.agents)}" for each in team.findings)[
-            :MOST_NOTABLE
-        ],
-        judged=team.judged,
-        judged_by_rules=team.judged_by_rules,
-        flagged=team.flagged,
-        coverage=team.coverage,
-        contradictions=team.contradictions,
-    )
+    findings = tuple(f"{each.name}: {', '.join(each.agents)}" for each in team.findings)
+    return DigestTeam(**_shared(DigestTeam, team) | {"findings": findings[:MOST_NOTABLE]})
 
 
 def _digest_row(row: SummaryRow) -> DigestRow:
     k = max((int(name) for name in row.pass_hat_k), default=1)
     interval = row.intervals.get("1")
+    shared = _shared(DigestRow, row) | {
+        "floor": row.floor.pass_1 if row.floor else None,
+        "ceiling": row.ceiling.pass_1 if row.ceiling else None,
+    }
     return DigestRow(
-        participant=row.participant,
-        domain=row.domain,
-        tasks=row.tasks,
-        trials=row.trials,
-        passed=row.passed,
-        scored=row.scored,
-        unscored=row.unscored,
-        failed=row.failed,
+        **shared,
         pass_1=row.pass_hat_k.get("1"),
         pass_1_at_most=row.high("1"),
         pass_k=row.pass_hat_k.get(str(k)),
         k=k,
-        pass_1_low=_digits(interval.low) if interval else None,
-        pass_1_high=_digits(interval.high) if interval else None,
-        floor=row.floor.pass_1 if row.floor else None,
-        ceiling=row.ceiling.pass_1 if row.ceiling else None,
-        above_floor=row.above_floor,
+        pass_1_low=_shown(interval.low) if interval else None,
+        pass_1_high=_shown(interval.high) if interval else None,
         is_above_floor=row.above_floor_interval.low > 0 if row.above_floor_interval else None,
     )
 
@@ -189,35 +169,30 @@ def _digest_row(row: SummaryRow) -> DigestRow:
 def _digest_headline(row: HeadlineRow) -> DigestHeadline:
     low, high = row.ends or (None, None)
     return DigestHeadline(
-        participant=row.participant,
-        domain=row.domain,
-        name=row.name,
-        higher_is_better=row.higher_is_better,
-        tasks=row.tasks,
-        scored=row.scored,
-        unscored=row.unscored,
-        failed=row.failed,
+        **_shared(DigestHeadline, row),
         low=low,
         high=high,
-        interval_low=_digits(row.interval.low) if row.interval else None,
-        interval_high=_digits(row.interval.high) if row.interval else None,
+        interval_low=_shown(row.interval.low) if row.interval else None,
+        interval_high=_shown(row.interval.high) if row.interval else None,
     )
 
 
-def _digits(value: float) -> float:
-    """As it is shown, so that prose which rounds it says what the report says."""
+def _shown(value: float) -> float:
+    """Round an end of an interval as it is shown, so that prose may say what the report says."""
     return round(value, 2)
 
 
 def template_prose(digest: ReportDigest) -> str:
-    """Summary, key findings and recommendations, by rules alone."""
+    """Write summary, key findings and recommendations by rules alone."""
     summary = [*map(_summary_line, digest.rows), *map(_headline_line, digest.headlines)]
+    sections = {
+        "Summary": summary,
+        "Key findings": _findings(digest),
+        "Recommendations": _recommendations(digest),
+    }
     return "\n\n".join(
-        [
-            "## Summary\n\n" + "\n".join(f"- {line}" for line in summary),
-            "## Key findings\n\n" + "\n".join(f"- {line}" for line in _findings(digest)),
-            "## Recommendations\n\n" + "\n".join(f"- {line}" for line in _recommendations(digest)),
-        ]
+        f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines)
+        for title, lines in sections.items()
     )
 
 
@@ -228,41 +203,36 @@ def _summary_line(row: DigestRow) -> str:
     score = "no pass^1"
     if row.pass_1 is not None:
         score = f"pass^1 {score_range(row.pass_1, row.pass_1_at_most)}"
-    if row.pass_1_low is not None and row.pass_1_high is not None:
-        score += f" (95 % interval {row.pass_1_low:.2f} to {row.pass_1_high:.2f})"
     repeat = f", pass^{row.k} {row.pass_k:.3f}" if row.k > 1 and row.pass_k is not None else ""
-    gaps = "".join(
-        f", {count} {what}"
-        for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
-        if count
-    )
     marks = "".join(
         f", {what} {value:.3f}"
         for what, value in (("floor", row.floor), ("ceiling", row.ceiling))
         if value is not None
     )
     return (
-        f"{name}: {row.passed} of {row.scored} scored trials passed, {score}{repeat}{marks}{gaps}."
+        f"{name}: {row.passed} of {row.scored} scored trials passed, {score}"
+        f"{_within(row.pass_1_low, row.pass_1_high)}{repeat}{marks}{_without_score(row)}."
     )
 
 
 def _headline_line(row: DigestHeadline) -> str:
     name = f"{row.name} of {row.participant} in {row.domain}"
-    gaps = "".join(
-        f", {count} {what}"
-        for count, what in ((row.unscored, "unscored"), (row.failed, "failed"))
-        if count
-    )
     if row.low is None:
-        return f"{name}: no value{gaps}."
-    within = ""
-    if row.interval_low is not None and row.interval_high is not None:
-        within = f" (95 % interval {row.interval_low:.2f} to {row.interval_high:.2f})"
+        return f"{name}: no value{_without_score(row)}."
     better = "higher" if row.higher_is_better else "lower"
     return (
-        f"{name}: {score_range(row.low, row.high)}{within}, over {row.tasks} tasks{gaps}; {better} "
-        "is better."
+        f"{name}: {score_range(row.low, row.high)}{_within(row.interval_low, row.interval_high)}, "
+        f"over {row.tasks} tasks{_without_score(row)}; {better} is better."
     )
+
+
+def _within(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" (95 % interval {low:.2f} to {high:.2f})"
+
+
+def _without_score(row: DigestRow | DigestHeadline) -> str:
+    counts = ((row.unscored, "unscored"), (row.failed, "failed"))
+    return "".join(f", {count} {what}" for count, what in counts if count)
 
 
 FAILURE_MEANING: dict[FailureKind, str] = {
@@ -360,7 +330,7 @@ _NEUTRAL = 10
 
 
 def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
-    """The numbers in `prose` that the report does not hold, as written, in order.
+    """Return the numbers in prose that the report does not hold, as written, in order.
 
     Every fraction, every `n of m` and every whole number from 10 must be the report's, where
     percentages and roundings count as the same. Quotations of the digest's own texts (addresses,
@@ -381,7 +351,7 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
 
 
 def _quotable(digest: ReportDigest) -> list[str]:
-    """The digest's own texts, the longest first, for one may hold another."""
+    """Return the texts of the digest, the longest first, for one may hold another."""
     addresses = [row.participant for row in digest.rows]
     addresses += [headline.name for headline in digest.headlines]
     addresses += [finding for team in digest.teams for finding in team.findings]
@@ -390,35 +360,26 @@ def _quotable(digest: ReportDigest) -> list[str]:
 
 
 def _held_numbers(digest: ReportDigest) -> set[float]:
-    values: set[float] = {LEVEL}
-    for row in digest.rows:
-        counts = (row.tasks, row.trials, row.passed, row.scored, row.unscored, row.failed, row.k)
-        values.update(map(float, counts))
-        scores = (row.pass_1, row.pass_1_at_most, row.pass_k, row.pass_1_low, row.pass_1_high)
-        marks = (row.floor, row.ceiling, row.above_floor)
-        values.update(score for score in (*scores, *marks) if score is not None)
-        values.update(n / m for n, m in _pairs(row) if m)
-    for headline in digest.headlines:
-        known = headline.model_dump(exclude={"participant", "domain", "name", "higher_is_better"})
-        values.update(float(value) for value in known.values() if value is not None)
-    for team in digest.teams:
-        values.update(map(float, (team.measured, team.contradictions, *team.labels.values())))
-        values.update(() if team.coverage is None else (team.coverage,))
-        values.update(score for score in (team.judged, team.judged_by_rules) if score is not None)
-        values.add(team.flagged)
-    for counted in (
-        digest.failing_components,
-        digest.failures,
-        digest.terminations,
-        digest.missing_scores,
-    ):
-        values.update(map(float, counted.values()))
+    """Return the numbers of the digest, as shares and percentages, with 0 to 3 digits."""
+    values = {LEVEL, *_numbers(digest.model_dump())}
+    values.update(n / m for row in digest.rows for n, m in _pairs(row) if m)
     return {
         round(value * factor, digits)
         for value in values
         for factor in (1, 100)
         for digits in range(4)
     }
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """Yield every number in a value of dicts and tuples."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield float(value)
 
 
 def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:

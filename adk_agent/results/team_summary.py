@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from adk_agent.results.summary import Row, by_frequency, mean, rounded
 from evals.base import Evaluation
 from evals.graph.evaluator import applicability
 from evals.judge.evaluator import FELL_BACK
@@ -22,10 +23,8 @@ MOST_FINDINGS = 30
 _KEPT = ("labels", "graph", "problems")
 
 
-class FindingCount(BaseModel):
+class FindingCount(Row):
     """One kind of finding about the same agents, and in how many trials it came up."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     agents: tuple[str, ...]
@@ -34,10 +33,8 @@ class FindingCount(BaseModel):
     """What was found in the first of them, with its figures."""
 
 
-class TeamRow(BaseModel):
+class TeamRow(Row):
     """One participant in one domain. Shares are from 0 to 1; None where nothing is known."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     participant: str
     domain: str
@@ -65,7 +62,7 @@ class TeamRow(BaseModel):
     them, or the rules cannot."""
     flagged: int = 0
     """Judgements of a model that there is reason to doubt."""
-    flags: dict[str, int] = {}
+    flags: dict[str, int] = Field(default_factory=dict)
     """The reasons, by how many judgements they hold of."""
     flag_example: str | None = None
     """The first of them in words."""
@@ -81,30 +78,30 @@ def team_row(
     consistency: Mapping[str, float | None],
     failed: int = 0,
 ) -> TeamRow | None:
-    """The row of a participant in a domain; None where no trial's graph was looked at.
+    """Summarise how a participant's team coordinates in a domain; None if no graph was looked at.
 
     Args:
         evaluations: For each trial that did not fail, its evaluations by evaluator.
-        failed: How many trials failed. How a team looks that was cut off says nothing of it.
+        failed: How many trials failed. A team that was cut off shows nothing of how it works.
         participant: The participant.
         domain: The domain.
         consistency: What was computed across the trials.
     """
-    graphs = [each[GRAPH] for each in evaluations if GRAPH in each]
-    if not graphs:
+    looked_at = [each for each in evaluations if GRAPH in each]
+    if not looked_at:
         return None
-    reasons = [reason for graph in graphs if (reason := _why_not(graph)) is not None]
-    measured = [graph.details for graph in graphs if _why_not(graph) is None]
-    seen = [_part(details, "graph") for details in measured]
-    calls = sum(graph["agent_calls"] for graph in seen)
-    judgements = [
-        each[JUDGE]
-        for each in evaluations
-        if JUDGE in each and GRAPH in each and _why_not(each[GRAPH]) is None
-    ]
-    scores = [each.values["overall_score"] for each in judgements if each.status == "scored"]
+    why_not = [_why_not(each[GRAPH]) for each in looked_at]
+    reasons = [reason for reason in why_not if reason is not None]
+    measured = [each for each, reason in zip(looked_at, why_not, strict=True) if reason is None]
+    details: list[Mapping[str, Any]] = [each[GRAPH].details for each in measured]
+    graphs = [each["graph"] for each in details]
+    judgements = [each[JUDGE] for each in measured if JUDGE in each]
+    scored = [each for each in judgements if each.status == "scored"]
     by_rules = [each.values[RULES_SCORE] for each in judgements if RULES_SCORE in each.values]
     flagged = [flags for each in judgements if (flags := _flags(each))]
+    calls = sum(graph["agent_calls"] for graph in graphs)
+    reported = calls + sum(graph["not_believed"] for graph in graphs)
+    observed = sum(graph["observed"] for graph in graphs)
     return TeamRow(
         participant=participant,
         domain=domain,
@@ -112,30 +109,30 @@ def team_row(
         not_measured=dict(
             sorted(Counter([*reasons, *[CUT_OFF] * (failed if measured else 0)]).items())
         ),
-        labels=_label_counts(measured),
-        findings=_finding_counts(measured),
-        agents=max((len(graph["nodes"]) for graph in seen), default=0),
+        labels=by_frequency(label for each in details for label in each["labels"]),
+        findings=_finding_counts(details),
+        agents=max((len(graph["nodes"]) for graph in graphs), default=0),
         calls=calls,
-        coverage=_coverage(seen),
-        contradictions=sum(graph["contradictions"] for graph in seen),
-        judged=round(sum(scores) / len(scores), 6) if scores else None,
-        judged_by=tuple(sorted({e.produced_by for e in judgements if e.status == "scored"})),
-        judged_by_rules=round(sum(by_rules) / len(by_rules), 6) if by_rules else None,
+        coverage=rounded(observed / reported) if reported else None,
+        contradictions=sum(graph["contradictions"] for graph in graphs),
+        judged=mean([each.values["overall_score"] for each in scored]),
+        judged_by=tuple(sorted({each.produced_by for each in scored})),
+        judged_by_rules=mean(by_rules),
         flagged=len(flagged),
-        flags=_counts(flag.kind for flags in flagged for flag in _one_of_each_kind(flags)),
+        flags=by_frequency(kind for flags in flagged for kind in {flag.kind for flag in flags}),
         flag_example=flagged[0][0].sentence if flagged else None,
         consistency=dict(consistency),
     )
 
 
 def judge_warnings(evaluations: Iterable[Sequence[Evaluation]]) -> list[str]:
-    """A warning where rules took the place of a model that was to judge.
+    """Warn where rules took the place of a model that was to judge.
 
     Args:
         evaluations: Those of each trial.
     """
     judgements = [each for trial in evaluations for each in trial if each.evaluator == JUDGE]
-    causes = _counts(
+    causes = by_frequency(
         warning.removeprefix(FELL_BACK).strip()
         for each in judgements
         for warning in each.warnings
@@ -153,9 +150,9 @@ def judge_warnings(evaluations: Iterable[Sequence[Evaluation]]) -> list[str]:
 
 
 def for_report(evaluation: Evaluation) -> Evaluation:
-    """The evaluation as a report keeps it: where there is no coordination, without the details.
+    """Return an evaluation as a report keeps it: without the details where nothing was measured.
 
-    Whole it stands in the run's `trials.jsonl`. What says why there is nothing to measure stays.
+    The run's `trials.jsonl` has all of it. What says why there is nothing to measure stays.
     """
     if evaluation.evaluator != GRAPH or _why_not(evaluation) is None:
         return evaluation
@@ -164,47 +161,26 @@ def for_report(evaluation: Evaluation) -> Evaluation:
 
 
 def _why_not(graph: Evaluation) -> str | None:
-    """Why a trial shows no coordination; None where it does.
+    """Say why a trial shows no coordination; None where it does.
 
     Two agents that call each other are a dyad too, but one with loops and ping-pong to look at.
     """
     if graph.status != "scored":
         return graph.reason or graph.status
-    two_of_a_team = ASSESSOR not in _part(graph.details, "graph")["nodes"]
-    reason = applicability(graph.details)
+    details: Mapping[str, Any] = graph.details
+    two_of_a_team = ASSESSOR not in details["graph"]["nodes"]
+    reason = applicability(details)
     return None if reason is not None and reason.startswith("dyad") and two_of_a_team else reason
-
-
-def _part(details: Mapping[str, Any], name: str) -> Any:
-    return details[name]
-
-
-def _coverage(graphs: Sequence[Mapping[str, Any]]) -> float | None:
-    told = sum(graph["agent_calls"] + graph["not_believed"] for graph in graphs)
-    return round(sum(graph["observed"] for graph in graphs) / told, 6) if told else None
 
 
 def _flags(judgement: Evaluation) -> list[Flag]:
     return _FLAGS.validate_python(judgement.details.get("flags", ()))
 
 
-def _one_of_each_kind(flags: Iterable[Flag]) -> list[Flag]:
-    return list({flag.kind: flag for flag in flags}.values())
-
-
-def _label_counts(measured: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    return _counts(label for details in measured for label in _part(details, "labels"))
-
-
-def _counts(names: Iterable[str]) -> dict[str, int]:
-    """How often each comes up, most frequent first."""
-    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
-
-
 def _finding_counts(measured: Iterable[Mapping[str, Any]]) -> tuple[FindingCount, ...]:
     found: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for details in measured:
-        for finding in _part(details, "findings"):
+        for finding in details["findings"]:
             found[finding["name"], tuple(finding["agents"])].append(finding["statement"])
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(
