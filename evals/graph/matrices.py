@@ -1,7 +1,7 @@
 """Shortest paths of small graphs, by multiplying their matrices; of a hundred graphs in one call.
 
 The time grows with the fourth power of the nodes in the worst case, a chain: up to 50 nodes this is
-faster than networkx (docs/decisions/0008-own-sweeps-beside-networkx.md).
+faster than networkx (docs/decisions/0008-matrices-beside-networkx.md).
 """
 
 from __future__ import annotations

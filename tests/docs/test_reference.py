@@ -409,3 +409,19 @@ def test_the_start_page_lists_every_page_under_its_group():
         listed = re.findall(r"^\| \[.+\]\(([\w/-]+\.md)\)", section, re.MULTILINE)
         within = [page for page in pages if not re.match(r"index|decisions/\d", page)]
         assert listed == within, group
+
+
+def test_every_module_that_a_page_names_exists():
+    folders = (
+        "adk_agent",
+        "evals",
+        "performance",
+        "purple_agent",
+        "scripts",
+        "tau_bridge",
+        "tests",
+    )
+    files = [f"/{path.relative_to(ROOT)}" for top in folders for path in (ROOT / top).rglob("*.py")]
+    for page in DOCS.rglob("*.md"):
+        for name in re.findall(r"`([\w/]+\.py)(?: \w+)?`", page.read_text()):
+            assert any(file.endswith(f"/{name}") for file in files), f"{page.name} names {name}"
