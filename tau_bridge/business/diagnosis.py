@@ -135,7 +135,7 @@ def _business_calls(world: BusinessWorld) -> list[Call]:
 def _business_behaviour(
     result: TaskResult, scenario: Scenario, behaviour: Behaviour
 ) -> BusinessBehaviour:
-    """Sort the checks by what they are about; they stand in the order of `scoring`: calls, approvals, handing over."""
+    """Sort the checks by subject: calls, approvals, handing over, in the order of `scoring`."""
     expected = scenario.expected
     checks = {component.name: component.checks for component in result.components}
     policy, state = checks.get("POLICY", ()), checks.get("STATE", ())
