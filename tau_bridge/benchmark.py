@@ -50,7 +50,7 @@ SCRIPTED_USER: Final = "scripted"
 """The label of results whose user followed rules."""
 
 Need = Literal["user", "judge", "tools", "team"]
-"""What playing a domain takes besides the agent. `user`: someone who plays the user's part, a
+"""Requirements of a domain besides the agent. `user`: someone who plays the user's part, a
 language model where there is one. `judge`: a model that decides whether statements hold. `tools`: a
 server of tools in the process that plays. `team`: the calls between the members of a team are
 watched, so that a team plays one task at a time."""
@@ -67,7 +67,7 @@ class TaskRef:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskInfo:
-    """What there is to know of a task without playing it.
+    """Facts about a task that are known without playing it.
 
     Args:
         ref: Its name.
@@ -111,7 +111,7 @@ class DomainInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Revision:
-    """Which data are played: where they come from, and a hash of their content."""
+    """The data that are played: where they come from, and a hash of their content."""
 
     source: str
     revision: str
@@ -160,12 +160,12 @@ class Judge(Protocol):
 
     @property
     def produced_by(self) -> str:
-        """Who decides, for the results: `llm:` and the model's name."""
+        """Name the judge, for the results: `llm:` and the model's name."""
 
     async def __call__(
         self, statements: Sequence[str], transcript: str
     ) -> Mapping[str, bool] | None:
-        """Whether each statement holds. None where that broke, which makes the trial *failed*."""
+        """Tell whether each statement holds. None where that broke: the trial is then *failed*."""
 
 
 class Team(Protocol):
@@ -173,22 +173,22 @@ class Team(Protocol):
 
     @property
     def name(self) -> str:
-        """What its entry is called in the trace."""
+        """Return the name of its entry in the trace."""
 
     @property
     def peers(self) -> Mapping[str, str]:
-        """The other members' addresses, where the entry has to be told them."""
+        """Return the other members' addresses, where the entry has to know them."""
 
     def briefing(self) -> str:
-        """What the entry is told of its team, to stand below a question; empty for most."""
+        """Return what to tell the entry about its team, below a question; empty for most."""
 
     def redact(self, text: str) -> str:
-        """The text without addresses that differ in every run."""
+        """Remove the addresses that differ in every run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayContext:
-    """What one trial is played with.
+    """Everything that one trial is played with.
 
     Args:
         seed: Of the trial.
@@ -246,7 +246,7 @@ class Played:
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """A conversation that somebody recorded, with the reward that it got there.
+    """A recorded conversation, with the reward that it got then.
 
     Args:
         id: Tells it from the others of its file.
@@ -306,9 +306,9 @@ class Benchmark(ABC):
     name: ClassVar[str]
     """Unique among all benchmarks; the key of its entry point."""
     summary: ClassVar[str] = ""
-    """What it is, in one line."""
+    """The benchmark in one line."""
     position: ClassVar[int] = 100
-    """Where it stands in listings; lower first, equal ones by name."""
+    """Its place in listings; lower first, equal ones by name."""
     options_type: ClassVar[type[BaseModel]] = NoOptions
     """Its options, a frozen pydantic model whose fields all have defaults."""
     variables: ClassVar[Mapping[str, str]] = {}
@@ -324,7 +324,7 @@ class Benchmark(ABC):
 
     @classmethod
     def open(cls, variables: Mapping[str, str]) -> Self:
-        """An instance with default options.
+        """Open an instance with default options.
 
         Args:
             variables: The values of those of `cls.variables` that are set.
@@ -336,7 +336,7 @@ class Benchmark(ABC):
         return cls()
 
     def with_options(self, values: Mapping[str, Any]) -> Self:
-        """The same benchmark with other options.
+        """Return the same benchmark with other options.
 
         Raises:
             DataError: It has no such option, or it cannot have this value.
@@ -352,30 +352,30 @@ class Benchmark(ABC):
         return other
 
     def chosen_options(self) -> dict[str, Any]:
-        """The options that are not the defaults, as JSON values; `with_options` takes them again."""
+        """Return the options that are not the defaults, as JSON values for `with_options`."""
         return self.options.model_dump(mode="json", exclude_defaults=True)
 
     # -- what there is ---------------------------------------------------------------------------
 
     def domains(self) -> tuple[DomainInfo, ...]:
-        """The domains, in their order; by default one of the benchmark's own name."""
+        """Return the domains, in their order; by default one of the benchmark's own name."""
         return (DomainInfo(name=self.name),)
 
     @abstractmethod
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
-        """The tasks of a split, in their order. `split` is one of `splits(domain)`.
+        """Return the tasks of a split, in their order. `split` is one of `splits(domain)`.
 
         Raises:
             DataError: There is no such domain, or a task cannot be read.
         """
 
     def splits(self, domain: str) -> tuple[str, ...]:
-        """The names of a domain's sets of tasks."""
+        """Return the names of a domain's sets of tasks."""
         del domain
         return (BASE_SPLIT,)
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
-        """The ids of a split, in their order.
+        """Return the ids of a split, in their order.
 
         Raises:
             DataError: There is no such domain or split.
@@ -394,12 +394,12 @@ class Benchmark(ABC):
             raise DataError(f"{noun} have no split {split!r}, only {', '.join(map(repr, known))}")
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
-        """The ids of all tasks of a domain, whatever their split."""
+        """Return the ids of all tasks of a domain, whatever their split."""
         splits = (self.task_ids(domain, split) for split in self.splits(domain))
         return tuple(dict.fromkeys(task_id for ids in splits for task_id in ids))
 
     def task(self, domain: str, task_id: str) -> TaskInfo:
-        """One task.
+        """Return one task.
 
         Raises:
             UnknownTaskError: There is no such task.
@@ -411,13 +411,13 @@ class Benchmark(ABC):
         raise UnknownTaskError(domain, task_id, self.all_task_ids(domain))
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
-        """The kinds of tasks by id; None where they are all of one kind."""
+        """Return the kinds of tasks by id; None where they are all of one kind."""
         kinds = {task_id: self.task(domain, task_id).kind for task_id in task_ids}
         known = {task_id: kind for task_id, kind in kinds.items() if kind is not None}
         return known if len(known) == len(kinds) else None
 
     def domain(self, name: str) -> DomainInfo:
-        """One domain.
+        """Return one domain.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -428,26 +428,26 @@ class Benchmark(ABC):
         return known[name]
 
     def ref(self, domain: str, task_id: str) -> TaskRef:
-        """The name of one of its tasks."""
+        """Return the name of one of its tasks."""
         return TaskRef(benchmark=self.name, domain=domain, id=task_id)
 
     def revision(self, domain: str) -> Revision:
-        """Which data are played; by default a hash of what `tasks` says of them."""
+        """Tell which data are played; by default a hash of what `tasks` says of them."""
         infos = [repr(task) for split in self.splits(domain) for task in self.tasks(domain, split)]
         return Revision(source=self.name, revision=revision_of("\n".join(infos).encode()))
 
     def unsupported(self, domain: str) -> str | None:
-        """Why no task of a domain can be played with these options; None: some can."""
+        """Say why no task of a domain can be played with these options; None: some can."""
         del domain
         return None
 
     def unplayable(self, ref: TaskRef) -> str | None:
-        """Why this task cannot be played with these options; None: it can."""
+        """Say why this task cannot be played with these options; None: it can."""
         del ref
         return None
 
     def reworded(self, text: str) -> str:
-        """A request in lower case, with the benchmark's own words for its domains and tasks.
+        """Reword a request in lower case, in the benchmark's own words for its domains and tasks.
 
         The rules that read sentences know the names of benchmarks and domains, and `task`. What
         else people call them is replaced by these words here.
@@ -483,7 +483,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
-        """What was played is worth. None where nothing can be said, as of a conversation that broke.
+        """Score what was played. None where nothing can be said, as of a conversation that broke.
 
         Args:
             ref: The task.
@@ -492,20 +492,20 @@ class Benchmark(ABC):
         """
 
     def basis(self) -> tuple[str, ...] | None:
-        """The components that count with these options; None: those that each result names."""
+        """Return the components that count with these options; None: as each result names them."""
         return None
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
-        """Why a task was not passed; None where the benchmark has no rules for it."""
+        """Explain why a task was not passed; None where the benchmark has no rules for it."""
         del ref, played, result, trace
         return None
 
     async def reference(
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
-        """What one of the domain's references gets for a task, without any agent.
+        """Score one of the domain's references on a task, without any agent.
 
         Args:
             ref: The task.
@@ -519,21 +519,21 @@ class Benchmark(ABC):
     # -- for others ------------------------------------------------------------------------------
 
     def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
-        """The task's solution as the bundled oracle replays it; None where there is none."""
+        """Return the task's solution as the bundled oracle replays it; None where there is none."""
         del ref
         return None
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
-        """Tells of a tool's name whether a call may change the task's world."""
+        """Return a test, by a tool's name, of whether a call may change the task's world."""
         del ref
         return lambda name: False  # noqa: ARG005 - nothing is known of any tool
 
     def exporters(self) -> Mapping[str, Exporter]:
-        """Formats that only this benchmark's runs have, by the names that `--to` takes."""
+        """Return the formats that only this benchmark's runs have, by their names for `--to`."""
         return {}
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
-        """The conversations in a file that somebody recorded; None where it reads no such files.
+        """Read a file of recorded conversations; None where the benchmark reads no such files.
 
         Raises:
             DataError: The file is not in the benchmark's format.

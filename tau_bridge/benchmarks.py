@@ -50,7 +50,7 @@ class Benchmarks:
                     )
 
     def __getitem__(self, name: str) -> Benchmark:
-        """The benchmark of a name.
+        """Return the benchmark of a name.
 
         Raises:
             DataError: There is none.
@@ -62,7 +62,7 @@ class Benchmarks:
         return self._by_name[name]
 
     def of(self, domain: str) -> Benchmark:
-        """The benchmark that has a domain.
+        """Return the benchmark that has a domain.
 
         Raises:
             UnknownDomainError: None has.
@@ -72,7 +72,7 @@ class Benchmarks:
         return self._by_domain[domain]
 
     def with_options(self, options: Callable[[Benchmark], Mapping[str, object]]) -> Benchmarks:
-        """The same benchmarks, each with the options that are said of it.
+        """Return the same benchmarks, each with its options.
 
         Raises:
             DataError: One has no such option.
@@ -83,11 +83,11 @@ class Benchmarks:
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The names of all domains, in their order."""
+        """Return the names of all domains, in their order."""
         return tuple(self._by_domain)
 
     def domain(self, name: str) -> DomainInfo:
-        """One domain.
+        """Return one domain.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -96,7 +96,7 @@ class Benchmarks:
         return self._domains[name]
 
     def needs(self, domains: Iterable[str]) -> frozenset[Need]:
-        """What playing some domains takes besides the agents.
+        """Return what playing some domains takes besides the agents.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -108,7 +108,7 @@ class Benchmarks:
 
 
 def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
-    """The classes of the installed benchmarks, and a warning for each that cannot be used."""
+    """Return the classes of the installed benchmarks, and a warning for each unusable one."""
     found: list[type[Benchmark]] = []
     warnings = []
     for point in sorted(metadata.entry_points(group=GROUP), key=lambda each: each.name):
@@ -132,7 +132,7 @@ def _checked(point: EntryPoint) -> type[Benchmark]:
 
 
 def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> Benchmarks:
-    """All installed benchmarks that can be used; a warning says why another one is left out.
+    """Return all installed benchmarks that can be used; a warning says why another one is left out.
 
     Args:
         variables: Gives the values of those environment variables, by name, that are set.

@@ -20,7 +20,7 @@ _PLACES = (_PACKAGE / "data", _PACKAGE.parent / "data")
 
 @cache
 def bundled_json(name: str) -> Any:
-    """What a bundled JSON file holds. Read once; do not change it.
+    """Return the content of a bundled JSON file. Read once; do not change it.
 
     Raises:
         DataError: it is missing or is no JSON, so the installation is broken.
@@ -36,7 +36,7 @@ def bundled_json(name: str) -> Any:
 
 
 def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
-    """One task of a bundled domain.
+    """Return one task of a bundled domain.
 
     Raises:
         UnknownTaskError: there is none of this id.
@@ -47,5 +47,5 @@ def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
 
 
 def revision_of(content: bytes) -> str:
-    """A hash of the content of a bundled file, to tell apart what different versions ask."""
+    """Return a hash of the content of a bundled file, to tell apart what different versions ask."""
     return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"

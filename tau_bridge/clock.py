@@ -13,7 +13,7 @@ class Clock(Protocol):
     """Wall-clock time for records, monotonic time for latencies."""
 
     def now(self) -> datetime:
-        """The current time, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
 
     def monotonic_s(self) -> float:
         """Seconds from an arbitrary start, never going back."""
@@ -23,7 +23,7 @@ class SystemClock:
     """The machine's clocks."""
 
     def now(self) -> datetime:
-        """The current time in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic_s(self) -> float:
@@ -35,22 +35,22 @@ class IdSource(Protocol):
     """Makes identifiers that are unique within a run."""
 
     def __call__(self) -> str:
-        """A new identifier."""
+        """Make a new identifier."""
 
 
 def random_id() -> str:
-    """A random UUID as text."""
+    """Make a random UUID as text."""
     return str(uuid.uuid4())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """What varies between a real run and a test: time and identifiers."""
+    """Everything that varies between a real run and a test: time and identifiers."""
 
     clock: Clock
     new_id: IdSource
 
     @classmethod
     def system(cls) -> Runtime:
-        """The machine's clocks and random identifiers."""
+        """Return the machine's clocks and random identifiers."""
         return cls(clock=SystemClock(), new_id=random_id)

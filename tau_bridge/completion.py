@@ -1,4 +1,4 @@
-"""Completion: a call of a language model, handed in by whoever owns one."""
+"""Completion: a call of a language model, injected by the program that has one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPLETION: Final = "completion"
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionResult:
-    """What a language model answered: text, tool calls, or both.
+    """A language model's answer: text, tool calls, or both.
 
     Args:
         content: The text, if any.
@@ -38,7 +38,7 @@ class CompletionResult:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What the step of this call says of it beside text, tokens and cost."""
+        """Return the attributes of this call's step, beside text, tokens and cost."""
         return {CACHED: "true"} if self.cached else {}
 
 
@@ -48,4 +48,4 @@ class Completion(Protocol):
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
     ) -> CompletionResult:
-        """The model's answer to `messages`, which are in OpenAI's chat format."""
+        """Answer `messages`, which are in OpenAI's chat format."""

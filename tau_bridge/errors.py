@@ -41,7 +41,7 @@ class BridgeError(Exception):
     """Base of everything that this package raises on purpose."""
 
     fault: ClassVar[Fault] = "harness"
-    """On whose side a trial broke that this error ended."""
+    """The side on which a trial broke that this error ended."""
 
 
 class DataError(BridgeError):
@@ -53,7 +53,7 @@ class DataFolderError(DataError):
 
 
 def nearest(value: str, known: Iterable[str]) -> str:
-    """What to try instead of `value`: the nearest of the known names, or the first ten."""
+    """Suggest what to try instead of `value`: the nearest known names, or the first ten."""
     names = sorted(known)
     near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
     if near:
@@ -82,7 +82,7 @@ class UnknownTaskError(DataError):
 
 
 class WordingError(DataError):
-    """What a request calls a benchmark's tasks names none of them, or could be several.
+    """A request's words for a benchmark's tasks name none of them, or could mean several.
 
     Args:
         code: `bad-number` for a task that does not exist, `ambiguous` for words with two meanings.
@@ -156,7 +156,7 @@ class AgentAuthRequiredError(AgentAccessError):
 
 
 class AgentFaultError(AgentError):
-    """What the participant itself did. A trial that this ends is scored 0."""
+    """A fault of the participant itself. A trial that this ends is scored 0."""
 
     fault: ClassVar[Fault] = "agent"
 

@@ -24,7 +24,7 @@ def require_inspect() -> None:
 
 
 def log_text(fields: Mapping[str, Any]) -> str:
-    """A log in Inspect's JSON format.
+    """Write a log in Inspect's JSON format.
 
     Args:
         fields: The log as a JSON value, by the names of `inspect_ai.log.EvalLog`.

@@ -1,4 +1,4 @@
-"""restore_integers: integers that A2A made doubles of, as integers again. Pure."""
+"""restore_integers: turns doubles that A2A made of integers into integers again. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _EXACT_BELOW = 2**53
 
 
 def restore_integers(value: Any) -> Any:
-    """The JSON `value` with floats that are whole numbers as int, wherever a double is exact.
+    """Return a JSON value with whole floats as int, wherever a double is exact.
 
     A2A carries all numbers as doubles. From 2^53 on, a double stands for several integers, so
     those stay floats.

@@ -1,4 +1,4 @@
-"""Reads JSON from files that somebody else wrote: documents and JSON lines, plain or gzip.
+"""Reads JSON from files that others wrote: documents and JSON lines, plain or gzip.
 
 Lines and documents are bounded, and every error says in which line and column it is.
 """
@@ -20,7 +20,7 @@ from tau_bridge.recorder import shortened
 from tau_bridge.surrogates import replace_surrogates
 
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
-"""Of one line, or of a document on several lines, decompressed."""
+"""Bytes of one line, or of a document on several lines, decompressed."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
@@ -36,7 +36,7 @@ class JsonText:
     """A JSON text of a file, or what is wrong with it: one of `text` and `error`."""
 
     line: int
-    """Where it begins, from 1."""
+    """The line where it begins, from 1."""
     text: str = ""
     error: str | None = None
 
@@ -50,7 +50,7 @@ class ParsedJson:
 
 
 def open_json(path: Path) -> BinaryIO:
-    """The file, decompressed if it is gzip by its content.
+    """Open the file, decompressed if it is gzip by its content.
 
     Raises:
         ReportError: It cannot be opened.
@@ -66,7 +66,7 @@ def open_json(path: Path) -> BinaryIO:
 
 
 def json_texts(file: BinaryIO, *, max_bytes: int = MAX_TEXT_BYTES) -> Iterator[JsonText]:
-    """The JSON texts of a file: its lines, or the one document that it is.
+    """Yield the JSON texts of a file: its lines, or the one document that it is.
 
     It is one document if its first line does not end an object or a list, and the second one is
     no object by itself.
@@ -91,7 +91,7 @@ def json_texts(file: BinaryIO, *, max_bytes: int = MAX_TEXT_BYTES) -> Iterator[J
 
 
 def parse_json(text: JsonText) -> ParsedJson:
-    """The value of a JSON text.
+    """Parse a JSON text.
 
     Raises:
         ReportError: It is no JSON; the message has line and column.
@@ -128,7 +128,7 @@ def parse_json(text: JsonText) -> ParsedJson:
 
 
 def _lines(file: BinaryIO, max_bytes: int) -> Iterator[JsonText]:
-    """The lines that are not blank, decoded."""
+    """Yield the lines that are not blank, decoded."""
     number = 0
     while raw := file.readline(max_bytes + 1):
         number += 1
@@ -176,7 +176,7 @@ def _is_object(line: JsonText) -> bool:
 
 
 def _document(begun: list[JsonText], file: BinaryIO, max_bytes: int) -> JsonText:
-    """All lines as one text, with its line breaks, so that positions in it stay right."""
+    """Return all lines as one text, with its line breaks, so that positions in it stay right."""
     first, last = begun[0], begun[-1]
     if last.error is not None:
         return JsonText(line=first.line, error=last.error)

@@ -11,7 +11,7 @@ from typing import Any, Final
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 1024
 _SHUTDOWN_S: Final = 3
-"""How long calls in flight may go on when a server is closed."""
+"""Seconds that calls in flight may go on when a server is closed."""
 
 
 def listening_socket(host: str = LOOPBACK, port: int = 0) -> socket.socket:

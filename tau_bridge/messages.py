@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 Requestor = Literal["assistant", "user"]
-"""Who asked for a tool call; it decides whose toolkit answers."""
+"""The side that asked for a tool call; it decides whose toolkit answers."""
 
 
 class _Lenient(BaseModel):
@@ -49,12 +49,12 @@ class _Speech(_Lenient):
 
     @property
     def is_tool_call(self) -> bool:
-        """Whether the message calls tools."""
+        """Tell whether the message calls tools."""
         return self.tool_calls is not None
 
     @property
     def text(self) -> str:
-        """The text, empty where there is none."""
+        """Return the text, empty where there is none."""
         return self.content or ""
 
 
@@ -84,7 +84,7 @@ _MESSAGES: TypeAdapter[tuple[Message, ...]] = TypeAdapter(tuple[Message, ...])
 
 
 def parse_messages(records: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """The messages of a recorded conversation; grouped tool results are flattened.
+    """Parse the messages of a recorded conversation; grouped tool results are flattened.
 
     Raises:
         pydantic.ValidationError: a record is not such a message.
@@ -97,7 +97,7 @@ def parse_messages(records: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
 
 
 def to_records(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The messages as JSON values in the official format, `turn_idx` added."""
+    """Return the messages as JSON values in the official format, `turn_idx` added."""
     return [
         {**message.model_dump(mode="json", exclude_none=True), "turn_idx": index}
         for index, message in enumerate(messages)

@@ -1,4 +1,4 @@
-"""What an answer says: whether texts stand in it by themselves, and checks made of that."""
+"""Checks of the phrases that an answer contains."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from evals.outcome import Check, Component, Scored
 
 
 def normalized(text: str) -> str:
-    """A text without the differences that do not matter: case, white space, forms of a letter."""
+    """Remove differences that do not matter from a text: case, white space, forms of a letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def contains_phrase(said: str, text: str) -> bool:
-    """Whether `text` stands in `said` by itself: not inside a word, nor inside a number.
+    """Tell whether `text` stands in `said` by itself: not inside a word, nor inside a number.
 
     Args:
         said: As `plain` gives it.
@@ -28,7 +28,7 @@ def contains_phrase(said: str, text: str) -> bool:
 def communicated(
     answer: str, must_say: Iterable[Sequence[str]], must_not_say: Iterable[str]
 ) -> Component:
-    """COMMUNICATE: 1 where an answer says one text of every group, and nothing that it must not."""
+    """Score COMMUNICATE: 1 where an answer says one text of every group, and no forbidden one."""
     said = normalized(answer)
     checks = [
         Check(

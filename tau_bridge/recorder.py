@@ -27,7 +27,7 @@ MAX_NAME_CHARS: Final = 500
 
 
 def shortened(text: str, max_chars: int) -> str:
-    """`text`, or `max_chars` characters of it: its head and its tail, and a mark between them."""
+    """Return `text`, or `max_chars` characters of it: its head, a mark, and its tail."""
     if len(text) <= max_chars:
         return text
     tail = max_chars // 4
@@ -64,7 +64,7 @@ class OpenStep:
 
     @property
     def traceparent(self) -> str:
-        """What the header of that name must say where this step is a call over HTTP."""
+        """Return the value of the header `traceparent` where this step is a call over HTTP."""
         return traceparent(self._recorder.trace_id, self.step_id)
 
     def end(
@@ -76,7 +76,7 @@ class OpenStep:
         total_tokens: int | None = None,
         attributes: dict[str, str] | None = None,
     ) -> InteractionStep:
-        """The finished step, added to the trace. `error` says what went wrong, if anything."""
+        """Finish the step and add it to the trace. `error` says what went wrong, if anything."""
         clock = self._recorder.runtime.clock
         response_text, error = self._kept("response", response_text), self._kept("error", error)
         step = InteractionStep(
@@ -102,7 +102,7 @@ class OpenStep:
         return step
 
     def _kept(self, what: str, text: str | None) -> str | None:
-        """What the trace keeps of a text; the attribute `<what>_chars` tells a longer one."""
+        """Shorten a text for the trace; the attribute `<what>_chars` has the full length."""
         limit = self._recorder.max_text_chars
         if text is None or len(text) <= limit:
             return text
@@ -156,7 +156,7 @@ class TraceRecorder:
         return step
 
     def open_calls_of(self, callee: str) -> tuple[OpenStep, ...]:
-        """The calls of agents that `callee` has not answered yet, in the order of their begin."""
+        """Return the calls of agents that `callee` has not answered yet, oldest first."""
         callee = shortened(callee, MAX_NAME_CHARS)
         return tuple(
             step
@@ -172,7 +172,7 @@ class TraceRecorder:
         self._open.pop(opened.step_id, None)
 
     def trace(self) -> Trace:
-        """The finished steps so far, in the order in which they began."""
+        """Return the finished steps so far, in the order in which they began."""
         steps = tuple(step for step in self._steps.values() if step is not None)
         return Trace(trace_id=self.trace_id, steps=steps)
 

@@ -1,4 +1,4 @@
-"""RunView: what an exporter of a benchmark may see of a run.
+"""RunView: the run, as an exporter of a benchmark sees it.
 
 Protocols alone: the program that keeps runs has classes of its own, which fit them.
 """
@@ -20,7 +20,7 @@ class ParticipantView(Protocol):
 
     @property
     def address(self) -> str:
-        """Where it answers, or `builtin:` and its name."""
+        """Return its address, or `builtin:` and its name."""
 
 
 PartView = tuple[ParticipantView, str]
@@ -32,91 +32,91 @@ class OriginView(Protocol):
 
     @property
     def source(self) -> str:
-        """Where they come from."""
+        """Return their source."""
 
     @property
     def revision(self) -> str:
-        """A hash of their content."""
+        """Return a hash of their content."""
 
 
 class RowView(Protocol):
-    """What one trial came to."""
+    """The outcome of one trial."""
 
     @property
     def domain(self) -> str:
-        """Whose task was played."""
+        """Return the domain whose task was played."""
 
     @property
     def task_id(self) -> str:
-        """The task."""
+        """Return the task."""
 
     @property
     def trial(self) -> int:
-        """Its number among those of the task, from 0."""
+        """Return its number among those of the task, from 0."""
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """Return its seed."""
 
     @property
     def status(self) -> Literal["scored", "unscored", "failed"]:
-        """Whether it has a reward, has none, or broke."""
+        """Return its status: it has a reward, has none, or broke."""
 
     @property
     def reward(self) -> float | None:
-        """None unless it is scored."""
+        """Return its reward; None unless it is scored."""
 
     @property
     def reward_breakdown(self) -> Mapping[str, float | None]:
-        """The value of each component, None where it has none."""
+        """Return the value of each component, None where it has none."""
 
     @property
     def components(self) -> Sequence[Component]:
-        """The components with what they looked at."""
+        """Return the components with what they looked at."""
 
     @property
     def basis(self) -> Sequence[str]:
-        """The components that count."""
+        """Return the components that count."""
 
     @property
     def reason(self) -> str | None:
-        """Why there is no reward, or how the agent ended it."""
+        """Say why there is no reward, or how the agent ended it."""
 
     @property
     def fault(self) -> Fault | None:
-        """On which side it broke; None where it was played to its end."""
+        """Return the side on which it broke; None where it was played to its end."""
 
     @property
     def produced_by(self) -> str | None:
-        """Who made the reward."""
+        """Name the maker of the reward."""
 
     @property
     def termination(self) -> str:
-        """How the conversation ended."""
+        """Say how the conversation ended."""
 
     @property
     def user(self) -> str:
-        """Who played the user."""
+        """Name who played the user."""
 
     @property
     def turns(self) -> int:
-        """Replies of the agent."""
+        """Return the number of the agent's replies."""
 
     @property
     def tool_calls(self) -> int:
-        """Calls of the agent that were run."""
+        """Return the number of the agent's calls that were run."""
 
     @property
     def duration_ms(self) -> float:
-        """How long it took."""
+        """Return how long it took."""
 
     @property
     def trace_id(self) -> str:
-        """Unique among all trials."""
+        """Return its trace's id, unique among all trials."""
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Why it did not pass."""
+        """Say why it did not pass."""
 
 
 class RecordView(Protocol):
@@ -124,15 +124,15 @@ class RecordView(Protocol):
 
     @property
     def row(self) -> RowView:
-        """What it came to."""
+        """Return its outcome."""
 
     @property
     def trace(self) -> Trace:
-        """Every call."""
+        """Return every call."""
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]]:
-        """The conversation, as the benchmark's `Played.messages` had it."""
+        """Return the conversation, as the benchmark's `Played.messages` had it."""
 
 
 class RunView(Protocol):
@@ -143,41 +143,41 @@ class RunView(Protocol):
 
     @property
     def run_id(self) -> str:
-        """The run's id."""
+        """Return the run's id."""
 
     @property
     def created_at(self) -> datetime:
-        """When it was begun."""
+        """Return the time when it was begun."""
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """The versions that played it, by package."""
+        """Return the versions that played it, by package."""
 
     @property
     def origins(self) -> Mapping[str, OriginView]:
-        """The data, by domain."""
+        """Return the data, by domain."""
 
     @property
     def num_trials(self) -> int:
-        """How often each task was to be played."""
+        """Return how often each task was to be played."""
 
     @property
     def max_steps(self) -> int:
-        """The bound of a conversation."""
+        """Return the bound of a conversation."""
 
     @property
     def seed(self) -> int:
-        """From which the trials' seeds follow."""
+        """Return the seed that the trials' seeds follow from."""
 
     @property
     def user_llm_args(self) -> Mapping[str, Any]:
-        """How the language model that played users was called."""
+        """Return the arguments of the language model that played users."""
 
     def parts(self) -> Sequence[PartView]:
         """Every participant and domain of which a trial ended, in the plan's order."""
 
     def rows(self, part: PartView) -> Sequence[RowView]:
-        """A part's trials, in the plan's order."""
+        """Return a part's trials, in the plan's order."""
 
     def records(self, part: PartView | None = None) -> Iterator[RecordView]:
-        """The trials of a part, or all, in the order in which they ended."""
+        """Yield the trials of a part, or all, in the order in which they ended."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
-    """What sort of task a task is, as far as its own data tell.
+    """The sort of task that a task is, as far as its own data tell.
 
     Args:
         asks_nothing: Its criteria ask for no change and no statement, so that an agent passes it
@@ -52,7 +52,7 @@ def stratified_sample(kinds: Mapping[str, TaskKind], size: int, *, seed: int) ->
 
 
 def _of_silent(size: int, silent: int, others: int) -> int:
-    """How many of `size` tasks are to ask for nothing."""
+    """Return how many of `size` tasks are to ask for nothing."""
     if not size or not silent:
         return 0
     total = silent + others
@@ -101,7 +101,7 @@ def largest_remainder(counts: Mapping[str, int], size: int, seed: int) -> dict[s
 
 
 def _shuffled(names: Collection[str], seed: int) -> list[str]:
-    """The names in an order that the seed alone decides, the same on every machine."""
+    """Sort the names in an order that the seed alone decides, the same on every machine."""
 
     def rank(name: str) -> tuple[bytes, str]:
         # JSON may hold half a surrogate pair, which has no plain UTF-8.

@@ -6,6 +6,6 @@ import random
 
 
 def trial_seeds(seed: int, trials: int) -> tuple[int, ...]:
-    """The seeds of a run's trials, as the official engine draws them from the run's seed."""
+    """Draw the seeds of a run's trials from the run's seed, as the official engine does."""
     draw = random.Random(seed)  # noqa: S311  (the official seeds, not a secret)
     return tuple(draw.randint(0, 1_000_000) for _ in range(trials))

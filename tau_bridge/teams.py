@@ -24,7 +24,7 @@ class Team(BaseModel):
     """The member that answers for the team."""
     members: tuple[_Text, ...]
     labels: tuple[_Text, ...]
-    """What the graph tier has to say of it."""
+    """The labels that the graph tier must give it."""
     findings: tuple[_Text, ...] = ()
 
 
@@ -33,7 +33,7 @@ _TEAMS: TypeAdapter[tuple[Team, ...]] = TypeAdapter(tuple[Team, ...])
 
 @cache
 def teams() -> dict[str, Team]:
-    """The bundled teams by name, in their order.
+    """Return the bundled teams by name, in their order.
 
     Raises:
         DataError: the bundled file cannot be used.

@@ -41,15 +41,15 @@ _DEFAULT_LIMITS = ToolServerLimits()
 
 
 class AnsweredCall(Protocol):
-    """What a call was answered: an error, or else a result."""
+    """The answer to a call: an error, or else a result."""
 
     @property
     def error(self) -> str | None:
-        """The error; None where there is a result."""
+        """Return the error; None where there is a result."""
 
     @property
     def result(self) -> Any:
-        """A JSON value."""
+        """Return a JSON value."""
 
 
 class ToolWorld(Protocol):
@@ -57,10 +57,10 @@ class ToolWorld(Protocol):
 
     @property
     def calls(self) -> Sequence[AnsweredCall]:
-        """The calls that were made so far."""
+        """Return the calls that were made so far."""
 
     def listed(self) -> Sequence[Mapping[str, Any]]:
-        """The tools as an agent may see them now, JSON values."""
+        """List the tools as an agent may see them now, as JSON values."""
 
     def call(self, name: str, arguments: dict[str, Any], /) -> AnsweredCall:
         """Make a call, and write it down."""
@@ -68,15 +68,15 @@ class ToolWorld(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSession:
-    """One trial's way to its tools: `id` is known to nobody else, and cannot be guessed."""
+    """One trial's way to its tools. Its `id` is secret, and cannot be guessed."""
 
     id: str
     world: ToolWorld
     recorder: TraceRecorder
     caller: str
-    """What the trace calls the agent."""
+    """The agent's name in the trace."""
     name: str
-    """What the trace calls the tools."""
+    """The tools' name in the trace."""
 
 
 class _BadCallError(Exception):
@@ -118,7 +118,7 @@ class ToolServer:
 
     @property
     def endpoint(self) -> str:
-        """The address that agents are told.
+        """Return the address to give to agents.
 
         Raises:
             RuntimeError: the server was not started.
@@ -154,7 +154,7 @@ class ToolServer:
     def session(
         self, world: ToolWorld, *, recorder: TraceRecorder, caller: str, name: str
     ) -> Iterator[ToolSession]:
-        """The tools of one trial, for as long as it lasts. Its calls become steps of its trace.
+        """Offer the tools of one trial for as long as it lasts; calls become steps of its trace.
 
         Args:
             world: Whose tools.
@@ -225,7 +225,7 @@ class ToolServer:
 
 
 def _listening(url: str | None) -> tuple[socket.socket, str]:
-    """A listening socket, and the address at which agents reach it."""
+    """Open a listening socket; return it with the address at which agents reach it."""
     place = urlsplit(url or f"http://{LOOPBACK}")
     host = LOOPBACK if url is None else EVERY_INTERFACE
     listener = listening_socket(host, place.port or 0)

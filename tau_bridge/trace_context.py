@@ -1,4 +1,4 @@
-"""The identifiers under which the world knows our traces (W3C Trace Context, OpenTelemetry).
+"""Identifiers of traces by W3C Trace Context, as OpenTelemetry uses them.
 
 Our own identifiers are texts of any form. What goes over the wire, and what an export of spans
 holds, follows from them alone: an agent's own spans join ours whenever ours are exported.
@@ -15,12 +15,12 @@ _VERSION, _SAMPLED = "00", "01"
 
 
 def wire_trace_id(trace_id: str) -> str:
-    """A trace's 16 bytes, as 32 lower-case hexadecimal digits."""
+    """Return a trace's 16 bytes, as 32 lower-case hexadecimal digits."""
     return _digest(trace_id, size=16)
 
 
 def wire_span_id(trace_id: str, step_id: str | None = None) -> str:
-    """The 8 bytes of a step, as 16 lower-case hexadecimal digits.
+    """Return the 8 bytes of a step, as 16 lower-case hexadecimal digits.
 
     Args:
         trace_id: The step's trace.
@@ -30,7 +30,7 @@ def wire_span_id(trace_id: str, step_id: str | None = None) -> str:
 
 
 def traceparent(trace_id: str, step_id: str) -> str:
-    """The header's value for a call that is this step, sampled."""
+    """Return the header's value for a call that is this step, sampled."""
     return f"{_VERSION}-{wire_trace_id(trace_id)}-{wire_span_id(trace_id, step_id)}-{_SAMPLED}"
 
 

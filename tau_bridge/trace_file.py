@@ -49,7 +49,7 @@ class TraceEntry:
 
     id: str
     line: int
-    """Where it begins, from 1."""
+    """The line where it begins, from 1."""
     trace: Trace | None = None
     error: str | None = None
     roster: tuple[str, ...] | None = None
@@ -59,7 +59,7 @@ class TraceEntry:
 
 
 def read_trace_file(path: Path, *, max_text_bytes: int = MAX_TEXT_BYTES) -> Iterator[TraceEntry]:
-    """The traces of a file, one by one, in its order.
+    """Yield the traces of a file, one by one, in its order.
 
     Raises:
         ReportError: The file cannot be opened. This is raised at once, not with the first entry.
@@ -69,7 +69,7 @@ def read_trace_file(path: Path, *, max_text_bytes: int = MAX_TEXT_BYTES) -> Iter
 
 
 def read_roster(path: Path) -> tuple[str, ...]:
-    """The members of a team: a JSON list of names, or of objects with a `name`.
+    """Read the members of a team: a JSON list of names, or of objects with a `name`.
 
     The list may also stand under `roster` or `members` of an object. A name that is given twice
     counts once.
@@ -183,7 +183,7 @@ def _text(about: Mapping[str, Any], keys: tuple[str, ...], place: _Place) -> str
 
 
 def _names(value: Any, path: str) -> tuple[str, ...]:
-    """The names in a list of names or of objects with a `name`, each once.
+    """Read a list of names, or of objects with a `name`; each name once.
 
     Raises:
         ReportError: It is no such list.
@@ -205,7 +205,7 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
 
 
 def _trace_of(value: Any, place: _Place) -> _Found:
-    """The trace in a JSON value.
+    """Read the trace in a JSON value.
 
     Raises:
         ReportError: There is none, or it cannot be read.
@@ -228,7 +228,7 @@ def _trace_of(value: Any, place: _Place) -> _Found:
 
 
 def _reported(traces: list[Any], path: str, place: _Place) -> _Found:
-    """What one ResponseTrace tells, or several that one reply carried, as one trace."""
+    """Read one ResponseTrace, or several that one reply carried, as one trace."""
     try:
         reports = [read_response_trace(each, reporter=None, limits=FILE_LIMITS) for each in traces]
     except ReportError as exc:
@@ -241,14 +241,14 @@ def _reported(traces: list[Any], path: str, place: _Place) -> _Found:
 
 
 def _is_ours(value: Any) -> bool:
-    """Whether a trace names caller and callee in its first step, as only ours does."""
+    """Tell whether a trace names caller and callee in its first step, as only ours does."""
     steps = value.get("steps") if isinstance(value, Mapping) else None
     first = steps[0] if isinstance(steps, list) and steps else None
     return isinstance(first, Mapping) and "caller" in first and "callee" in first
 
 
 def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
-    """A trace of ours as it was recorded; read as leniently as a report if only details are wrong.
+    """Read a trace of ours as it was recorded, or as a report if only details are wrong.
 
     Raises:
         ReportError: A step does not say who called whom; the message has the first faults.

@@ -1,4 +1,4 @@
-"""merge: one trace of what the assessor saw and of what participants told. Pure.
+"""merge: makes one trace of what the assessor observed and what participants reported. Pure.
 
 A reported call is the same as an observed one if caller, callee and request are the same; of
 several, the first is the same as the first in order of time. The observed one stays then. Calls of
@@ -50,7 +50,7 @@ def merge(
     assessor: str = ASSESSOR,
     team_known: bool = False,
 ) -> Merged:
-    """The observed trace with what the reports add to it.
+    """Merge what the reports add into the observed trace.
 
     Contradictions are kept in the attribute `contradiction` of the step concerned. Where calls
     between the agents are known, or the team itself, the assessor's own calls get `caller_kind`
@@ -82,9 +82,9 @@ class _Node:
 
     step: InteractionStep
     inside: str | None = None
-    """Of a reported one: the observed step that its report came back from."""
+    """For a reported step: the observed step that its report came back from."""
     parent: _Node | None = None
-    """Of a reported one: its parent within the reports."""
+    """For a reported step: its parent within the reports."""
     twin: _Node | None = None
     """The other one of a pair."""
     merged_id: str = ""
@@ -108,7 +108,7 @@ class _Merging:
         self._counts: Counter[str] = Counter()
 
     def take(self, report: ReportedTrace, number: int) -> None:
-        """Take in the steps of one report. Steps that an earlier one told too are taken once."""
+        """Take in the steps of one report; steps of an earlier report are taken once."""
         self._problems.extend(report.problems)
         nodes: dict[str, _Node] = {}
         new: list[_Node] = []
@@ -165,7 +165,7 @@ class _Merging:
                 node.believed = False
 
     def steps(self) -> Iterator[InteractionStep]:
-        """The merged steps, the observed ones first."""
+        """Yield the merged steps, the observed ones first."""
         for node in self._seen:
             yield self._observed_step(node)
         for node in self._told:
@@ -173,12 +173,12 @@ class _Merging:
                 yield self._reported_step(node)
 
     def problems(self) -> list[str]:
-        """What the reports' readers found, then the contradictions by kind."""
+        """Return what the reports' readers found, then the contradictions by kind."""
         told = [f"contradiction: {n} x {what}" for what, n in sorted(self._counts.items())]
         return [*self._problems, *told]
 
     def _pair_own_work(self) -> None:
-        """A report may begin with the call that it answers: the observed step is that one."""
+        """Pair calls at the start of a report with the observed steps that they answer."""
         for node in self._told:
             step, seen = node.step, self._by_id.get(node.inside or "")
             if seen is None or seen.twin is not None or node.parent is not None:
@@ -224,7 +224,7 @@ class _Merging:
         node.contradictions.append(what + shown)
 
     def _reported_parent(self, node: _Node) -> str | None:
-        """The merged id of a reported step's parent; at the report's root what it came back from.
+        """Return a reported step's merged parent; at the root, the step that the report came from.
 
         An unknown parent stays as it is, unless it would then be that of another step.
         """
@@ -254,7 +254,7 @@ class _Merging:
         return True
 
     def _observed_above(self, told: _Node) -> str | None:
-        """The nearest observed step above a reported one."""
+        """Return the nearest observed step above a reported one."""
         above = told.parent
         for _ in self._told:
             if above is None or above.twin is not None:
@@ -263,7 +263,7 @@ class _Merging:
         return told.inside if above is None or above.twin is None else above.twin.merged_id
 
     def _in_circles(self) -> set[str]:
-        """The ids of steps whose merged parents lead back to themselves."""
+        """Return the ids of steps whose merged parents lead back to themselves."""
         nodes = [*self._seen, *(node for node in self._told if node.twin is None)]
         parents = {node.merged_id: node.merged_parent for node in nodes}
         done: set[str] = set()
@@ -318,7 +318,7 @@ def _with_contradictions(attributes: dict[str, str], node: _Node) -> dict[str, s
 
 
 def _identity(step: InteractionStep) -> Hashable:
-    """Equal for the same step in two reports. Ids alone may be counted anew in each."""
+    """Return a key that is equal for the same step in two reports, whose ids may differ."""
     ends = (step.step_id, step.call_type, step.caller, step.callee, step.request_text)
     return (*ends, step.trace_id if step.start_time is None else step.start_time)
 
@@ -346,7 +346,7 @@ def _may_guess(step: InteractionStep) -> bool:
 
 
 def _is_ours(step: InteractionStep, assessor: str) -> bool:
-    """Whether the assessor made the call: what it observed, not what somebody says it did."""
+    """Tell whether the assessor made the call: what it observed, not what a report says."""
     observed = step.provenance is Provenance.OBSERVED
     return observed and _is_inner(step) and step.caller == assessor
 

@@ -1,4 +1,4 @@
-"""The text protocol between the assessor and an agent (dialect A): what we say, what we hear.
+"""The text protocol between the assessor and an agent (dialect A): messages out, replies in.
 
 Out: one first message with policy, tools and the conversation so far, then the user's text or the
 result of the agent's tool call, both as they are. In: one JSON object that names a tool or
@@ -68,11 +68,11 @@ _INSTRUCTIONS: Final = (
     "",
     "Two examples of a message:",
 )
-"""What the platform's assessor tells an agent about its replies, reworded."""
+"""The instructions about replies that the platform's assessor gives, reworded."""
 
 
 def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Sequence[str]) -> str:
-    """The message that opens a conversation with an agent.
+    """Write the message that opens a conversation with an agent.
 
     Args:
         policy: The domain's policy, sent as it is.
@@ -100,12 +100,12 @@ def first_message(policy: str, tools: Sequence[Mapping[str, Any]], messages: Seq
 
 
 def tool_result_line(name: str, content: str) -> str:
-    """The result of one tool call as a line among others, which has to name the tool."""
+    """Write the result of one tool call as a line among others, which has to name the tool."""
     return f"Tool '{name}' result: {content}"
 
 
 def example_replies(tools: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Replies that are read as they are: a call of one of these tools, and words to the user.
+    """Write replies in the documented form: a call of one of these tools, and words to the user.
 
     The tool is the first that takes nothing but texts, else the first; each value is `...`.
     """
@@ -117,7 +117,7 @@ def example_replies(tools: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _shape(tool: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A tool's name, and the types of the arguments that it needs."""
+    """Return a tool's name, and the types of the arguments that it needs."""
     function = tool["function"]
     parameters = function["parameters"]
     required = parameters.get("required", ())
@@ -134,7 +134,7 @@ class ParsedCall:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedReply:
-    """What an agent's reply means.
+    """The meaning of an agent's reply.
 
     `repairs` names what had to be put up with, in the order in which it was met; empty for a
     data part or a bare JSON object in the documented form:
@@ -149,13 +149,13 @@ class ParsedReply:
 
     kind: Literal["respond", "tool_calls"]
     content: str | None = None
-    """What is said to the user; beside tool calls only if the agent sent both."""
+    """The words to the user; beside tool calls only if the agent sent both."""
     calls: tuple[ParsedCall, ...] = ()
     repairs: tuple[str, ...] = ()
 
 
 def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
-    """The meaning of an agent's reply; never raises.
+    """Parse an agent's reply; never raises.
 
     A call is never read without arguments that its object may hold: an object with a tool's name
     and keys that are not understood is no call, nor is one that describes a tool.
@@ -184,7 +184,7 @@ def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
 
 
 def _plain(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> ParsedReply:
-    """The reply said to the user word for word, since no call was found in it."""
+    """Say the reply to the user word for word, since no call was found in it."""
     said = replace_surrogates(text.strip())
     if said:
         why = "unparsable" if said.startswith(_JSON_STARTS) else "plain_text"
@@ -196,7 +196,7 @@ def _plain(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> Parsed
 
 
 def _shown(value: Any) -> str:
-    """A JSON value as text; nothing where it is nested too deeply to be written."""
+    """Write a JSON value as text; empty where it is nested too deeply to be written."""
     try:
         return json.dumps(value)
     except (ValueError, RecursionError):
@@ -229,7 +229,7 @@ class _NotACallError(Exception):
 
 
 def _read_safely(value: Any, *, alone: bool) -> _Action | None:
-    """The action that a JSON value stands for, if any. `alone`: the reply holds nothing else."""
+    """Read a JSON value as an action, if it is one. `alone`: the reply holds nothing else."""
     try:
         return _read(value, alone=alone)
     except (_NotACallError, RecursionError):
@@ -259,7 +259,7 @@ def _read(value: Any, *, alone: bool) -> _Action:
 
 
 def _merge(values: Sequence[Any], repairs: tuple[str, ...], *, alone: bool) -> _Action:
-    """Several calls as one action; what is said to the user is joined by newlines."""
+    """Read several calls as one action; words to the user are joined by newlines."""
     if not values or any(isinstance(value, list) for value in values):
         raise _NotACallError
     actions = [_read(value, alone=alone) for value in values[:MAX_CALLS]]
@@ -311,7 +311,7 @@ _ASIDE: Final = frozenset(
 
 
 def _find_arguments(value: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
-    """A call's arguments, under whatever key, and the repair that it took; None: there are none.
+    """Find a call's arguments, under whatever key, and the repair for it; None: there are none.
 
     A tool's *description* also has a name and `parameters`, which are no arguments.
     """
@@ -357,7 +357,7 @@ def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
 
 
 def _decoded(text: str) -> Any:
-    """The JSON value of an argument text; empty text means no arguments."""
+    """Decode an argument text; empty text means no arguments."""
     if not text.strip():
         return {}
     try:
@@ -367,7 +367,7 @@ def _decoded(text: str) -> Any:
 
 
 def _clean(value: Any, depth: int) -> Any:
-    """The value with text that can be encoded; refuses what JSON cannot carry on.
+    """Make text in a value encodable; refuse what JSON cannot carry on.
 
     Half a surrogate pair, NaN, an infinity or hundreds of levels are accepted by Python's parser
     but break whoever writes or sends the call later.
@@ -404,7 +404,7 @@ _NEAR: Final = 40
 
 
 def _whole(text: str) -> _Action | None:
-    """The action that the text is, when it is one JSON value and nothing else."""
+    """Read the text as one action, when it is one JSON value and nothing else."""
     if not text.startswith(("{", "[")):
         return None
     try:
@@ -415,7 +415,7 @@ def _whole(text: str) -> _Action | None:
 
 
 def _best_span(text: str) -> _Span | None:
-    """The most specific action in the text: bare, then fenced, then tagged, then the first."""
+    """Find the most specific action in the text: bare, fenced, tagged, then the first."""
     best: _Span | None = None
     count = 0
     for start, end, value, noted in _json_values(text):
@@ -435,7 +435,7 @@ _LOOSE: Final = 3
 
 
 def _setting(text: str, start: int, end: int) -> tuple[tuple[str, ...], int]:
-    """How a value stands in the text, and the rank of that, from a few characters around it."""
+    """Tell how a value stands in the text, and that rank, from a few characters around it."""
     if start == 0 and end == len(text):
         return (), 0
     before, after = text[max(0, start - _NEAR) : start].rstrip(), text[end : end + _NEAR].lstrip()
@@ -452,7 +452,7 @@ def _setting(text: str, start: int, end: int) -> tuple[tuple[str, ...], int]:
 
 
 def _json_values(text: str) -> Iterator[tuple[int, int, Any, tuple[str, ...]]]:
-    """The JSON objects and lists in a text, left to right, none inside another, with repairs.
+    """Yield the JSON objects and lists in a text, left to right, none inside another, with repairs.
 
     Each `{` or `[` is tried as a beginning. The work is bounded: `MAX_ATTEMPTS` beginnings,
     about three times the text's length read by those that fail, and an end at the first value
@@ -480,7 +480,7 @@ _LENIENT: Final = json.JSONDecoder(strict=False)
 
 
 def _decode_at(text: str, start: int) -> tuple[Any, int, tuple[str, ...]]:
-    """The JSON value that begins at `start`; raw line breaks inside of strings are put up with."""
+    """Decode the JSON value that begins at `start`; raw line breaks in strings are accepted."""
     try:
         value, end = _STRICT.raw_decode(text, start)
     except json.JSONDecodeError as exc:
@@ -492,7 +492,7 @@ def _decode_at(text: str, start: int) -> tuple[Any, int, tuple[str, ...]]:
 
 
 def _next_opening(text: str, position: int) -> int:
-    """Where the next `{` or `[` stands, or -1."""
+    """Find the next `{` or `[`; -1 where there is none."""
     brace = text.find("{", position)
     bracket = text.find("[", position, brace if brace >= 0 else len(text))
     return bracket if bracket >= 0 else brace
@@ -502,7 +502,7 @@ _THOUGHTS: Final = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
 def _without_thoughts(text: str) -> tuple[str, bool]:
-    """The text without think blocks, and whether there were any.
+    """Remove think blocks from the text, and tell whether there were any.
 
     A closing tag without an opening one ends a block that began with the text (chat templates
     often swallow the opening); an opening tag without a closing one is left alone.
@@ -524,5 +524,5 @@ def _without_thoughts(text: str) -> tuple[str, bool]:
 
 
 def _holds_json(text: str, end: int) -> bool:
-    """Whether the text before `end` is itself a JSON value (so the tag stands inside of it)."""
+    """Tell whether the text before `end` is JSON itself (so the tag stands inside of it)."""
     return text[:end].lstrip()[:1] in ("{", "[")

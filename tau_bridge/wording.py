@@ -1,4 +1,4 @@
-"""Wording: what the benchmarks' own rules for reading requests have in common."""
+"""Wording: rules for reading requests that the benchmarks have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TASK_NOUN: Final = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|sample
 
 
 def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
-    """The task's id, where a text has it whole (`q07_refund`) or only its number (`q07`).
+    """Return the task's id, given whole (`q07_refund`) or by its number alone (`q07`).
 
     Args:
         said: What stands in the text.

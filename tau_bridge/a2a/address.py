@@ -1,4 +1,4 @@
-"""Where an agent is: the address that the user gave, and the ones that its card advertises.
+"""Addresses of agents: the one that the user gave, and the ones that the agent's card advertises.
 
 A card is written by the agent, so its addresses are advice. `endpoint` follows them only as far
 as a careful user would:
@@ -40,7 +40,7 @@ class AgentAddress:
 
     @classmethod
     def parse(cls, text: str) -> AgentAddress:
-        """The address in `text`, which may also be the address of the card.
+        """Parse the address in `text`, which may also be the address of the card.
 
         Raises:
             AddressError: It is not an http or https address with a host, or it carries a user
@@ -57,7 +57,7 @@ class AgentAddress:
 
 
 def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
-    """The address to send messages to, by the rules at the head of this module.
+    """Return the address to send messages to, by the rules at the head of this module.
 
     Args:
         address: What the user gave.
@@ -87,7 +87,7 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
 
 
 def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
-    """The address for gRPC, by the rules at the head of this module: scheme, host and port.
+    """Return the address for gRPC, by the rules at the head of this module: scheme, host and port.
 
     Args:
         address: What the user gave.
@@ -153,7 +153,7 @@ def _is_this_machine(host: str | None) -> bool:
 
 
 def _on_base(base: SplitResult, target: SplitResult) -> str:
-    """The target's path at the origin of `base`, below the path of `base`."""
+    """Return the target's path at the origin of `base`, below the path of `base`."""
     path = target.path or "/"
     prefix = base.path.rstrip("/")
     if prefix and path != prefix and not path.startswith(f"{prefix}/"):

@@ -1,4 +1,4 @@
-"""What google-adk's `to_a2a` reports of an agent whose answers are taken for native function calls.
+"""Failures of google-adk's `to_a2a` where an agent's answers are taken for native function calls.
 
 LiteLlm, by which ADK reaches most models, takes JSON with a name and arguments in a model's text for
 a native function call. ADK then looks for a tool of that name, finds none, and asks the model again,
@@ -27,7 +27,7 @@ _MISSING: Final = re.compile(
 
 
 def missed_function(message: Message) -> str | None:
-    """The function that a status message of ADK says its agent lacks; None where it says no such."""
+    """Return the function that ADK's status message says is missing; None where it says no such."""
     for part in message.parts:
         told = part.data.struct_value.fields
         if _text(part.metadata.fields, _TYPE) != _RESPONSE or "response" not in told:
@@ -38,7 +38,7 @@ def missed_function(message: Message) -> str | None:
 
 
 def advice(missed: Sequence[str]) -> str:
-    """What to do about an agent that lacks the functions `missed`; empty where it lacks none."""
+    """Return what to do about an agent that lacks the functions `missed`; empty without any."""
     if not missed:
         return ""
     return (
@@ -49,5 +49,5 @@ def advice(missed: Sequence[str]) -> str:
 
 
 def _text(fields: Mapping[str, Any], key: str) -> str:
-    """A text among protobuf's fields; looking for one that is not there must not put it there."""
+    """Return a text among protobuf's fields; a plain look-up would add a missing one."""
     return str(fields[key].string_value) if key in fields else ""

@@ -25,7 +25,7 @@ _DEFAULT_POLICY = NetworkPolicy.open()
 
 
 class CardError(ValueError):
-    """A card that was read, but by which nobody can be called."""
+    """A card that was read, but by which no agent can be called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def usable_card(
     policy: NetworkPolicy = _DEFAULT_POLICY,
     unspoken: Mapping[str, str] = MappingProxyType({}),
 ) -> AgentCard:
-    """A copy of `card` with only the interface that will be called, at its safe address.
+    """Return a copy of `card` with only the interface that will be called, at its safe address.
 
     A card names its interfaces in its order of preference: the transport is that of the first one
     that can be called. Among those of this transport, protocol 1.0 is preferred to others.
@@ -112,7 +112,7 @@ def usable_card(
 
 
 def describe(card: AgentCard, usable: AgentCard, address: AgentAddress) -> AgentCardInfo:
-    """The description of `card`, which will be called as `usable` says."""
+    """Return the description of `card`, which will be called as `usable` says."""
     chosen = usable.supported_interfaces[0]
     offered = card.supported_interfaces
     return AgentCardInfo(

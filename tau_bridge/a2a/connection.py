@@ -15,7 +15,7 @@ from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, Str
 
 from tau_bridge.a2a.cards import GRPC, AgentCardInfo, CardError, describe, usable_card
 from tau_bridge.a2a.extensions import activation_headers
-from tau_bridge.a2a.faults import Redactor, agent_error
+from tau_bridge.a2a.faults import TokenRedactor, agent_error
 from tau_bridge.a2a.grpc_transport import open_grpc
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.in_process import AsgiTransport
@@ -70,7 +70,7 @@ class Connection:
         app: ASGIApp | None = None,
     ) -> None:
         self.url = address.url
-        self.redact = Redactor(token)
+        self.redact = TokenRedactor(token)
         self._address = address
         self._token = token
         self._limits = limits
@@ -103,13 +103,13 @@ class Connection:
         )
         self._activation = activation_headers()
         self.answered = False
-        """Whether the agent has given a well-formed reply to a message."""
+        """True once the agent has given a well-formed reply to a message."""
         self._resolving: asyncio.Task[_Resolved] | None = None
         self._goodbyes: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def card(self) -> AgentCardInfo:
-        """The agent's card, fetched once. A failure is not remembered.
+        """Return the agent's card, fetched once. A failure is not remembered.
 
         Raises:
             AgentError: The card cannot be had, or not be used.
@@ -134,7 +134,7 @@ class Connection:
                 yield self.redact.message(event)
 
     async def task(self, task_id: str, *, traceparent: str) -> Task:
-        """The task as it stands now.
+        """Return the task as it stands now.
 
         Args:
             task_id: Which task.
@@ -152,7 +152,7 @@ class Connection:
             return self.redact.message(task)
 
     async def answers_at_once(self) -> bool:
-        """Whether the agent's card is served within `limits.probe_timeout_s`, fetched anew.
+        """Tell whether the agent's card, fetched again, is served within `limits.probe_timeout_s`.
 
         Tells an agent that takes too long from one that is not there, or whose loop is blocked.
         """
@@ -166,7 +166,7 @@ class Connection:
         return True
 
     def abandon(self, task_id: str, *, traceparent: str) -> None:
-        """Ask the agent, in the background, to cancel a task for which nobody waits any more.
+        """Ask the agent, in the background, to cancel a task that is no longer awaited.
 
         Best effort: whether it did so, or could be asked at all, is of no consequence.
 
@@ -248,7 +248,7 @@ class Connection:
         return _Resolved(info=describe(card, usable, self._address), transport=transport)
 
     async def _opened(self, card: AgentCard) -> Transport:
-        """The transport for the one interface that `card` names."""
+        """Return the transport for the one interface that `card` names."""
         if card.supported_interfaces[0].protocol_binding != GRPC:
             return over_http(card, self._http)
         current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
@@ -265,7 +265,7 @@ class Connection:
 
     @contextmanager
     def _mapped(self, doing: str, *, answered: bool = False) -> Iterator[None]:
-        """What the SDK raises inside comes out as an AgentError."""
+        """Raise what the SDK raises inside as an AgentError."""
         try:
             yield
         except TimeoutError:

@@ -14,7 +14,7 @@ TIMESTAMP_KEYS = {
     uri: f"{uri.removeprefix('https://')}/timestamp"
     for uri in (TIMESTAMP_URI, TIMESTAMP_SAMPLE_URI)
 }
-"""By URI, the metadata key under which the time of a message or an artifact travels."""
+"""The metadata key under which the time of a message or an artifact travels, by URI."""
 
 REQUESTED_EXTENSIONS = (TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_SAMPLE_URI)
 

@@ -1,4 +1,4 @@
-"""What a2a-sdk, httpx and gRPC raise, as this package's errors. The only place that maps them."""
+"""Maps what a2a-sdk, httpx and gRPC raise to this package's errors. The only place that does."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ RPC_FAULTS: Mapping[str, Fault] = {
     "DATA_LOSS": Fault.BROKE,
     "UNAUTHENTICATED": Fault.AUTH,
 }
-"""By gRPC status. Those of a gateway, or of an agent that turns calls away, are as over HTTP."""
+"""Faults by gRPC status. A gateway, or an agent that turns calls away, counts as over HTTP."""
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""What the SDK stumbles over when an answer is JSON, but not of the shape it expects."""
+"""Errors that the SDK raises for an answer that is JSON, but not of the shape it expects."""
 
 _UNREADABLE_MODULES = ("google.protobuf",)
 """Packages whose errors mean the same. (protobuf's are not subclasses of ValueError.)"""
@@ -128,12 +128,12 @@ _UNREADABLE_MODULES = ("google.protobuf",)
 _BROKEN_OFF = ("peer closed connection", "Server disconnected")
 _UNKNOWN_CODE = re.compile(r"JSON-RPC Error (-?\d+): ")
 _BETWEEN_STATUS = {429, 502, 503, 504}
-"""Of a gateway, or of an agent that turns requests away."""
+"""Statuses of a gateway, or of an agent that turns requests away."""
 _AUTH_STATUS = {401, 403, 407}
 _NO_ACCESS_STATUS = {404, 405}
 _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32601, -32603
 _PROTOCOL_CODES = frozenset(JSON_RPC_ERROR_CODE_MAP.values()) - {_INTERNAL_ERROR}
-"""What an agent's A2A server says by itself; other errors come from the agent behind it."""
+"""Codes that an agent's A2A server sends itself; others come from the agent behind it."""
 
 
 class RpcStatusError(Exception):
@@ -150,11 +150,11 @@ class RpcStatusError(Exception):
 
     @property
     def is_between(self) -> bool:
-        """Whether the call did not reach the agent, or was turned away."""
+        """Tell whether the call did not reach the agent, or was turned away."""
         return RPC_FAULTS[self.status] is Fault.UNREACHABLE
 
 
-class Redactor:
+class TokenRedactor:
     """Takes secrets out of texts that others wrote."""
 
     def __init__(self, *secrets: str | None) -> None:
@@ -168,13 +168,13 @@ class Redactor:
         ]
 
     def __call__(self, text: str) -> str:
-        """`text` with every secret blotted out."""
+        """Redact every secret in a text."""
         for secret in self._secrets:
             text = secret.sub(_REDACTED, text)
         return text
 
     def message(self, received: M) -> M:
-        """What an agent sent, with every secret blotted out of its texts, names and keys.
+        """Redact every secret in the texts, names and keys of what an agent sent.
 
         An agent may repeat the token that it was sent anywhere: in its card, ids, data, reports. A
         short one is left, for it may be a word that the agent says for another reason.
@@ -189,11 +189,11 @@ class Redactor:
         return received if clean == written else type(received).FromString(clean)
 
     def said(self, text: str) -> str:
-        """The text of a whole reply, with secrets blotted out that came in pieces."""
+        """Redact secrets in the text of a whole reply, which may have come in pieces."""
         return text if not self._telling else self(text)
 
     def cause(self, exc: Exception) -> Exception | None:
-        """`exc` as the cause of another error; None where its text, or its causes', has a secret."""
+        """Return `exc` as the cause of another error; None where its chain holds a secret."""
         link: BaseException | None = exc
         while link is not None:
             if self(str(link)) != str(link):
@@ -203,9 +203,9 @@ class Redactor:
 
 
 def agent_error(
-    url: str, exc: Exception, *, redact: Redactor, doing: str, answered: bool = True
+    url: str, exc: Exception, *, redact: TokenRedactor, doing: str, answered: bool = True
 ) -> AgentError | None:
-    """The error that says what `exc` means for a call to the agent at `url`.
+    """Return the error that says what `exc` means for a call to the agent at `url`.
 
     Args:
         url: The agent's address, as it may be shown.
@@ -243,9 +243,9 @@ def agent_error(
 
 
 def task_error(
-    url: str, state: str | None, said: str, *, redact: Redactor, answered: bool = True
+    url: str, state: str | None, said: str, *, redact: TokenRedactor, answered: bool = True
 ) -> AgentError | None:
-    """The error for a task that ended, or stopped, in `state`; None where that is no error."""
+    """Return the error for a task that ended or stopped in `state`; None where that is no error."""
     words = _shorten(redact(said))
     if state == "failed":
         return AgentFailedError(url, _quoted_first(words, f"the agent at {url!r} failed its task"))
@@ -263,12 +263,12 @@ def task_error(
 
 
 def _quoted_first(words: str, what: str) -> str:
-    """An agent's own words, then what happened: where a line is cut, the cause is read first."""
+    """Put an agent's own words first: where a line is cut, the cause is still read."""
     return f"{words} ({what})" if words else f"{what}; it gave no reason"
 
 
 def _root(exc: Exception) -> Exception:
-    """The httpx error below the SDK's wrapping, where there is one."""
+    """Return the httpx error below the SDK's wrapping, where there is one."""
     cause = exc.__cause__
     wrapped = isinstance(exc, client_errors.A2AClientError | protocol_errors.MethodNotFoundError)
     if wrapped and isinstance(cause, httpx.HTTPError):
@@ -277,7 +277,7 @@ def _root(exc: Exception) -> Exception:
 
 
 def is_between(exc: httpx.TransportError) -> bool:
-    """Whether a connection was refused or broke, rather than brought something unreadable."""
+    """Tell whether a connection was refused or broke, rather than brought something unreadable."""
     return _fault(exc) is Fault.UNREACHABLE
 
 
@@ -302,7 +302,7 @@ def _code(exc: Exception) -> int | None:
 
 
 def _status_error(
-    url: str, exc: httpx.HTTPStatusError, *, redact: Redactor, tried: str, answered: bool
+    url: str, exc: httpx.HTTPStatusError, *, redact: TokenRedactor, tried: str, answered: bool
 ) -> AgentError:
     status = exc.response.status_code
     said, code = _body(exc.response)
@@ -325,7 +325,7 @@ def _status_error(
 
 
 def _rpc_error(
-    url: str, exc: RpcStatusError, *, redact: Redactor, tried: str, answered: bool
+    url: str, exc: RpcStatusError, *, redact: TokenRedactor, tried: str, answered: bool
 ) -> AgentError:
     fault = RPC_FAULTS[exc.status]
 
@@ -343,7 +343,7 @@ def _rpc_error(
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:
-    """What a failed answer says, and the JSON-RPC code in it."""
+    """Return what a failed answer says, and the JSON-RPC code in it."""
     try:
         content = response.json()
     except httpx.ResponseNotRead:

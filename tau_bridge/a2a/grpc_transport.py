@@ -44,7 +44,7 @@ T = TypeVar("T")
 _IDENTITY_ONLY = 1
 """The set of compression algorithms that has only "none" in it, as gRPC counts them."""
 _TOO_LARGE = "message larger than max"
-"""What gRPC says of a message that is longer than `grpc.max_receive_message_length`."""
+"""Text by which gRPC refuses a message above `grpc.max_receive_message_length`."""
 
 
 async def open_grpc(
@@ -57,7 +57,7 @@ async def open_grpc(
     retry_policy: RetryPolicy,
     sleep: Sleep,
 ) -> GrpcTransport:
-    """The transport for the one interface that `card` names. Whoever opens it closes it.
+    """Open the transport for the one interface that `card` names. The caller closes it.
 
     Args:
         card: As `usable_card` gives it.
@@ -131,7 +131,7 @@ class GrpcTransport:
     async def get_task(
         self, request: GetTaskRequest, *, context: ClientCallContext | None = None
     ) -> Task:
-        """The task as it stands now. Raises what `send_message` does."""
+        """Return the task as it stands now. Raises what `send_message` does."""
         with_token = self._with_token(context)
         task = await self._reached(lambda: self._client.get_task(request, context=with_token))
         _counted(0, task.ByteSize())
@@ -149,7 +149,7 @@ class GrpcTransport:
         await self._client.close()
 
     async def _reached(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What `call` gives, made again where it did not reach the agent (see `retry_policy`)."""
+        """Call, and call again where it did not reach the agent (see `retry_policy`)."""
         retries, waited_s = 0, 0.0
         while True:
             try:
@@ -171,7 +171,7 @@ class GrpcTransport:
 
 
 def _counted(received: int, more: int) -> int:
-    """The bytes of an answer so far.
+    """Add to the bytes of an answer.
 
     Raises:
         AgentReplyTooLargeError: There are too many.
@@ -185,7 +185,7 @@ def _counted(received: int, more: int) -> int:
 
 @contextlib.contextmanager
 def _statuses() -> Iterator[None]:
-    """What the SDK raises for a gRPC status that is no A2A error comes out as RpcStatusError."""
+    """Raise a gRPC status that is no A2A error as RpcStatusError."""
     import grpc  # an extra: only who calls by gRPC has it
 
     try:
@@ -201,7 +201,7 @@ def _statuses() -> Iterator[None]:
 
 
 async def _reachable(addresses: tuple[str, ...], port: int) -> str:
-    """The first of a host's addresses that takes a connection, else the last."""
+    """Return the first of a host's addresses that takes a connection, else the last."""
     for address in addresses[:-1]:
         with contextlib.suppress(OSError):  # TimeoutError is one
             async with asyncio.timeout(DETOUR_S):

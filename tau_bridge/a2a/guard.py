@@ -1,4 +1,4 @@
-"""What bounds the HTTP answers of agents, and repeats requests that did not reach them.
+"""Bounds the HTTP answers of agents, and repeats requests that did not reach them.
 
 `GuardedTransport` stands between a2a-sdk's client and what carries its requests: connections
 (`tau_bridge.a2a.pool`), or an application in this process (`tau_bridge.a2a.in_process`). It
@@ -33,13 +33,13 @@ _BETWEEN = (httpx.ConnectError, httpx.ReadError, httpx.WriteError, httpx.RemoteP
 
 @cache
 def default_ssl_context() -> ssl.SSLContext:
-    """The TLS settings that all messengers share. Making them takes 25 ms and 0.85 MB."""
+    """Return the TLS settings that all messengers share. Making them takes 25 ms and 0.85 MB."""
     return httpx.create_ssl_context()
 
 
 @dataclass
 class Exchange:
-    """What the transport must know of the call it serves, and tells about it."""
+    """One call, for the transport that serves it: its limits, and what the transport counted."""
 
     url: str
     max_bytes: int
@@ -52,7 +52,7 @@ _EXCHANGE: ContextVar[Exchange] = ContextVar("greenroom_exchange")
 
 @contextmanager
 def exchange(current: Exchange) -> Iterator[Exchange]:
-    """Every request made inside, in this task, belongs to `current`."""
+    """Make every request inside, in this task, belong to `current`."""
     token = _EXCHANGE.set(current)
     try:
         yield current
@@ -61,7 +61,7 @@ def exchange(current: Exchange) -> Iterator[Exchange]:
 
 
 def current_exchange() -> Exchange:
-    """The call that this task makes.
+    """Return the call that this task makes.
 
     Raises:
         LookupError: It makes none: that is an error of ours.

@@ -37,7 +37,7 @@ class AsgiTransport(httpx.AsyncBaseTransport):
         self._is_closed = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer, as soon as the application begins it.
+        """Return the answer, as soon as the application begins it.
 
         Raises:
             httpx.TransportError: The transport was closed.
@@ -73,7 +73,7 @@ class _Call:
         )
         self._owed = 0
         self.is_complete = False
-        """Whether the application has sent all of its answer, and as much as it announced."""
+        """True once the application has sent all of its answer, and as much as it announced."""
         self.left = asyncio.Event()
         """Set when nobody reads the answer any more."""
 

@@ -16,13 +16,13 @@ class MessengerLimits(Limits):
     """
 
     timeout_s: float = 300.0
-    """For a whole turn, from the message to the end of the reply."""
+    """Seconds for a whole turn, from the message to the end of the reply."""
     card_timeout_s: float = 10.0
-    """For fetching the agent card, connection included."""
+    """Seconds for fetching the agent card, connection included."""
     probe_timeout_s: float = 5.0
-    """For the card of an agent that gave no reply in time: one that serves it is there."""
+    """Seconds for the card of an agent that gave no reply in time: one that serves it is there."""
     connect_timeout_s: float = 10.0
-    """For making a connection."""
+    """Seconds for making a connection."""
     max_reply_bytes: int = 2 * 1024 * 1024
     """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes.
     More than `max_reply_chars`, because a task may repeat its history, and JSON may escape."""
@@ -39,17 +39,17 @@ class MessengerLimits(Limits):
     max_card_bytes: int = 1024 * 1024
     """Body bytes of an agent card."""
     keepalive_s: float = 4.0
-    """How long an idle connection is kept. Below the 5 s after which common servers close one."""
+    """Seconds that an idle connection is kept. Below the 5 s of common servers."""
     max_retries: int = 3
-    """How often a message is sent again that did not reach the agent: HTTP 429, 502, 503 and 504,
-    a connection that was refused or broke before an answer began."""
+    """Repeats of a message that did not reach the agent: HTTP 429, 502, 503 and 504, and a connection
+    that was refused or broke before an answer began."""
     max_retry_wait_s: float = 30.0
-    """How long is waited for that in all, for one message. A longer Retry-After ends the turn."""
+    """Seconds of waiting for that in all, for one message. A longer Retry-After ends the turn."""
     retry_wait_s: float = 0.5
     """The wait before the first such repeat where no Retry-After names one; it doubles each time."""
     settle_s: float = 0.25
-    """How long a stream may take to end after its task did, so that its connection lives on."""
+    """Seconds that a stream may take to end after its task did, so that its connection lives on."""
     poll_interval_s: float = 0.5
     """Between two looks at a task whose agent ended its answer while the task was working."""
     cancel_timeout_s: float = 2.0
-    """For telling an agent that nobody waits for its task any more. Closing may take this long."""
+    """Seconds for cancelling a task that is no longer awaited. Closing may take this long."""

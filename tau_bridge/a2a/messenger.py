@@ -112,7 +112,7 @@ class Messenger:
         self._closed = False
 
     async def card(self, url: str) -> AgentCardInfo:
-        """The card of the agent at `url`, fetched once.
+        """Return the card of the agent at `url`, fetched once.
 
         Raises:
             AgentError: The card cannot be had, or not be used.
@@ -127,7 +127,7 @@ class Messenger:
         callee: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Conversation:
-        """A new conversation with the agent at `url`. Contacts nobody yet.
+        """Start a new conversation with the agent at `url`. Contacts nobody yet.
 
         Args:
             url: The agent's address.
@@ -229,9 +229,9 @@ class Conversation:
         self._busy = False
         self._closed = False
         self.reports: list[Report] = []
-        """What the agent told of its own calls, as it came."""
+        """The agent's reports of its own calls, as they came."""
         self.reports_left_out = 0
-        """How many reports are not kept, because there were too many or they were too long."""
+        """The number of reports that are not kept: too many, or too long."""
         self._report_bytes = 0
 
     def attach(self, metadata: Mapping[str, Any]) -> None:
@@ -481,7 +481,7 @@ class Conversation:
             )
 
     def _another(self, seen: int) -> int:
-        """The number of events, with the one that came now.
+        """Count an event.
 
         Raises:
             AgentReplyTooLargeError: There are too many.

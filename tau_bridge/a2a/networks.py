@@ -1,4 +1,4 @@
-"""Which hosts and addresses there are: names, literal addresses in any notation, and their kinds.
+"""Hosts and addresses: names, literal addresses in any notation, and their kinds.
 
 Pure. The table follows the special-purpose registries of IANA and the metadata services of the
 cloud providers. The standard library's `is_private` and `is_global` change from one Python to the
@@ -92,14 +92,14 @@ _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
 
 def kind_of(address: IPAddress) -> AddressKind:
-    """What kind of address this is. One that carries an IPv4 address is of that one's kind."""
+    """Return the kind of an address; one that carries an IPv4 address is of that one's kind."""
     inner = carried(address)
     seen: IPAddress = address if inner is None else inner
     return next(kind for network, kind in _NETWORKS if seen in network)
 
 
 def carried(address: IPAddress) -> IPv4Address | None:
-    """The IPv4 address inside a mapped, translated or 6to4 IPv6 address."""
+    """Return the IPv4 address inside a mapped, translated or 6to4 IPv6 address."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return None
     for network, shift in _CARRIERS:
@@ -120,12 +120,12 @@ class Host:
 
     @property
     def is_this_machine(self) -> bool:
-        """Whether the name is one that always means the machine itself."""
+        """Tell whether the name is one that always means the machine itself."""
         return self.name == "localhost" or self.name.endswith(".localhost")
 
     @classmethod
     def parse(cls, text: str) -> Host:
-        """The host in `text`: ASCII, an IPv6 address without its brackets.
+        """Parse the host in `text`: ASCII, an IPv6 address without its brackets.
 
         Raises:
             ValueError: It is neither a name nor an address.
@@ -146,7 +146,7 @@ class Host:
 
 
 def _read_ipv4(labels: list[str]) -> IPv4Address:
-    """An IPv4 address as the operating system reads it: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
+    """Parse an IPv4 address as the operating system does: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
 
     Raises:
         ValueError: It is none.
@@ -170,7 +170,7 @@ def _read_number(text: str) -> int:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Whether whoever answers at an address of the web is on this machine, by the address alone."""
+    """Tell by its address alone whether a URL is served on this machine."""
     try:
         host = Host.parse(urlsplit(url).hostname or "")
     except ValueError:

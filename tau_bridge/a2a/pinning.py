@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 DETOUR_S = 2.0
-"""How long a connection may take to one of a host's addresses while there are others."""
+"""Seconds that a connection to one of a host's addresses may take while there are others."""
 
 
 def host_and_port(request: httpx.Request) -> tuple[str, int]:
-    """The host, in ASCII, and the port that a request goes to."""
+    """Return the host, in ASCII, and the port that a request goes to."""
     url = request.url
     return url.raw_host.decode("ascii"), url.port or DEFAULT_PORTS.get(url.scheme, 0)
 
 
 async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> tuple[str, ...]:
-    """The addresses to which a request may go, at least one.
+    """Return the addresses to which a request may go, at least one.
 
     Args:
         gate: Knows them, or looks them up, within the time that the request has for connecting.

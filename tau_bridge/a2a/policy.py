@@ -47,7 +47,7 @@ _WORDS: dict[AddressKind, str] = {
 
 
 async def system_resolver(host: str, port: int) -> tuple[str, ...]:
-    """The addresses that the operating system finds, in its order, each once."""
+    """Return the addresses that the operating system finds, in its order, each once."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     found = await asyncio.get_running_loop().run_in_executor(_look_ups(), look_up)
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -62,7 +62,7 @@ def _look_ups() -> ThreadPoolExecutor:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkPolicy:
-    """Which addresses may be called. Public ones always may.
+    """The addresses that may be called. Public ones always may.
 
     Link-local, multicast and reserved addresses and the metadata services of clouds are refused
     under every policy, unless `allowed` has the address itself: a network that they are in is not
@@ -88,16 +88,16 @@ class NetworkPolicy:
 
     @classmethod
     def open(cls, *, allowed: Iterable[str] = ()) -> NetworkPolicy:
-        """For the command line, whose user names addresses on his own machine and network."""
+        """Return the policy of the command line: users name addresses on their own networks."""
         return cls(loopback=True, private=True, allowed=tuple(allowed))
 
     @classmethod
     def public(cls, *, allowed: Iterable[str] = ()) -> NetworkPolicy:
-        """For a server that anybody can reach: public addresses, and what is configured."""
+        """Return the policy of a public server: public addresses, and what is configured."""
         return cls(loopback=False, private=False, allowed=tuple(allowed))
 
     def allowing(self, url: str) -> NetworkPolicy:
-        """This policy, with the host and the port of `url` allowed too.
+        """Return this policy, with the host and the port of `url` allowed too.
 
         For agents that the assessor itself started. Never for what a request names.
 
@@ -126,7 +126,7 @@ class NetworkPolicy:
         resolver: Resolver = system_resolver,
         url: str | None = None,
     ) -> tuple[str, ...]:
-        """The addresses of a host, up to 8, all of them allowed. Looks the name up once.
+        """Return the addresses of a host, up to 8, all of them allowed. Looks the name up once.
 
         Args:
             host: A name or an address, in ASCII; an IPv6 address without brackets.
@@ -200,7 +200,7 @@ class Gate:
         self._addresses: dict[tuple[str, int], tuple[str, ...]] = {}
 
     async def addresses(self, host: str, port: int, *, url: str) -> tuple[str, ...]:
-        """The allowed addresses of a host, the one that answered last first.
+        """Return the allowed addresses of a host, the one that answered last first.
 
         A host that is called by another port keeps the addresses that it had, and is checked
         again, because a port may be what is allowed.
@@ -238,7 +238,7 @@ class _Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class _Target:
-    """What is going to be called. `url` may be shown."""
+    """A host and a port that are going to be called. `url` may be shown."""
 
     url: str
     host: Host
@@ -274,7 +274,7 @@ class _Target:
 
     @property
     def place(self) -> str:
-        """Host and port, as an entry of `allowed` has them."""
+        """Return host and port, as an entry of `allowed` has them."""
         host = f"[{self.host.name}]" if ":" in self.host.name else self.host.name
         return f"{host}:{self.port}"
 
@@ -288,7 +288,7 @@ class _Target:
 
 
 def _read_addresses(found: Sequence[str]) -> tuple[IPAddress, ...]:
-    """What a resolver found, with the zones of link-local addresses left off.
+    """Parse the addresses that a resolver found, without the zones of link-local ones.
 
     Raises:
         OSError: Nothing was found, or something that is not an address.
@@ -308,7 +308,7 @@ def _rules(allowed: tuple[str, ...]) -> tuple[_Rule, ...]:
 
 
 def _read_rule(entry: str) -> _Rule:
-    """The rule that an entry of `allowed` means.
+    """Parse an entry of `allowed`.
 
     Raises:
         ValueError: It is none.

@@ -45,7 +45,7 @@ class _PooledConnection:
         )
         self._has_served = False
         self.was_kept = False
-        """Whether the last request went over a connection of an earlier one."""
+        """True if the last request went over a connection of an earlier one."""
         self.idle_since_s = 0.0
 
     async def send(self, request: httpx.Request) -> httpx.Response:

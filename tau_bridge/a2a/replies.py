@@ -47,7 +47,7 @@ class UnreadablePartError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What an agent answered in one turn.
+    """An agent's answer in one turn.
 
     `data` holds the data parts (whole numbers as int, though A2A carries them as doubles).
     `state` is the task's, in the words of protocol 0.3 (`completed`, `input-required`); None for a
@@ -101,7 +101,7 @@ class ReplyFold:
         """Every context id that the events named, in order, each once."""
         self.task_id: str | None = None
         self.missed_functions: dict[str, str] = {}
-        """What google-adk said that its agent calls and lacks, by message id (see `adk`)."""
+        """Functions that google-adk said its agent calls and lacks, by message id (see `adk`)."""
 
     def add(self, event: StreamResponse) -> None:
         """Take in one event.
@@ -125,7 +125,7 @@ class ReplyFold:
 
     @property
     def state(self) -> str | None:
-        """The task's state in the words of protocol 0.3; None while there is no task."""
+        """Return the task's state in the words of protocol 0.3; None while there is no task."""
         if self._state is None:
             return None
         name: str = TaskState.Name(self._state)
@@ -133,21 +133,21 @@ class ReplyFold:
 
     @property
     def is_over(self) -> bool:
-        """Whether the turn has ended: a message, or a task that is done or waits for us."""
+        """Tell whether the turn has ended: a message, or a task that is done or waits for us."""
         return self._message is not None or self._state in _TERMINAL | _INTERRUPTED
 
     def held_bytes(self) -> int:
-        """About how many bytes of the events are kept: all that adds up from one to the next."""
+        """Estimate the bytes of events that are kept: all that adds up from one to the next."""
         parts = (part for artifact in self._artifacts.values() for part in artifact.parts())
         held: int = sum(part.ByteSize() for part in parts)
         return held + sum(map(len, self.context_ids))
 
     def artifact_contents(self) -> dict[str, tuple[bytes, ...]]:
-        """What each artifact holds, to tell it apart in the next turn of the same task."""
+        """Return the content of each artifact, to recognize it in the next turn."""
         return {key: _content(artifact.parts()) for key, artifact in self._artifacts.items()}
 
     def reply(self) -> Reply:
-        """The reply so far.
+        """Return the reply so far.
 
         Raises:
             UnreadablePartError: A data part is not JSON.
@@ -167,7 +167,7 @@ class ReplyFold:
         )
 
     def failure_text(self) -> str:
-        """The agent's words on why its task did not complete; empty where it gave none.
+        """Return the agent's words on why its task did not complete; empty where it gave none.
 
         Those of the task's status, else what it sent as if it were a reply.
 
@@ -178,7 +178,7 @@ class ReplyFold:
         return status.strip() or self.reply().as_text().strip()
 
     def advice(self) -> str:
-        """What to do about an agent that calls functions which it lacks; empty for any other."""
+        """Return what to do about an agent that calls functions which it lacks; else nothing."""
         return advice(list(self.missed_functions.values()))
 
     def _candidates(self) -> Iterator[tuple[ReplySource, str, list[Part]]]:
@@ -252,7 +252,7 @@ def _of_message(source: ReplySource, message: Message) -> tuple[ReplySource, str
 
 
 def _last_answer(history: Iterable[Message]) -> Message | None:
-    """The agent's last message, if it came after the user's last one."""
+    """Return the agent's last message, if it came after the user's last one."""
     last = None
     for message in history:
         last = message if message.role == Role.ROLE_AGENT else None
@@ -305,7 +305,7 @@ def _json_value(part: Part) -> Any:
 
 
 def _metadata(holder: Any) -> Iterator[Mapping[str, Any]]:
-    """The metadata of a task, message, artifact or event, if it has any."""
+    """Yield the metadata of a task, message, artifact or event, if it has any."""
     if holder.HasField("metadata") and holder.metadata.fields:
         part = Part()
         part.data.struct_value.CopyFrom(holder.metadata)

@@ -21,7 +21,7 @@ _TURNED_AWAY = frozenset({429, 502, 503, 504})
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """How often, and how long in all, an agent that is busy is waited for."""
+    """Limits on how often, and how long in all, an agent that is busy is waited for."""
 
     max_retries: int = 3
     max_wait_s: float = 30.0
@@ -31,7 +31,7 @@ class RetryPolicy:
     def wait_s(
         self, status: int, headers: Mapping[str, str], *, retries: int, waited_s: float
     ) -> float | None:
-        """How many seconds to wait before the request is sent again; None where it is not.
+        """Return the seconds to wait before the request is sent again; None where it is not.
 
         Args:
             status: Of the answer.
@@ -44,7 +44,7 @@ class RetryPolicy:
         return self._bounded(_asked_s(headers), retries=retries, waited_s=waited_s)
 
     def wait_after_break_s(self, *, retries: int, waited_s: float) -> float | None:
-        """The same where the connection was refused, or broke before an answer began."""
+        """Return the same where the connection was refused, or broke before an answer began."""
         return self._bounded(None, retries=retries, waited_s=waited_s)
 
     def _bounded(self, asked_s: float | None, *, retries: int, waited_s: float) -> float | None:
@@ -55,7 +55,7 @@ class RetryPolicy:
 
 
 def _asked_s(headers: Mapping[str, str]) -> float | None:
-    """The seconds in Retry-After; where it is a date, those after the answer's own Date."""
+    """Return the seconds in Retry-After; for a date, the seconds after the answer's own Date."""
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:10])

@@ -1,4 +1,4 @@
-"""Calls to addresses that somebody else named, outside of conversations: push notifications.
+"""Calls to addresses that others named, outside of conversations: push notifications.
 
 client = guarded_client(NetworkPolicy.public())
 await client.post(url, json=...)

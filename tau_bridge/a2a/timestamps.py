@@ -1,4 +1,4 @@
-"""Answers without the status timestamps that a2a-sdk's client could not read.
+"""Removes the status timestamps that a2a-sdk's client could not read.
 
 A2A has the time of a task's status with its zone. Some servers leave the zone out (fasta2a 2.1), and
 then the SDK refuses the whole answer. Nobody here reads these times, so such a one is left out.
@@ -14,13 +14,13 @@ from typing import Any, Final
 import httpx
 
 _SUSPECT: Final = re.compile(rb'"timestamp"\s*+:\s*+(?!"[^"]*(?:Z|[+-]\d\d:\d\d)")')
-"""A timestamp that does not end with its zone. It may be in somebody's data as well."""
+"""A timestamp that does not end with its zone. It may be in an agent's data as well."""
 _HOLDERS: Final = ("task", "statusUpdate", "status_update")
 _DATA: Final = b"data:"
 
 
 def without_unreadable_timestamp(body: bytes) -> bytes:
-    """The JSON of an answer without its status's timestamp, where that lacks a zone.
+    """Remove the status's timestamp from the JSON of an answer, where that lacks a zone.
 
     Data of the agent is left alone, whatever its keys; so is what is no JSON.
     """
@@ -37,7 +37,7 @@ def without_unreadable_timestamp(body: bytes) -> bytes:
 
 
 def _statuses(answer: Any) -> list[dict[str, Any]]:
-    """The status of a task or an update: bare, named, or as a JSON-RPC result of either form."""
+    """Find the status of a task or an update: bare, named, or in a JSON-RPC result."""
     outer = [answer, answer.get("result")] if isinstance(answer, dict) else []
     holders = [each for each in outer if isinstance(each, dict)]
     holders += [
@@ -57,7 +57,7 @@ class TimestampTransport(httpx.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer; a stream of events is passed on line by line, other bodies whole."""
+        """Pass on the answer: a stream of events line by line, other bodies whole."""
         response = await self._inner.handle_async_request(request)
         if not isinstance(response.stream, httpx.AsyncByteStream):
             raise TypeError("the transport gave an answer without an asynchronous stream")

@@ -1,4 +1,4 @@
-"""Transport: what carries the calls to one agent.
+"""Transport: carries the calls to one agent.
 
 | the card's interface | the agent | carried by |
 |---|---|---|
@@ -49,7 +49,7 @@ class Transport(Protocol):
     async def get_task(
         self, request: GetTaskRequest, *, context: ClientCallContext | None = None
     ) -> Task:
-        """The task as it stands now."""
+        """Return the task as it stands now."""
 
     async def cancel_task(
         self, request: CancelTaskRequest, *, context: ClientCallContext | None = None
@@ -61,7 +61,7 @@ class Transport(Protocol):
 
 
 def unspoken(*, in_process: bool) -> Mapping[str, str]:
-    """Why some bindings of A2A cannot be used here, by their names.
+    """Say why some bindings of A2A cannot be used here, by their names.
 
     Args:
         in_process: Whether the agent is an application in this process.
@@ -74,7 +74,7 @@ def unspoken(*, in_process: bool) -> Mapping[str, str]:
 
 
 def over_http(card: AgentCard, http: httpx.AsyncClient) -> Transport:
-    """The transport for the one interface that `card` names, by JSON-RPC or HTTP+JSON.
+    """Return the transport for the one interface that `card` names, by JSON-RPC or HTTP+JSON.
 
     Args:
         card: As `usable_card` gives it.

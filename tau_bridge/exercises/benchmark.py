@@ -43,7 +43,7 @@ class ExercisesBenchmark(Benchmark):
     )
 
     def domains(self) -> tuple[DomainInfo, ...]:
-        """The one domain."""
+        """Return the one domain."""
         return (
             DomainInfo(
                 name=DOMAIN,
@@ -55,7 +55,7 @@ class ExercisesBenchmark(Benchmark):
         )
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
-        """All exercises."""
+        """Return all exercises."""
         del split
         return [
             TaskInfo(
@@ -69,16 +69,16 @@ class ExercisesBenchmark(Benchmark):
         ]
 
     def revision(self, domain: str) -> Revision:
-        """A hash of the bundled exercises."""
+        """Return a hash of the bundled exercises."""
         del domain
         return Revision(source="greenroom", revision=exercises_revision())
 
     def reworded(self, text: str) -> str:
-        """Exercises, teamwork and their like under the name of the domain."""
+        """Put the domain's name for exercises, teamwork and the like."""
         return with_coordination(text)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
-        """One message to the entry of the team, and its answer."""
+        """Send one message to the entry of the team, and take its answer."""
         asked = exercise(ref.id)
         prompt = asked.prompt + context.team.briefing()
         said = {"role": "user", "content": context.team.redact(prompt)}
@@ -98,13 +98,13 @@ class ExercisesBenchmark(Benchmark):
         )
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
-        """Whether the answer is right."""
+        """Score the answer by what it must and must not say."""
         del judge
         return None if played.answer is None else exercise(ref.id).grade(played.answer)
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
-        """Why the answer is not right."""
+        """Explain why the answer is not right."""
         del ref, trace
         return diagnose_answer(result, answer=played.answer or "")

@@ -34,7 +34,7 @@ class Exercise(_Data):
     id: _Text
     title: _Text
     skills: tuple[_Text, ...]
-    """What a team needs to be able to do, for example `orders` or `arithmetic`."""
+    """The skills that a team needs, for example `orders` or `arithmetic`."""
     prompt: _Text
     must_contain: tuple[tuple[_Text, ...], ...]
     """A right answer contains at least one text of every group."""
@@ -43,7 +43,7 @@ class Exercise(_Data):
     """An answer that is right."""
 
     def grade(self, answer: str) -> TaskResult:
-        """Whether an answer is right, as a τ² result of the component COMMUNICATE, 1 or 0.
+        """Grade an answer, as a τ² result of the component COMMUNICATE, 1 or 0.
 
         Texts are compared without regard to case, white space and compatibility forms (NFKC); one
         inside a longer word or number does not count.
@@ -59,7 +59,7 @@ _EXERCISES: TypeAdapter[tuple[Exercise, ...]] = TypeAdapter(tuple[Exercise, ...]
 
 @cache
 def exercises() -> dict[str, Exercise]:
-    """The bundled exercises by id, in their order.
+    """Return the bundled exercises by id, in their order.
 
     Raises:
         DataError: the bundled file cannot be used.
@@ -72,7 +72,7 @@ def exercises() -> dict[str, Exercise]:
 
 
 def exercise(exercise_id: str) -> Exercise:
-    """One exercise.
+    """Return one exercise.
 
     Raises:
         UnknownTaskError: there is none of this id.
@@ -81,5 +81,5 @@ def exercise(exercise_id: str) -> Exercise:
 
 
 def exercises_revision() -> str:
-    """A hash of all exercises, to tell apart what was asked in different versions."""
+    """Return a hash of all exercises, to tell apart what was asked in different versions."""
     return revision_of(_EXERCISES.dump_json(tuple(exercises().values())))

@@ -34,7 +34,7 @@ _ORDINAL = re.compile(
 
 
 def with_coordination(text: str) -> str:
-    """The lower-case text with exercises and teamwork called by the name of their domain.
+    """Put the domain's name for exercises and teamwork into a lower-case text.
 
     Raises:
         WordingError: `bad-number` for an exercise that does not exist, `ambiguous` for one that is

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from tau_bridge.tau2.world import World
+from tau_bridge.tau2.environment import Environment
 from tau_bridge.wire import first_message, parse_reply, tool_result_line
 
 DONE: Final = "done"
@@ -42,10 +42,10 @@ class AgentSide(Protocol):
 
     @property
     def address(self) -> str:
-        """What the trace calls this agent: its URL."""
+        """Return the agent's name in the trace: its URL."""
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
-        """The agent's next turn.
+        """Take the agent's next turn.
 
         Args:
             incoming: What the agent has not been told yet, oldest first: the user's text, or
@@ -58,26 +58,26 @@ class AgentSide(Protocol):
 
 
 class Reply(Protocol):
-    """What came back from a remote agent."""
+    """A remote agent's reply."""
 
     @property
     def text(self) -> str:
-        """All text of the reply."""
+        """Return all text of the reply."""
 
     @property
     def data(self) -> Sequence[Any]:
-        """Its data parts, as JSON values."""
+        """Return its data parts, as JSON values."""
 
     @property
     def step_id(self) -> str | None:
-        """The step of the trace that recorded the call, if one did."""
+        """Return the step of the trace that recorded the call, if one did."""
 
 
 class RemoteConversation(Protocol):
     """One context with a remote agent, for example of `tau_bridge.a2a.messenger`."""
 
     async def send(self, text: str) -> Reply:
-        """The agent's reply to a message; raises `AgentError` where there is none."""
+        """Return the agent's reply to a message; raises `AgentError` where there is none."""
 
 
 def call_ids(prefix: str = "call") -> Iterator[str]:
@@ -104,7 +104,7 @@ class WireAgent:
         conversation: RemoteConversation,
         *,
         address: str,
-        world: World,
+        world: Environment,
         solo: bool = False,
         new_call_id: Callable[[], str] | None = None,
     ) -> None:
@@ -118,11 +118,11 @@ class WireAgent:
 
     @property
     def address(self) -> str:
-        """The agent's URL."""
+        """Return the agent's URL."""
         return self._address
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
-        """The agent's next turn, read from what it sent.
+        """Send what is new, and read the agent's next turn from its reply.
 
         Raises:
             tau_bridge.errors.AgentError: The agent gave no reply.
@@ -155,7 +155,7 @@ class WireAgent:
         return "\n".join(self._line(message) for message in incoming)
 
     def _so_far(self, incoming: Sequence[Message]) -> list[str]:
-        """The lines of the first message.
+        """Return the lines of the first message.
 
         As the platform's assessor does it: the fixed greeting, then the user's text. Where more
         was said before (a task with a history), each line names its speaker, the last one
@@ -179,7 +179,7 @@ class WireAgent:
         return message.content or ""
 
     def _fresh_id(self, name: str) -> str:
-        """An id that no earlier call has, those of a task's history included."""
+        """Make an id that no earlier call has, those of a task's history included."""
         call_id = self._new_call_id()
         while call_id in self._names:
             call_id = self._new_call_id()

@@ -36,7 +36,7 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 
 def calculate(expression: str) -> str:
-    """The value of an arithmetic expression, rounded to two decimals, as text.
+    """Evaluate an arithmetic expression; return the value, rounded to two decimals, as text.
 
     Raises:
         ValueError: A character other than digits, operators, parentheses, points and spaces, or

@@ -55,11 +55,11 @@ MEANINGS: Mapping[str, str] = {
     "COMMUNICATE": "the user was not told what had to be told",
     "NL_ASSERTION": "a statement about the conversation does not hold",
 }
-"""What it means that a component is 0."""
+"""The meaning of a component that is 0."""
 
 
 class Tau2Options(BaseModel):
-    """How tasks are played and scored."""
+    """Options of playing and scoring."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -71,7 +71,7 @@ class Tau2Options(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
-    """What scoring and explaining need of a conversation."""
+    """Everything that scoring and explaining need of a conversation."""
 
     task: Task
     messages: Sequence[Message]
@@ -106,14 +106,14 @@ class Tau2Benchmark(Benchmark):
 
     @classmethod
     def open(cls, variables: Mapping[str, str]) -> Self:
-        """The benchmark over the data that TAU2_DATA_DIR names, or those that are installed."""
+        """Open the benchmark over the data that TAU2_DATA_DIR names, or the installed ones."""
         folder = variables.get(DATA_DIR)
         return cls(open_source(Path(folder) if folder else None))
 
     # -- what there is ---------------------------------------------------------------------------
 
     def domains(self) -> tuple[DomainInfo, ...]:
-        """The domains of the data."""
+        """Return the domains of the data."""
         return tuple(
             DomainInfo(
                 name=name,
@@ -127,23 +127,23 @@ class Tau2Benchmark(Benchmark):
         )
 
     def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
-        """The tasks of a split."""
+        """Return the tasks of a split."""
         return [self.task(domain, task_id) for task_id in self.task_ids(domain, split)]
 
     def splits(self, domain: str) -> tuple[str, ...]:
-        """The names in the domain's file of splits."""
+        """Return the names in the domain's file of splits."""
         return tuple(self.source.splits(domain))
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
-        """The ids of a split, in the order of the task file; no task is parsed."""
+        """Return the ids of a split, in the order of the task file; no task is parsed."""
         return self.source.task_ids(domain, split)
 
     def all_task_ids(self, domain: str) -> tuple[str, ...]:
-        """The ids of the task file, whatever the splits say."""
+        """Return the ids of the task file, whatever the splits say."""
         return tuple(self.source.tasks(domain))
 
     def task(self, domain: str, task_id: str) -> TaskInfo:
-        """One task, parsed."""
+        """Return one task, parsed."""
         task = self.source.task(domain, task_id)
         criteria = task.evaluation_criteria
         return TaskInfo(
@@ -155,28 +155,28 @@ class Tau2Benchmark(Benchmark):
         )
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
-        """What each task is judged by, its topic, and how much has to be changed."""
+        """Return each task's kind: its criteria, its topic, and how much has to be changed."""
         tools = TOOL_NAMES[domain]
         return {each: kind_of(self.source.task(domain, each), tools) for each in task_ids}
 
     def revision(self, domain: str) -> Revision:
-        """The revision of the domain's files."""
+        """Return the revision of the domain's files."""
         return Revision(source=self.source.name, revision=self.source.revision(domain))
 
     def unsupported(self, domain: str) -> str | None:
-        """Without a user, only some domains can be played."""
+        """Say that a domain's tasks need a user, where they do and there is none."""
         if not self.options.solo or domain in SOLO_DOMAINS:
             return None
         return "its tasks need a user"
 
     def unplayable(self, ref: TaskRef) -> str | None:
-        """Without a user, a task needs a ticket, and nobody may have spoken yet."""
+        """Say why a task cannot be played without a user: no ticket, or a user who has spoken."""
         if not self.options.solo or self._task(ref).playable_solo:
             return None
         return "no ticket, or a history with a user"
 
     def reworded(self, text: str) -> str:
-        """The names of the domains and of the benchmark, however they are spelled."""
+        """Put the names of the domains and of the benchmark, however they are spelled."""
         return with_domains(text)
 
     # -- playing ---------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Tau2Benchmark(Benchmark):
             self._domain(domain)
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
-        """A conversation of the agent with a user, over a world of its own."""
+        """Play a conversation of the agent with a user, over a world of its own."""
         from tau_bridge.tau2.agents import WireAgent
         from tau_bridge.tau2.loop import ConversationLimits, converse
         from tau_bridge.tau2.replay import new_world
@@ -229,7 +229,7 @@ class Tau2Benchmark(Benchmark):
         )
 
     async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
-        """All components of the official reward."""
+        """Score all components of the official reward."""
         from tau_bridge.tau2.scoring import score_components
 
         state: _State = played.state
@@ -248,13 +248,13 @@ class Tau2Benchmark(Benchmark):
         )
 
     def basis(self) -> tuple[str, ...] | None:
-        """Actions alone, where that is asked for."""
+        """Return actions alone, where that is asked for."""
         return ("ACTION",) if self.options.evaluation_type == "action" else None
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
-        """Why the conversation was not passed; its calls are repeated for it."""
+        """Explain why the conversation was not passed; its calls are repeated for it."""
         from tau_bridge.tau2.diagnosis import diagnose_played
 
         state: _State = played.state
@@ -272,7 +272,7 @@ class Tau2Benchmark(Benchmark):
     async def reference(
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
-        """What doing nothing gets, and what the gold actions get."""
+        """Score doing nothing, or the gold actions."""
         from tau_bridge.tau2.references import play_ceiling, play_floor
 
         play = play_floor if name == FLOOR else play_ceiling
@@ -282,7 +282,7 @@ class Tau2Benchmark(Benchmark):
     # -- for others ------------------------------------------------------------------------------
 
     def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
-        """Opening, gold actions, and what has to be said."""
+        """Return the opening, the gold actions, and what has to be said."""
         task = self._task(ref)
         criteria = task.evaluation_criteria
         return {
@@ -295,11 +295,11 @@ class Tau2Benchmark(Benchmark):
         }
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
-        """By the domain's list of tools."""
+        """Look the tool up in the domain's list."""
         return TOOL_NAMES[ref.domain].changes_state
 
     def exporters(self) -> Mapping[str, Exporter]:
-        """The official results format."""
+        """Return the official results format."""
         # It takes scoring, which nothing but play and exports needs.
         from tau_bridge.tau2.export import to_results
 
@@ -314,7 +314,7 @@ class Tau2Benchmark(Benchmark):
         }
 
     def recorded(self, path: Path) -> Sequence[Recorded] | None:
-        """The simulations of an official results file, with the tasks that it embeds."""
+        """Return the simulations of an official results file, with the tasks that it embeds."""
         from tau_bridge.tau2.results import read_results
 
         results = read_results(path)
@@ -352,13 +352,13 @@ class Tau2Benchmark(Benchmark):
 
 
 def _reason(task: Task) -> str:
-    """Why the user calls."""
+    """Return the reason why the user calls."""
     told = task.user_scenario.instructions
     return told if isinstance(told, str) else told.reason_for_call
 
 
 def _text(task: Task) -> str:
-    """Everything that tells what a task is about."""
+    """Return everything that tells what a task is about."""
     told = task.user_scenario.instructions
     texts = (
         [told.reason_for_call, told.known_info, told.task_instructions]
@@ -372,7 +372,7 @@ def _text(task: Task) -> str:
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:
-    """The statements that a judge has to decide about; `always` also where they do not count."""
+    """Return the statements for a judge to decide; `always` also where they do not count."""
     criteria = task.evaluation_criteria
     if criteria is None or not (always or "NL_ASSERTION" in criteria.reward_basis):
         return ()
@@ -398,7 +398,7 @@ def _user(domain: Domain, task: Task, context: PlayContext) -> User:
 
 
 def transcript(messages: Iterable[Message]) -> str:
-    """The conversation as a judge reads it: one line a message."""
+    """Write the conversation as a judge reads it: one line a message."""
     lines = []
     for message in messages:
         if isinstance(message, AssistantMessage | UserMessage):

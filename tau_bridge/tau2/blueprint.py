@@ -1,4 +1,4 @@
-"""Blueprint: what a domain's environments are made of, whoever supplies the toolkits."""
+"""Blueprint: the parts of a domain's environments, whichever library supplies the toolkits."""
 
 from __future__ import annotations
 

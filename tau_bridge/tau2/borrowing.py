@@ -1,4 +1,4 @@
-"""Making a plain class out of another library's class, without touching the original."""
+"""Makes a plain class out of another library's class, without touching the original."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def borrow_toolkit(
     replace: Mapping[str, Any] | None = None,
     add: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Callable[[Database], Toolkit]:
-    """A plain class with the functions and properties of a pydantic class, over a given database.
+    """Make a plain class of a pydantic class's functions and properties, over a given database.
 
     Args:
         source: The pydantic class. It stays as it is; its functions are copied.
@@ -62,7 +62,7 @@ def _initialiser(source: Any, without: frozenset[str]) -> Callable[[Any, Any], N
 def copy_function(
     function: Any, owner: str, replace: Mapping[str, Any] | None = None, name: str | None = None
 ) -> Callable[..., Any]:
-    """A copy of a function as a method of a class called `owner`, with some globals replaced."""
+    """Copy a function as a method of a class called `owner`, with some globals replaced."""
     scope = {**function.__globals__, **replace} if replace else function.__globals__
     new = types.FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
@@ -74,7 +74,7 @@ def copy_function(
 
 
 def returned_as_it_is(model: type[BaseModel]) -> type[BaseModel]:
-    """A subclass whose `model_dump_json` gives the model itself.
+    """Make a subclass whose `model_dump_json` gives the model itself.
 
     Tools of inspect-evals end with `return row.model_dump_json()`, the official ones with
     `return row`, which is rendered later: with other separators, and without complaints about
@@ -88,7 +88,7 @@ def returned_as_it_is(model: type[BaseModel]) -> type[BaseModel]:
 
 
 def strict(model: type[BaseModel]) -> type[BaseModel]:
-    """A subclass that refuses unknown keys."""
+    """Make a subclass that refuses unknown keys."""
     return _subclass(model, {"model_config": {**model.model_config, "extra": "forbid"}})
 
 

@@ -33,7 +33,7 @@ _HOW_TO_GET_DATA = (
 
 
 def open_source(data_dir: Path | None) -> DataSource:
-    """The data in a folder, or those of the installed inspect-evals where there is no folder.
+    """Open the data in a folder, or those of the installed inspect-evals without a folder.
 
     Imports nothing: the package's files are found without it.
 
@@ -82,11 +82,11 @@ class DataSource:
         return open_source, (self._root.parent if self.name == "official" else None,)
 
     def domains(self) -> tuple[str, ...]:
-        """The domains that are there and can be played, sorted."""
+        """Return the domains that are there and can be played, sorted."""
         return self._domains
 
     def revision(self, domain: str) -> str:
-        """Which data these are: the package's version, or a hash over the domain's files.
+        """Return the revision: the package's version, or a hash over the domain's files.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -102,7 +102,7 @@ class DataSource:
         return self._revisions[domain]
 
     def tasks(self, domain: str) -> Mapping[str, Task]:
-        """The tasks by id, in the order of the file, each parsed when it is looked up.
+        """Return the tasks by id, in the order of the file, each parsed when it is looked up.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -111,7 +111,7 @@ class DataSource:
         return self._task_file(domain)
 
     def task(self, domain: str, task_id: str) -> Task:
-        """One task.
+        """Return one task.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -121,7 +121,7 @@ class DataSource:
         return self._task_file(domain).require(task_id)
 
     def task_ids(self, domain: str, split: str = "base") -> tuple[str, ...]:
-        """The ids of a split, in the order of the task file, as the official engine takes them.
+        """Return the ids of a split in the order of the task file, as the official engine does.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -135,7 +135,7 @@ class DataSource:
         return tuple(task_id for task_id in self._task_file(domain) if task_id in wanted)
 
     def splits(self, domain: str) -> Mapping[str, tuple[str, ...]]:
-        """The ids by split, as the file has them; where there is no file, all tasks are `base`.
+        """Return the ids by split, as the file has them; without a file, all tasks are `base`.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -151,7 +151,7 @@ class DataSource:
         return self._splits[domain]
 
     def policy(self, domain: str, *, solo: bool = False) -> str:
-        """The policy that the agent is told; for telecom with the technical manual.
+        """Return the policy that the agent is given; for telecom with the technical manual.
 
         Args:
             domain: Of which domain.
@@ -173,7 +173,7 @@ class DataSource:
         )
 
     def user_guidelines(self, *, tools: bool) -> str | None:
-        """The guidelines for a user that a language model plays; None where there are none.
+        """Return the guidelines for a user that a language model plays; None where there are none.
 
         Args:
             tools: The version for a user who has tools.
@@ -186,7 +186,7 @@ class DataSource:
         return _text(path) if path is not None else None
 
     def database(self, domain: str, *, user: bool = False) -> Any:
-        """The parsed content of a database in JSON; None where the user has none.
+        """Return the parsed content of a database in JSON; None where the user has none.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -197,7 +197,7 @@ class DataSource:
         return _json(self._needed(domain, "user_db.json" if user else "db.json"))
 
     def database_file(self, domain: str, *, user: bool = False) -> bytes:
-        """The content of a database in TOML.
+        """Return the content of a database in TOML.
 
         Raises:
             UnknownDomainError: There is no such domain.
@@ -244,7 +244,7 @@ class DataSource:
         return f"sha256:{digest.hexdigest()[:12]}"
 
     def _used_files(self, domain: str) -> frozenset[Path]:
-        """The files that the methods above read for a domain, in the variants that they take."""
+        """Return the files that are read for a domain, in the variants that are there."""
         found = [
             *(self._find(domain, name) for name in _TABLES),
             *(self._find(domain, *_texts(stem)) for stem in _POLICIES),
@@ -259,7 +259,7 @@ _GUIDELINES = ("simulation_guidelines", "simulation_guidelines_tools")
 
 
 def _texts(stem: str) -> tuple[str, str]:
-    """The names that a text may have."""
+    """Return the names that a text may have."""
     return f"{stem}.md", f"{stem}.txt"
 
 

@@ -1,4 +1,4 @@
-"""Why a τ²-bench conversation did not pass."""
+"""Diagnoses of τ²-bench conversations that did not pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tau_bridge.tau2.tasks import Instructions, Task
 from tau_bridge.wire import example_replies
 
 MOST_CHARS = 2_000
-"""Of the arguments of one call, as JSON; longer ones are told by their length."""
+"""Characters of one call's arguments, as JSON; longer ones are reported by their length."""
 
 
 def diagnose_played(
@@ -42,7 +42,7 @@ def diagnose_played(
     replies: Mapping[int, tuple[str, ...]] | None = None,
     trace: Trace | None = None,
 ) -> Diagnosis:
-    """Why a τ²-bench conversation did not pass; its calls are repeated for it.
+    """Explain why a τ²-bench conversation did not pass; its calls are repeated for it.
 
     Args:
         domain: The task's domain.
@@ -136,7 +136,7 @@ def _difference(gap: CallGap) -> CallDifference:
 
 
 def _bounded(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Arguments that an agent gave, unless they are too long to be repeated."""
+    """Return the arguments that an agent gave, unless they are too long to be repeated."""
     if arguments is None:
         return None
     length = len(json.dumps(arguments, default=str))
@@ -152,7 +152,7 @@ def _divergence(compared: GoldComparison, trace: Trace | None) -> Divergence | N
 
 
 def _step_of(made: Sequence[MadeCall], wanted: MadeCall, trace: Trace) -> str | None:
-    """The step that recorded a call: calls and steps of one tool come in the same order."""
+    """Find the step that recorded a call: calls and steps of one tool come in the same order."""
     same = [call for call in made if call.call.name == wanted.call.name]
     steps = [step for step in trace.steps if _ran(step, wanted.call.name)]
     place = same.index(wanted)

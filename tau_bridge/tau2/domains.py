@@ -31,7 +31,7 @@ class Domain:
         self.tool_names = TOOL_NAMES[name]
 
     def policy(self, *, solo: bool = False) -> str:
-        """The policy, as the agent must be told it.
+        """Return the policy that the agent is given.
 
         Raises:
             DataError: The data have no such policy.
@@ -40,12 +40,12 @@ class Domain:
 
     @cached_property
     def agent_schemas(self) -> tuple[ToolSchema, ...]:
-        """Schemas of the agent's tools, in the official order."""
+        """Return the schemas of the agent's tools, in the official order."""
         return _schemas(self.blueprint.agent)
 
     @cached_property
     def user_schemas(self) -> tuple[ToolSchema, ...]:
-        """Schemas of the user's tools, in the official order; none where the user has none."""
+        """Return the schemas of the user's tools, in the official order; often none."""
         return _schemas(self.blueprint.user) if self.blueprint.user is not None else ()
 
 
@@ -54,7 +54,7 @@ def _schemas(side: Side) -> tuple[ToolSchema, ...]:
 
 
 def load_domain(source: DataSource, name: str) -> Domain:
-    """A domain over the databases of a data source; takes up to some seconds the first time.
+    """Load a domain over the databases of a data source; takes some seconds the first time.
 
     For all but mock this imports inspect-evals, whichever the source. The same source gives the
     same domain again: a service with many evaluations at once has its tools described once.

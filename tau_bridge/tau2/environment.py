@@ -1,4 +1,4 @@
-"""Environment: both sides of one task's world, and how calls reach them."""
+"""Environment: both sides of one task's world, and the calls that reach them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Environment:
-    """A `World` that can also be initialised, replayed into and compared.
+    """The agent's and the user's tools over one task's databases.
 
     It is made in the domain's default state; `replay.new_world` brings one into a task's.
 
@@ -44,22 +44,22 @@ class Environment:
 
     @property
     def policy(self) -> str:
-        """The domain's policy, as the agent must be told it."""
+        """Return the domain's policy, as the agent is given it."""
         return self.domain.policy(solo=self.solo)
 
     @property
     def agent_tools(self) -> tuple[ToolSchema, ...]:
-        """Schemas of the tools that the agent may call (in solo mode: the user's too)."""
+        """Return the schemas of the agent's tools (in solo mode: the user's too)."""
         agent, user = self.domain.agent_schemas, self.domain.user_schemas
         return agent + user if self.solo else agent
 
     @property
     def user_tools(self) -> tuple[ToolSchema, ...]:
-        """Schemas of the tools that the user may call; none in solo mode."""
+        """Return the schemas of the tools that the user may call; none in solo mode."""
         return () if self.solo else self.domain.user_schemas
 
     def respond(self, call: ToolCall) -> ToolMessage:
-        """The result of a call; whatever the tool raises becomes an error result.
+        """Make a call; whatever the tool raises becomes an error result.
 
         Synchronises after a success. A failed call keeps what it had changed before it failed.
 
@@ -77,7 +77,7 @@ class Environment:
         return ToolMessage(id=call.id, content=render(value), requestor=call.requestor, error=error)
 
     def call(self, name: str, requestor: Requestor, arguments: dict[str, Any]) -> Any:
-        """What a tool returns, called for one side, without synchronising.
+        """Call a tool for one side, without synchronising.
 
         Raises:
             ValueError: That side has no such tool, or there is no user.
@@ -144,7 +144,7 @@ class Environment:
             tools.db = user_tools.db
 
     def run(self, call: EnvCall) -> Any:
-        """What a function that the task names returns; synchronises afterwards.
+        """Call a function that the task names, and synchronise afterwards.
 
         Any public function of that side will do, not tools alone.
 
@@ -163,7 +163,7 @@ class Environment:
         return value
 
     def holds(self, assertion: EnvAssertion) -> bool:
-        """Whether an assertion of the task is met.
+        """Tell whether an assertion of the task is met.
 
         Raises:
             HarnessError: It raised, or answered with something else than yes or no.
@@ -176,7 +176,7 @@ class Environment:
         return value == assertion.assert_value
 
     def differences(self, other: Environment) -> tuple[str, ...]:
-        """Where the databases of two environments of one domain differ; empty where equal."""
+        """Say where the databases of two environments of one domain differ; empty where equal."""
         mine, theirs = self.sides, other.sides
         found = [f"agent's {place}" for place in differences(mine.tools.db, theirs.tools.db)]
         if mine.user_tools is not None and theirs.user_tools is not None:

@@ -29,7 +29,7 @@ _MODEL_USER = "llm:"
 def to_results(
     run: RunView, source: DataSource, *, solo: bool, actions_alone: bool
 ) -> BenchmarkExport:
-    """One results file for each participant and domain of τ²-bench.
+    """Make one results file for each participant and domain of τ²-bench.
 
     Args:
         run: The run.
@@ -183,7 +183,7 @@ def _simulation(
 
 
 def _user_cost(record: RecordView) -> float | None:
-    """The sum of what is known; None where nothing is."""
+    """Add up the costs that are known; None where none is."""
     steps = record.trace.of_type(CallType.TOOL)
     known = [step.cost for step in steps if step.caller == USER and step.cost is not None]
     return sum(known) if known else None

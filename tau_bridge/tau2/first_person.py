@@ -108,7 +108,7 @@ _AGREEMENT: Final = (
 
 
 def sentences(text: str | None) -> list[str]:
-    """The sentences of a text; the lines of a list belong to the sentence before them."""
+    """Split a text into sentences; the lines of a list belong to the sentence before them."""
     plain = (text or "").replace("’", "'").replace("###", "")
     plain = re.sub(r"\s*\n\s*[-*] ", ", ", re.sub(r":\s*\n\s*[-*] ", " ", plain))
     found = (" ".join(part.split()).lstrip(". ") for part in _BREAK.split(plain))
@@ -117,7 +117,7 @@ def sentences(text: str | None) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def statement(sentence: str) -> str | None:
-    """The sentence as the user says it, in the first person; None where it is not to be said.
+    """Put a sentence as the user says it, in the first person; None for what is not to be said.
 
     Directions at its end are cut off; "cancel it" and "ask the agent to cancel it" become wishes.
     """
@@ -135,7 +135,7 @@ def statement(sentence: str) -> str | None:
 
 
 def _main_clauses(text: str) -> str:
-    """The text up to its first direction, imperatives of a customer made wishes; "" for none."""
+    """Cut the text at its first direction, and make imperatives wishes; "" for none."""
     text = re.sub(rf"(?i)^(?:and |but )?({_LEAD})", lambda lead: lead[1].replace(",", ""), text)
     text = re.sub(r",? (?:and|but|so) (?:agree|be (?!\w+ed)|do not do|don't process).*", "", text)
     kept: list[str] = []
@@ -155,7 +155,7 @@ def _main_clauses(text: str) -> str:
 
 
 def _swap_person(text: str) -> str:
-    """The second person made the first; slips such as "You name is Ada" are mended."""
+    """Make the second person the first; slips such as "You name is Ada" are mended."""
     slip = r"^You(?= (?!guess|hope|know|think|want|wish|wonder)(?:[a-z]+ ){1,2}(?:is|are) )"
     pronoun = r"(?i)(?:(\w+) )?\b(you(?:r(?:s|self|selves)?)?)\b(?=(?: ([\w']+))?(')?)"
     text = re.sub(pronoun, _first_person, re.sub(slip, "Your", text))
@@ -165,7 +165,7 @@ def _swap_person(text: str) -> str:
 
 
 def _first_person(found: re.Match[str]) -> str:
-    """The first person of one "you" or "your": a subject unless it stands as an object does."""
+    """Put one "you" or "your" in the first person: a subject unless it stands as an object does."""
     verb, form, after, contracted = (part or "" for part in found.groups())
     if form.lower() != "you":
         own = _FORMS[form.lower()]

@@ -1,4 +1,4 @@
-"""compare_to_gold: where a conversation left the way that its task's gold actions take."""
+"""compare_to_gold: finds where a conversation left the way that its task's gold actions take."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def compare_to_gold(
     solo: bool = False,
     check_actions: bool = False,
 ) -> GoldComparison:
-    """What was done beside what the gold path does.
+    """Compare what was done with what the gold path does.
 
     Pure CPU work of a few milliseconds. State-changing calls are repeated on one world, and those
     of them that are gold on a second one: as long as the two are equal the conversation is on the
@@ -121,7 +121,7 @@ def compare_to_gold(
 
 
 def _gaps(replay: GoldReplay, *, any_requestor: bool) -> list[CallGap]:
-    """Calls that are missing, superfluous, or differ in their arguments."""
+    """Return the calls that are missing, superfluous, or differ in their arguments."""
     nearest = pair_nearest(replay.made, replay.gold, replay.pairs, any_requestor=any_requestor)
     found = []
     for index, made in enumerate(replay.made):
@@ -134,7 +134,7 @@ def _gaps(replay: GoldReplay, *, any_requestor: bool) -> list[CallGap]:
 
 
 def _uncompared(replay: GoldReplay) -> list[CallGap]:
-    """Calls that are gold in the arguments that the task compares, and differ in others."""
+    """Return the calls that are gold in the compared arguments, and differ in others."""
     pairs = [(replay.made[index], replay.gold[at]) for index, at in sorted(replay.pairs.items())]
     return [
         _differs(made, action)
@@ -144,7 +144,7 @@ def _uncompared(replay: GoldReplay) -> list[CallGap]:
 
 
 def _missing_reads(actions: Sequence[GoldAction], made: Sequence[MadeCall]) -> list[CallGap]:
-    """Gold calls that change nothing, and were not made as the task compares them."""
+    """Return the gold calls that change nothing, and were not made as the task compares them."""
     pairs = pair_writes(made, actions, any_requestor=True)
     nearest = pair_nearest(made, actions, pairs, any_requestor=True)
     by_gold = {gold_index: made[index] for index, gold_index in nearest.items()}
@@ -158,7 +158,7 @@ def _missing_reads(actions: Sequence[GoldAction], made: Sequence[MadeCall]) -> l
 
 
 def _matches_keys(action: GoldAction, made: Sequence[MadeCall]) -> bool:
-    """Whether a call gives nothing that is not gold: enough where the task names no arguments."""
+    """Tell whether a call gives nothing but gold: enough where the task names no arguments."""
     return action.compare_args is None and any(
         call.call.name == action.name
         and all(

@@ -1,4 +1,4 @@
-"""GoldReplay: a conversation's state-changing calls, carried out beside those of them that are gold."""
+"""GoldReplay: state-changing calls, replayed beside those of them that are gold."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tau_bridge.tau2.replay import set_state
 from tau_bridge.tau2.tasks import EnvAssertion, GoldAction, Task
 
 MOST_COMPARED = 32
-"""How often the two worlds are compared; after that only at the end."""
+"""Comparisons of the two worlds; after that only at the end."""
 MOST_EFFECTS_TRIED = 8
-"""How often a call that is not gold is tried against one, to see whether it does the same."""
+"""Trials of a call that is not gold against one that is, to see whether it does the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,20 +35,20 @@ class Worlds:
     solo: bool
 
     def fresh(self, *, solo: bool | None = None) -> Environment:
-        """One in which nothing has been done yet."""
+        """Make a world in which nothing has been done yet."""
         environment = Environment(self.domain, solo=self.solo if solo is None else solo)
         set_state(environment, self.task, self.history, lenient=True)
         return environment
 
     def after(self, calls: Sequence[ToolCall]) -> Environment:
-        """One in which these calls were made."""
+        """Make a world in which these calls were made."""
         environment = self.fresh()
         for call in calls:
             environment.respond(call)
         return environment
 
     def after_gold(self, actions: Sequence[GoldAction]) -> Environment:
-        """One in which these actions were carried out, synchronised as calls are."""
+        """Make a world in which these actions were carried out, synchronised as calls are."""
         # Never in solo mode: gold actions name their requestors.
         environment = self.fresh(solo=False)
         for action in actions:
@@ -57,7 +57,7 @@ class Worlds:
 
 
 class GoldReplay:
-    """The walk, done when it is made.
+    """The replay, done when it is made.
 
     As long as the two worlds are equal the conversation is on the path, in whatever order.
 
@@ -92,24 +92,24 @@ class GoldReplay:
 
     @property
     def departure(self) -> MadeCall | None:
-        """The call by which the world left the path and did not come back."""
+        """Return the call by which the world left the path and did not come back."""
         return self.made[self._off[0]] if self._off else None
 
     @property
     def first_out_of_order(self) -> MadeCall | None:
-        """The first call that is not the gold call whose turn it was."""
+        """Return the first call that is not the gold call whose turn it was."""
         for place, (index, gold_index) in enumerate(sorted(self.pairs.items())):
             if gold_index != place:
                 return self.made[index]
         return None
 
     def ends_as_gold(self) -> bool:
-        """Whether the world is in the end as the gold path leaves it."""
+        """Tell whether the world ends as the gold path leaves it."""
         actual = self._worlds.after([made.call for made in self.made])
         return not actual.differences(self._worlds.after_gold(self.gold))
 
     def unmet_by_gold(self, assertions: Sequence[EnvAssertion]) -> tuple[int, ...]:
-        """The places of the assertions that do not hold after the gold actions either."""
+        """Return the places of the assertions that do not hold after the gold actions either."""
         if not assertions:
             return ()
         gold = self._worlds.after_gold(self.gold)
@@ -137,7 +137,7 @@ class GoldReplay:
         return not self._actual.differences(self._on_path) or self._does_the_same(index)
 
     def _does_the_same(self, index: int) -> bool:
-        """Whether a call has the effect of an open gold call; if so they become a pair."""
+        """Tell whether a call has the effect of an open gold call; if so they become a pair."""
         if self._off or self._worlds.solo:
             return False
         name = self.made[index].call.name
@@ -156,5 +156,5 @@ class GoldReplay:
 
 
 def call_of(action: GoldAction) -> ToolCall:
-    """A gold action as a call."""
+    """Return a gold action as a call."""
     return ToolCall(name=action.name, arguments=action.arguments, requestor=action.requestor)

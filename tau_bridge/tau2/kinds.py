@@ -9,11 +9,11 @@ from tau_bridge.tau2.tasks import EvaluationCriteria, Task
 from tau_bridge.tau2.tool_names import ToolNames
 
 _TOPIC = re.compile(r"\[(\w+)\]")
-"""What stands in brackets at the beginning of an id, as in `[mms_issue]bad_vpn[PERSONA:Easy]`."""
+"""The topic in brackets at the beginning of an id, as in `[mms_issue]bad_vpn[PERSONA:Easy]`."""
 
 
 def kind_of(task: Task, tools: ToolNames) -> TaskKind:
-    """The kind of a task: what it is judged by, its topic, and how much of what has to be changed.
+    """Return a task's kind: what it is judged by, its topic, and how much has to be changed.
 
     Args:
         task: Whose.
@@ -36,12 +36,12 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
 
 
 def _statements(criteria: EvaluationCriteria) -> bool:
-    """Whether a judge of statements has a part in the reward."""
+    """Tell whether a judge of statements has a part in the reward."""
     return "NL_ASSERTION" in criteria.reward_basis and bool(criteria.nl_assertions)
 
 
 def _asked(criteria: EvaluationCriteria, writes: list[str]) -> bool:
-    """Whether any component of the reward asks for something to be done or said.
+    """Tell whether any component of the reward asks for something to be done or said.
 
     What an agent gets that does nothing is not measured here, for that would need the domain's
     tools and databases, which take seconds to load. The criteria tell it of all but a few tasks,

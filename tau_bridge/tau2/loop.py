@@ -33,13 +33,13 @@ from tau_bridge.messages import (
 )
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2.agents import DONE, AgentSide
+from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
-from tau_bridge.tau2.world import World
 
 GREETING: Final = AssistantMessage(content="Hi! How can I help you today?")
-"""What every conversation with a user begins with; the agent is told, not asked."""
+"""The beginning of every conversation with a user; given to the agent, not asked of it."""
 
 Termination = Literal[
     "user_stop",
@@ -51,7 +51,7 @@ Termination = Literal[
     "user_error",
     "infrastructure_error",
 ]
-"""Why a conversation ended, by the official names."""
+"""The official names of the reasons why a conversation ended."""
 
 _Party = Literal["agent", "user", "env"]
 _Sees = Callable[[Message], bool]
@@ -59,7 +59,7 @@ _Sees = Callable[[Message], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationLimits:
-    """When a conversation is cut off.
+    """Limits at which a conversation is cut off.
 
     Args:
         max_steps: Messages taken from sender to receiver.
@@ -110,19 +110,19 @@ class Played:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The repairs that reading the agent's replies took, in order."""
+        """Return the repairs that reading the agent's replies took, in order."""
         return tuple(chain.from_iterable(self.repairs_by_reply.values()))
 
     @property
     def fault(self) -> Fault | None:
-        """On whose side it broke; None where nothing did."""
+        """Return the side on which it broke; None where nothing did."""
         return None if self.error is None else self.error.fault
 
 
 async def converse(
     *,
     task: Task,
-    world: World,
+    world: Environment,
     agent: AgentSide,
     user: User | None,
     limits: ConversationLimits,
@@ -167,7 +167,7 @@ TERMINATION_OF: Final[dict[Fault, Termination]] = {
     "infrastructure": "infrastructure_error",
     "harness": "infrastructure_error",
 }
-"""How a conversation is said to have ended that broke on a side."""
+"""The termination of a conversation that broke, by the side on which it broke."""
 
 
 class _Conversation:
@@ -177,7 +177,7 @@ class _Conversation:
         self,
         *,
         task: Task,
-        world: World,
+        world: Environment,
         agent: AgentSide,
         user: User | None,
         limits: ConversationLimits,
@@ -214,7 +214,7 @@ class _Conversation:
             self._check_limits()
 
     def played(self, seed: int) -> Played:
-        """The conversation as it stands."""
+        """Return the conversation as it stands."""
         if self.termination is None:
             raise RuntimeError("the conversation has not ended")
         return Played(
@@ -324,7 +324,7 @@ class _Conversation:
 
 
 def _beginning(task: Task, *, solo: bool) -> list[Message]:
-    """What stands before the first step: the task's history, the greeting, or nothing (solo)."""
+    """Return what stands before the first step: the history, the greeting, or nothing (solo)."""
     records = task.initial_state.message_history if task.initial_state is not None else None
     if not records:
         return [] if solo else [GREETING]
@@ -344,7 +344,7 @@ def _is_of_a_lone_agent(message: Message) -> bool:
 
 
 def _ticket(task: Task) -> UserMessage:
-    """What an agent that works alone is told instead of a user's words."""
+    """Return what an agent that works alone is given instead of a user's words."""
     if not task.ticket:
         raise DataError(f"task {task.id!r} has no ticket: it cannot be played solo")
     return UserMessage(
@@ -356,7 +356,7 @@ def _ticket(task: Task) -> UserMessage:
 
 
 def _stopped_if_done(message: AssistantMessage) -> AssistantMessage:
-    """The turn of a lone agent; one that calls `done` becomes the stop, its other calls lapse."""
+    """Make a lone agent's call of `done` the stop; its other calls lapse."""
     if any(call.name == DONE for call in message.tool_calls or ()):
         return AssistantMessage(content=STOP)
     return message
@@ -379,7 +379,7 @@ def _user_sees(message: Message) -> bool:
 
 
 def _receiver(message: Message) -> _Party:
-    """To whom a message goes: tools, the other side, or back to whoever called."""
+    """Return who a message goes to: tools, the other side, or back to the caller."""
     if isinstance(message, ToolMessage):
         return "agent" if message.requestor == "assistant" else "user"
     if isinstance(message, SystemMessage):

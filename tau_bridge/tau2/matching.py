@@ -1,4 +1,4 @@
-"""Matching: which calls of a conversation are calls of its task's gold path."""
+"""Matching: finds the calls of a conversation that are calls of its task's gold path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MadeCall:
 
 
 def made_calls(messages: Sequence[Message]) -> list[MadeCall]:
-    """The calls of a conversation that were answered, in order.
+    """Return the calls of a conversation that were answered, in order.
 
     Calls at the end of a conversation that was cut off have no answer, and are left out.
     """
@@ -51,7 +51,7 @@ def made_calls(messages: Sequence[Message]) -> list[MadeCall]:
 def pair_writes(
     made: Sequence[MadeCall], gold: Sequence[GoldAction], *, any_requestor: bool
 ) -> dict[int, int]:
-    """Made calls to the gold calls that they are, by their places in the two lists.
+    """Pair made calls with the gold calls that they are, by their places in the two lists.
 
     First those with equal arguments, then those that are equal in the arguments that the task
     compares. Order does not matter; each is used once, one that succeeded before one that failed.
@@ -74,7 +74,7 @@ def pair_nearest(
     *,
     any_requestor: bool,
 ) -> dict[int, int]:
-    """Of the calls that `pairs` leaves over: calls of the same tool, the most alike together.
+    """Pair the calls that `pairs` leaves over: calls of the same tool, the most alike together.
 
     A call that is more like one that is on the path already was a try at that one, and is left
     alone. Of two that are as much alike the one that succeeded comes first.
@@ -101,7 +101,7 @@ def pair_nearest(
 
 
 def differing(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the arguments that are not the same, sorted."""
+    """Return the names of the arguments that are not the same, sorted."""
     return tuple(
         sorted(
             key
@@ -112,7 +112,7 @@ def differing(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[str,
 
 
 def text_of(value: Any) -> str:
-    """The JSON text by which values are compared: 2, 2.0 and "2" are three."""
+    """Return the JSON text by which values are compared: 2, 2.0 and "2" are three."""
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -133,12 +133,12 @@ class MockTools:
         return official.transfer_to_human_agents(self, summary)
 
     def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
-        """Whether the user has this many to-dos."""
+        """Tell whether the user has this many to-dos."""
         _require(user_id, self.db.users, "User")
         return len(self.db.users[user_id].tasks) == expected_number
 
     def assert_task_status(self, task_id: str, expected_status: str) -> bool:
-        """Whether the to-do has this status."""
+        """Tell whether the to-do has this status."""
         _require(task_id, self.db.tasks, "Task")
         return bool(self.db.tasks[task_id].status == expected_status)
 
@@ -174,13 +174,13 @@ class MockUserTools:
         return notification
 
     def assert_notification_status(self, notification_id: str, expected_status: str) -> bool:
-        """Whether the message has this status."""
+        """Tell whether the message has this status."""
         _require(notification_id, self.db.notifications, "Notification")
         return bool(self.db.notifications[notification_id].status == expected_status)
 
 
 def mock_blueprint(database: Any, user_database: Any = DEFAULT_USER_DATABASE) -> Blueprint:
-    """The mock domain over the parsed content of its `db.json` and `user_db.json`.
+    """Make the mock domain over the parsed content of its `db.json` and `user_db.json`.
 
     Raises:
         DataError: The contents are not such databases.

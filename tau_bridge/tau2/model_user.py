@@ -17,7 +17,7 @@ from tau_bridge.tau2.stopping import OUT_OF_SCOPE, STOP, TRANSFER
 from tau_bridge.tau2.tasks import Instructions, Task
 
 USER: Final = "user"
-"""What the trace calls whoever plays the user."""
+"""The trace's name for the user, whether a model or rules play it."""
 
 OWN_GUIDELINES: Final = f"""\
 You are a customer who is talking to a service agent. Play this customer as the scenario below
@@ -84,16 +84,16 @@ class ModelUser:
 
     @property
     def label(self) -> str:
-        """`llm:` and the model's name, with a note where the guidelines are ours."""
+        """Return `llm:` and the model's name, with a note where the guidelines are ours."""
         return self._label
 
     @property
     def step_id(self) -> str | None:
-        """The step of the last call of the model."""
+        """Return the step of the last call of the model."""
         return self._step_id
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
-        """The model's next turn.
+        """Ask the model for the user's next turn.
 
         Raises:
             UserModelError: The model could not be called, or answered with nothing.
@@ -138,14 +138,14 @@ class ModelUser:
 
 
 def system_prompt(task: Task, guidelines: str, *, domain: str | None = None) -> str:
-    """The official system prompt: the guidelines, then the scenario."""
+    """Return the official system prompt: the guidelines, then the scenario."""
     # The published guidelines may hold a place for runtime personas, which we do not use.
     rules = guidelines.replace("<PERSONA_GUIDELINES>", "")
     return f"{rules}\n\n<scenario>\n{scenario_text(task, domain=domain)}\n</scenario>"
 
 
 def scenario_text(task: Task, *, domain: str | None = None) -> str:
-    """The task's user scenario, laid out as the official engine does."""
+    """Lay out the task's user scenario as the official engine does."""
     scenario = task.user_scenario
     lines = []
     if scenario.persona is not None:
@@ -170,7 +170,7 @@ def _sections(instructions: Instructions, domain: str | None) -> str:
 
 
 def flipped(message: Message) -> dict[str, Any]:
-    """A message as the model that plays the user must see it: the user's own are its own."""
+    """Show a message to the model that plays the user: the user's own messages are its own."""
     if isinstance(message, ToolMessage):
         return {"role": "tool", "tool_call_id": message.id, "content": message.content or ""}
     if isinstance(message, AssistantMessage):

@@ -12,7 +12,7 @@ from tau_bridge.tau2.tasks import EvaluationCriteria, Task
 
 
 def task_record(task: Task, domain: str) -> dict[str, Any]:
-    """A task with all keys that the official model of it requires."""
+    """Return a task with all keys that the official model of it requires."""
     record = task.model_dump(mode="json")
     instructions = record["user_scenario"]["instructions"]
     if isinstance(instructions, dict):
@@ -21,7 +21,7 @@ def task_record(task: Task, domain: str) -> dict[str, Any]:
 
 
 def reward_info(row: RowView, task: Task, *, actions_alone: bool) -> dict[str, Any]:
-    """A scored trial's reward with what it was made of.
+    """Return a scored trial's reward with what it was made of.
 
     Args:
         row: The trial; it has a reward.
@@ -83,7 +83,7 @@ def _checks(row: RowView, criteria: EvaluationCriteria | None) -> dict[str, Any]
 
 
 def _paired(wanted: Sequence[Any] | None, component: Component | None) -> list[tuple[Any, Check]]:
-    """What a task wants, each with its check; those without a verdict are left out."""
+    """Pair what a task wants with its checks; those without a verdict are left out."""
     checks = _of(component)
     if wanted is None or len(wanted) != len(checks):
         return []

@@ -15,12 +15,12 @@ from tau_bridge.tau2.arithmetic import calculate as _evaluate
 
 
 def calculate(self: Any, expression: str) -> str:  # noqa: ARG001 - a method
-    """The value of an arithmetic expression; see `arithmetic.calculate` for the errors."""
+    """Evaluate an arithmetic expression; see `arithmetic.calculate` for the errors."""
     return _evaluate(expression)
 
 
 def transfer_to_human_agents(self: Any, summary: str) -> str:  # noqa: ARG001 - a method
-    """What the agent is told on handing the user over."""
+    """Answer an agent that hands the user over."""
     return "Transfer successful"
 
 
@@ -52,7 +52,7 @@ _FINDERS = {
 
 
 def get_details_by_id(self: Any, id: str) -> Any:  # noqa: A002 - the tool's parameter
-    """The telecom record with this id; its first letter says of which kind it is."""
+    """Find the telecom record with this id; its first letter says of which kind it is."""
     for prefix, finder in _FINDERS.items():
         if id.startswith(prefix):
             return getattr(self, finder)(id)
@@ -82,7 +82,7 @@ PARAMETER_TEXTS: Mapping[str, Mapping[str, str | None]] = MappingProxyType(
         "check_app_permissions": {"app_name": None},
     }
 )
-"""By tool: what the official schema says of a parameter; None: nothing."""
+"""The official schema's descriptions of parameters, by tool; None: no description."""
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -93,4 +93,4 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""By tool: the official description."""
+"""The official descriptions, by tool."""

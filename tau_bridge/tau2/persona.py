@@ -1,4 +1,4 @@
-"""Persona: what a task's instructions make a user want, know and do, ready to be spoken."""
+"""Persona: the wants, knowledge and behaviour that a task gives a user, ready to be spoken."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Persona:
         self.opening = " ".join(reason) or (self.wishes.pop(0) if self.wishes else "Hello.")
 
     def _read(self, text: str | None) -> list[str]:
-        """What a part of the instructions makes it say; reactions and later wishes are kept."""
+        """Return what a part of the instructions makes it say; keep reactions and later wishes."""
         found: list[str] = []
         for sentence in sentences(text):
             for part in re.split(rf"(?i)(?:^|, )(?:and |but )?(?=(?:if|when) {AGENT})", sentence):
@@ -116,7 +116,7 @@ class Persona:
         return None if what else said
 
     def react(self, heard: str) -> str | None:
-        """What its instructions make it say to this; "" where they make it accept; else None."""
+        """Return what it is to say to this; "" where it is to accept it; else None."""
         for reaction in self._reactions:
             if _fits(*reaction[:2], heard):
                 self._reactions.remove(reaction)
@@ -124,7 +124,7 @@ class Persona:
         return None
 
     def answer(self, heard: str) -> str:
-        """What it answers to a question: agreement, what it knows, or that it does not know."""
+        """Answer a question: agreement, what it knows, or that it does not know."""
         question = asking(heard)
         topics = _topics(question)
         if _CONFIRMING.search(question) and not (topics and re.search(_REQUESTING, question)):
@@ -154,12 +154,12 @@ class Persona:
 
 
 def asking(heard: str) -> str:
-    """The sentences that want an answer; "" where none does."""
+    """Return the sentences that want an answer; "" without any."""
     return " ".join(part for part in sentences(heard) if re.search(_ASKING, part))
 
 
 def _fits(when_asked: bool, what: str, heard: str) -> bool:
-    """Whether the agent has just asked or said `what`."""
+    """Tell whether the agent has just asked or said `what`."""
     words, said = _content(what), asking(heard) if when_asked else heard
     if when_asked and "confirm" in what:
         return _CONFIRMING.search(said) is not None
@@ -175,7 +175,7 @@ def _topics(text: str) -> list[str]:
 
 
 def _content(text: str) -> frozenset[str]:
-    """The words of a text that say something, cut to what their forms have in common."""
+    """Return the words of a text that carry meaning, cut to what their forms have in common."""
     words = (
         each for each in re.findall(r"\w{3,}", text.lower()) if not _NO_CONTENT.fullmatch(each)
     )

@@ -1,4 +1,4 @@
-"""Reference plays: what doing nothing gets for a task, and what its own gold actions get.
+"""Reference plays: doing nothing, and the task's own gold actions.
 
 Played in this process, with a scripted user: no agent is asked, and nothing travels.
 """
@@ -25,18 +25,18 @@ CLOSING: Final = "Is there anything else I can help you with?"
 
 
 class IdleSide:
-    """Says that it cannot help, whatever it is told."""
+    """Says that it cannot help, whatever it hears."""
 
     address = "floor"
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
-        """The same refusal every time."""
+        """Refuse in the same words every time."""
         del incoming
         return AgentTurn(message=AssistantMessage(content=REFUSAL))
 
 
 class GoldSide:
-    """Makes a task's gold actions, one a turn, then tells the user what has to be told.
+    """Makes a task's gold actions, one a turn, then says what the user has to hear.
 
     Args:
         task: Whose.
@@ -53,7 +53,7 @@ class GoldSide:
         self._actions = iter(criteria.actions or () if criteria is not None else ())
 
     async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
-        """The next action; the closing text for ever after the last."""
+        """Make the next action; after the last say the closing text, for ever."""
         del incoming
         return AgentTurn(message=self._next(self._actions))
 
@@ -74,7 +74,7 @@ class GoldSide:
 
 
 def _request(action: GoldAction) -> str:
-    """A sentence that a scripted user understands."""
+    """Write a sentence that a scripted user understands."""
     arguments = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
     return f"Please run the tool {action.name}({arguments}) on your phone now."
 
@@ -82,7 +82,7 @@ def _request(action: GoldAction) -> str:
 async def play_floor(
     domain: Domain, task: Task, *, solo: bool, max_steps: int, seed: int
 ) -> TaskResult:
-    """What doing nothing gets.
+    """Score doing nothing.
 
     Raises:
         tau_bridge.errors.BridgeError: The task cannot be played or scored.
@@ -94,7 +94,7 @@ async def play_floor(
 async def play_ceiling(
     domain: Domain, task: Task, *, solo: bool, max_steps: int, seed: int
 ) -> TaskResult:
-    """What the gold actions get.
+    """Score the gold actions.
 
     Raises:
         tau_bridge.errors.BridgeError: The task cannot be played or scored.

@@ -1,4 +1,4 @@
-"""What a tool returned, as the text that its caller reads: the official engine's rules."""
+"""Renders a tool's result as the text that its caller reads, by the official rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing an environment into the state that a task, a conversation or its gold path leads to."""
+"""Brings an environment into the state that a task, a conversation or its gold path leads to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from tau_bridge.messages import (
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.environment import Environment
 from tau_bridge.tau2.tasks import GoldAction, InitialState, Task
-from tau_bridge.tau2.world import World
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +29,8 @@ Exchange = tuple[ToolCall, ToolMessage]
 """A call and the result that was recorded for it."""
 
 
-def new_world(domain: Domain, task: Task, *, solo: bool = False) -> World:
-    """A world in a task's initial state: data, actions, then its message history.
+def new_world(domain: Domain, task: Task, *, solo: bool = False) -> Environment:
+    """Make a world in a task's initial state: data, actions, then its message history.
 
     Args:
         domain: The task's domain.
@@ -99,7 +98,7 @@ def apply_gold(environment: Environment, actions: Sequence[GoldAction]) -> None:
 
 
 def message_history(task: Task) -> tuple[Message, ...]:
-    """The messages that precede a task's conversation.
+    """Return the messages that precede a task's conversation.
 
     Raises:
         HarnessError: They are no τ² messages.
@@ -112,7 +111,7 @@ def message_history(task: Task) -> tuple[Message, ...]:
 
 
 def exchanges(messages: Sequence[Message], *, cut_off: bool = False) -> list[Exchange]:
-    """The tool calls of a conversation, each with its recorded result, in order.
+    """Return the tool calls of a conversation, each with its recorded result, in order.
 
     Args:
         messages: The conversation from its start.

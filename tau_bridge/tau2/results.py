@@ -1,4 +1,4 @@
-"""Reading recorded τ² conversations in the official results format."""
+"""Reads recorded τ² conversations in the official results format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RecordedSimulation:
     solo: bool
     """Played without a user."""
     eval_error: str | None
-    """What the official evaluator raised, if it did."""
+    """The official evaluator's error, if it raised one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class _Results(_Lenient):
 
 
 def read_results(path: Path) -> RecordedResults:
-    """The content of a results file, `.json` or `.json.gz`.
+    """Read a results file, `.json` or `.json.gz`.
 
     Raises:
         DataError: There is no such file, it is not in the official results format, a simulation

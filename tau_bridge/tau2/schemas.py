@@ -15,7 +15,7 @@ from tau_bridge.errors import DataError
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSource:
-    """Where a tool's schema comes from: a function's signature and Google-style docstring.
+    """The source of a tool's schema: a function's signature and Google-style docstring.
 
     `description` and `parameters` replace what the docstring says (None removes a parameter's
     description); `annotations` replace the types of parameters.
@@ -28,7 +28,7 @@ class ToolSource:
 
 
 def tool_schema(name: str, source: ToolSource) -> ToolSchema:
-    """The schema of one tool.
+    """Make the schema of one tool.
 
     Raises:
         DataError: docstring_parser is not installed.

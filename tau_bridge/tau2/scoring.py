@@ -36,7 +36,7 @@ def score_components(
     nl_produced_by: str = "recorded",
     lenient: bool = True,
 ) -> TaskResult:
-    """All components of one played task, whether its reward counts them or not.
+    """Score all components of one played task, whether its reward counts them or not.
 
     Pure CPU work of some milliseconds. Fresh environments are brought to where the conversation,
     and the gold path, lead; the world of the conversation itself is not needed.
@@ -85,7 +85,7 @@ def score_components(
 
 @dataclass(frozen=True, kw_only=True)
 class _Replay:
-    """How to bring environments to where a conversation, and the gold path, lead."""
+    """Brings environments to where a conversation, and the gold path, lead."""
 
     domain: Domain
     task: Task
@@ -144,7 +144,7 @@ def _assertions(replay: _Replay, predicted: Environment, criteria: EvaluationCri
 
 
 def _blamed(replay: _Replay, checks: Sequence[Check], criteria: EvaluationCriteria) -> list[Check]:
-    """The checks, where those that cannot be evaluated are not met if the agent is the reason.
+    """Return the checks, with those that cannot be evaluated not met where the agent is the reason.
 
     It is where the same assertion can be evaluated after the gold actions: then something is
     missing that should have been done. The official engine has no reward for such a conversation,

@@ -65,7 +65,7 @@ class ScriptedUser:
         self._turns = self._echoes = self._repeats = self._endings = 0
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
-        """The user's next turn; depends on nothing but the scenario and what was said."""
+        """Take the user's next turn; depends on nothing but the scenario and what was said."""
         self._turns += 1
         if self._turns >= self._patience:
             return UserMessage(content=f"I have to go now. {STOP}")
@@ -105,7 +105,7 @@ class ScriptedUser:
         return self._words_for(text[:_CHARS_READ])
 
     def _words_for(self, heard: str) -> UserMessage:
-        """What it says to a text; it leaves where it is done or refused and has no other wish."""
+        """Answer a text; leave where it is done or refused and there is no other wish."""
         lowered = heard.lower()
         if reaction := self._persona.react(heard):
             return self._say(reaction)
@@ -121,7 +121,7 @@ class ScriptedUser:
         return self._next_wish("Thank you, that is all." if self._endings > 1 else "")
 
     def _next_wish(self, goodbye: str) -> UserMessage:
-        """What else it wants; where that is nothing, it says goodbye, or asks whether it may."""
+        """Say the next wish; without one say goodbye, or ask whether that is all."""
         if self._persona.wishes:
             return self._say(self._persona.wishes.pop(0))
         if not goodbye:
@@ -130,7 +130,7 @@ class ScriptedUser:
 
 
 def _is_transfer(text: str) -> bool:
-    """Whether the agent says that it hands the user over; asking or refusing is not saying."""
+    """Tell whether the agent says that it hands the user over, not asks or refuses to."""
     return any(
         re.search(_TRANSFERRED, sentence)
         and "?" not in sentence

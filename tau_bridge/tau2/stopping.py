@@ -9,7 +9,7 @@ from tau_bridge.messages import UserMessage
 STOP: Final = "###STOP###"
 """The goal is reached, or the user gives up. Also what an agent that works alone says at the end."""
 TRANSFER: Final = "###TRANSFER###"
-"""The user was handed over to somebody else."""
+"""The user was handed over to a human agent."""
 OUT_OF_SCOPE: Final = "###OUT-OF-SCOPE###"
 """The scenario does not say how to go on."""
 
@@ -17,5 +17,5 @@ STOP_TOKENS: Final = (STOP, TRANSFER, OUT_OF_SCOPE)
 
 
 def is_stop(message: UserMessage) -> bool:
-    """Whether this turn of the user ends the conversation; a turn with tool calls never does."""
+    """Tell whether this turn of the user ends the conversation; one with tool calls never does."""
     return not message.is_tool_call and any(token in message.text for token in STOP_TOKENS)

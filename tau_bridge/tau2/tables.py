@@ -17,7 +17,7 @@ from tau_bridge.errors import HarnessError
 
 
 def dump(value: BaseModel) -> dict[str, Any]:
-    """The model as plain values.
+    """Return the model as plain values.
 
     Silent about values that the field's type does not allow: tools assign arguments unchecked,
     and the comparison has to see them as they are.
@@ -26,12 +26,12 @@ def dump(value: BaseModel) -> dict[str, Any]:
 
 
 def canonical_text(value: BaseModel) -> str:
-    """The JSON text by which the official engine tells two states apart."""
+    """Return the JSON text by which the official engine tells two states apart."""
     return json.dumps(dump(value), sort_keys=True, default=str)
 
 
 def deep_update(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `changes` merged into it, dictionaries recursively; neither is changed."""
+    """Merge `changes` into `base`, dictionaries recursively; neither is changed."""
     merged = dict(base)
     for key, value in changes.items():
         old = merged.get(key)
@@ -67,7 +67,7 @@ class SharedRows:
         return len(self._texts)
 
     def fresh(self, key: str) -> BaseModel:
-        """A row of the caller's own.
+        """Parse a row for the caller alone.
 
         Raises:
             KeyError: There is no such row.
@@ -82,7 +82,7 @@ class SharedRows:
             ) from exc
 
     def shared(self, key: str) -> BaseModel:
-        """The row parsed once for all; nobody may change it."""
+        """Return the row parsed once for all; do not change it."""
         if key not in self._parsed:
             self._parsed[key] = self.fresh(key)
         return self._parsed[key]
@@ -121,19 +121,19 @@ class Table(MutableMapping[str, BaseModel]):
         return len(self.rows) + sum(key not in self.rows for key in self.own)
 
     def peek(self, key: str) -> BaseModel:
-        """The row for reading only, without making a private copy."""
+        """Return the row for reading only, without making a private copy."""
         return self.own[key] if key in self.own else self.rows.shared(key)
 
     def values(self) -> Iterator[BaseModel]:  # type: ignore[override]  # toolkits only iterate
-        """The rows for reading only, in order."""
+        """Yield the rows for reading only, in order."""
         return (self.peek(key) for key in self)
 
     def items(self) -> Iterator[tuple[str, BaseModel]]:  # type: ignore[override]  # as above
-        """Keys and rows for reading only, in order."""
+        """Yield keys and rows for reading only, in order."""
         return ((key, self.peek(key)) for key in self)
 
     def differences(self, other: Table) -> list[str]:
-        """The keys of rows that differ, sorted. Both tables must share their rows."""
+        """Return the keys of rows that differ, sorted. Both tables must share their rows."""
         touched = self.own.keys() | other.own.keys()
         return sorted(key for key in touched if not self._same(other, key))
 
@@ -152,7 +152,7 @@ class TableDatabase:
         self.__dict__.update(self.tables)
 
     def updated(self, changes: Mapping[str, Any]) -> TableDatabase:
-        """A database with `changes` (table, key, fields) merged into this one's rows.
+        """Return a database with `changes` (table, key, fields) merged into this one's rows.
 
         Raises:
             HarnessError: An unknown table, or a row that is invalid after the change.
@@ -185,7 +185,7 @@ Database = TableDatabase | BaseModel
 
 
 def updated(database: Database, changes: Mapping[str, Any]) -> Database:
-    """A new database: `changes` merged into `database`, and everything checked again.
+    """Merge `changes` into a database, and check everything again; return the new database.
 
     Raises:
         HarnessError: The result is invalid.
@@ -199,7 +199,7 @@ def updated(database: Database, changes: Mapping[str, Any]) -> Database:
 
 
 def differences(one: Database, other: Database) -> tuple[str, ...]:
-    """Where two databases differ by their JSON text; empty where they are equal.
+    """Say where two databases differ by their JSON text; empty where they are equal.
 
     Names rows (`orders['#W1']`), or for a plain model its top-level fields.
     """

@@ -53,7 +53,7 @@ class TaskFile(Mapping[str, Task]):
         return len(self._texts)
 
     def require(self, task_id: str) -> Task:
-        """The task of this id.
+        """Return the task of this id.
 
         Raises:
             UnknownTaskError: There is none.

@@ -46,7 +46,7 @@ class GoldAction(_Lenient):
 
 
 class EvaluationCriteria(_Lenient):
-    """What a conversation is judged by."""
+    """The criteria by which a conversation is judged."""
 
     actions: tuple[GoldAction, ...] | None = None
     env_assertions: tuple[EnvAssertion, ...] | None = None
@@ -63,7 +63,7 @@ class InitializationData(_Lenient):
 
 
 class InitialState(_Lenient):
-    """How a world differs from the domain's default when the conversation begins."""
+    """Differences of a world from the domain's default when the conversation begins."""
 
     initialization_data: InitializationData | None = None
     initialization_actions: tuple[EnvCall, ...] | None = None
@@ -72,7 +72,7 @@ class InitialState(_Lenient):
 
 
 class Instructions(_Lenient):
-    """What the user knows and wants."""
+    """The user's knowledge and wishes."""
 
     task_instructions: str = ""
     reason_for_call: str = ""
@@ -81,7 +81,7 @@ class Instructions(_Lenient):
 
 
 class UserScenario(_Lenient):
-    """Who the user is, and what they want: structured, or one text."""
+    """The user and what they want: structured, or one text."""
 
     persona: str | None = None
     instructions: Instructions | str
@@ -98,14 +98,14 @@ class Task(_Lenient):
 
     @property
     def playable_solo(self) -> bool:
-        """Whether it can be played without a user: it has a ticket, and nobody has spoken yet."""
+        """Tell whether it can be played without a user: it has a ticket, and no user has spoken."""
         state = self.initial_state
         history = (state.message_history if state is not None else None) or ()
         return bool(self.ticket) and all(message.get("role") != "user" for message in history)
 
 
 def parse_task(record: Mapping[str, Any]) -> Task:
-    """The task of one record of `tasks.json`.
+    """Parse one record of `tasks.json`.
 
     Raises:
         pydantic.ValidationError: the record is not a τ² task.

@@ -1,4 +1,4 @@
-"""Which tools each τ²-bench domain offers, and which of them change its state.
+"""The tools of each τ²-bench domain, and which of them change its state.
 
 A whitelist: the toolkits' classes have helpers beside the tools (`break_vpn`, `_get_user`) that
 nobody may call. The order is the official one, in which an agent sees them.
@@ -19,7 +19,7 @@ class ToolNames:
     user: Mapping[str, bool]
 
     def changes_state(self, name: str) -> bool:
-        """Whether a call of this tool may change a database; an unknown one may not."""
+        """Tell whether a call of this tool may change a database; an unknown one may not."""
         return self.agent.get(name, self.user.get(name, False))
 
 

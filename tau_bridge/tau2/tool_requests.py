@@ -34,7 +34,7 @@ class ToolRequest:
 
     @property
     def key(self) -> str:
-        """Equal for equal calls."""
+        """Return a text that is equal for equal calls."""
         return f"{self.name}({json.dumps(self.arguments, sort_keys=True, default=repr)})"
 
 
@@ -56,7 +56,7 @@ class ToolRequestReader:
         )
 
     def read(self, text: str) -> tuple[ToolRequest, ...]:
-        """The requests in order of mention; a bare mention of a tool that is called lapses."""
+        """Read the requests, in order; a bare mention of a tool that is called lapses."""
         if self._pattern is None:
             return ()
         called: dict[str, ToolRequest] = {}
@@ -101,7 +101,7 @@ class RequestedTools:
         self._failures: Counter[str] = Counter()
 
     def accept(self, text: str) -> bool:
-        """Whether the agent's text asks for tools; they wait then, or a note says why not."""
+        """Queue the tools that a text asks for, or note why not; tell whether it asks for any."""
         requests = self._reader.read(text)
         for request in requests:
             if request.problem is not None:
@@ -113,7 +113,7 @@ class RequestedTools:
         return bool(requests)
 
     def next_call(self) -> ToolCall | None:
-        """The call of the next tool that waits; None where none does."""
+        """Return the call of the next tool that waits; None where none does."""
         if not self._waiting:
             return None
         request = self._waiting.pop(0)
@@ -140,14 +140,14 @@ class RequestedTools:
                 self._notes.append(f"I ran {request.name}. It says: {content}")
 
     def report(self) -> str:
-        """What was noted since the last report."""
+        """Return what was noted since the last report."""
         text = "\n".join(self._notes)
         self._notes.clear()
         return text
 
 
 def _between_parentheses(text: str, start: int) -> str | None:
-    """What stands in the parentheses that open at `start`; None where none open and close."""
+    """Return the text in the parentheses that open at `start`; None where none open and close."""
     if not text.startswith("(", start):
         return None
     depth, quote, position = 0, "", start
@@ -168,7 +168,7 @@ def _between_parentheses(text: str, start: int) -> str | None:
 
 
 def _read_arguments(inside: str, names: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of a call as written; None where they cannot be read."""
+    """Read the arguments of a call; None where they cannot be read."""
     try:
         found = json.loads(inside) if inside.lstrip().startswith("{") else None
     except (ValueError, RecursionError):

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 def airline_blueprint(database: Any) -> Blueprint:
-    """The airline domain over the parsed content of its `db.json`.
+    """Make the airline domain over the parsed content of its `db.json`.
 
     Raises:
         DataError: inspect-evals is not installed, or the content is not such a database.
@@ -56,7 +56,7 @@ def airline_blueprint(database: Any) -> Blueprint:
 
 
 def retail_blueprint(database: Any) -> Blueprint:
-    """The retail domain over the parsed content of its `db.json`.
+    """Make the retail domain over the parsed content of its `db.json`.
 
     Raises:
         DataError: inspect-evals is not installed, or the content is not such a database.
@@ -78,7 +78,7 @@ def retail_blueprint(database: Any) -> Blueprint:
 
 
 def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
-    """The telecom domain over the content of its `db.toml` and `user_db.toml`.
+    """Make the telecom domain over the content of its `db.toml` and `user_db.toml`.
 
     Raises:
         DataError: inspect-evals is not installed, or the contents are not such databases.

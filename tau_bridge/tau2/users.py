@@ -1,4 +1,4 @@
-"""The user's side of a conversation: what every simulated user offers, and the ones there are."""
+"""The user's side of a conversation: the interface of simulated users, and the ones there are."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["USER", "ModelUser", "ScriptedUser", "User"]
 
 
 class User(Protocol):
-    """Whoever plays the user's part of one conversation."""
+    """A simulated user, who plays the user's part of one conversation."""
 
     @property
     def label(self) -> str:
-        """Who this is, for the results: `scripted`, or `llm:` and the model's name."""
+        """Name the user for the results: `scripted`, or `llm:` and the model's name."""
 
     @property
     def step_id(self) -> str | None:
-        """The step of the trace from which the last turn came; None where no call was made."""
+        """Return the step of the trace that gave the last turn; None where no call was made."""
 
     async def reply(self, incoming: Sequence[Message]) -> UserMessage:
-        """The user's next turn: text, or calls of the user's tools.
+        """Take the user's next turn: text, or calls of the user's tools.
 
         Args:
             incoming: What the user has not seen yet, oldest first: the agent's text, or the

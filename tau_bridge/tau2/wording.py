@@ -1,4 +1,4 @@
-"""Wording: what requests call the domains and the benchmark, and where `mock` is no domain."""
+"""Wording: requests' names for the domains and the benchmark, and where `mock` is no domain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PRETENDED = re.compile(r"\bmock\s+(?:the|up|data|api|llm|model|users?|it|implem
 
 
 def with_domains(text: str) -> str:
-    """The lower-case text with domains and the benchmark under their names, and no other `mock`."""
+    """Put the names of domains and benchmark into a lower-case text, and no other `mock`."""
     text = _SPELLINGS.sub(lambda match: match[1] or "airline", text)
     text = _BENCHMARK.sub("tau2 ", text)
     return _PRETENDED.sub("such", text)

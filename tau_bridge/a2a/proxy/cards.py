@@ -22,7 +22,7 @@ class NoWayThroughError(ValueError):
 
 
 def is_card(value: Any) -> bool:
-    """Whether a JSON value has the shape of an agent's card."""
+    """Tell whether a JSON value has the shape of an agent's card."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return False
     lists_interfaces = any(isinstance(value.get(key), list) for key in _LISTS)
@@ -30,7 +30,7 @@ def is_card(value: Any) -> bool:
 
 
 def through_proxy(card: dict[str, Any], route: Route) -> dict[str, Any]:
-    """A copy of `card` by which its reader calls the agent through the proxy.
+    """Return a copy of `card` by which its reader calls the agent through the proxy.
 
     Interfaces that the proxy cannot pass on are left out (gRPC, other hosts and ports), and so are
     the signatures, which are those of another text.

@@ -47,7 +47,7 @@ class Connection:
     async def open(
         cls, host: str, port: int, *, tls: ssl.SSLContext | None, timeout_s: float
     ) -> Connection:
-        """A new connection.
+        """Open a connection.
 
         Raises:
             httpx.ConnectError: Nobody takes it, or TLS failed.
@@ -81,7 +81,7 @@ class Connection:
         return Head(status=event.status_code, headers=list(event.headers))
 
     async def body(self) -> AsyncGenerator[bytes]:
-        """The chunks of the answer's body, as they come.
+        """Yield the chunks of the answer's body, as they come.
 
         Raises:
             httpx.TransportError: It broke off.
@@ -91,7 +91,7 @@ class Connection:
                 yield bytes(event.data)
 
     def renew(self) -> bool:
-        """Whether another request can be sent: the last one was answered whole."""
+        """Get ready for another request; False where the last one was not answered whole."""
         done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
         if done and not self._reader.at_eof():
             self._http.start_next_cycle()
@@ -100,7 +100,7 @@ class Connection:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the peer has closed an idle connection."""
+        """Tell whether the peer has closed an idle connection."""
         return self._reader.at_eof() or self._writer.is_closing()
 
     def abort(self) -> None:
@@ -108,7 +108,7 @@ class Connection:
         self._writer.transport.abort()
 
     async def _next(self) -> object:
-        """The next event of the answer, when it is there."""
+        """Return the next event of the answer, when it is there."""
         while (event := self._http.next_event()) is h11.NEED_DATA:
             data = await self._reader.read(_CHUNK_BYTES)
             if not data and not self._heard:

@@ -37,7 +37,7 @@ Binding = Literal["JSONRPC", "HTTP+JSON"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a request asks for, as far as it matters here.
+    """A request, as far as it matters here.
 
     `is_message` tells the calls that become steps; `request_id` is that of JSON-RPC. `wraps_data`
     tells the HTTP+JSON of protocol 0.3, which has data parts within data parts. `is_batch` tells
@@ -61,7 +61,7 @@ class Answer:
 
 
 def parsed(body: bytes) -> Any:
-    """The JSON in `body`; None where there is none."""
+    """Parse the JSON in `body`; None where there is none."""
     try:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):
@@ -69,7 +69,7 @@ def parsed(body: bytes) -> Any:
 
 
 def read_request(method: str, path: str, body: bytes) -> Request:
-    """What a request is. `path` is the one at the callee's origin."""
+    """Read a request. `path` is the one at the callee's origin."""
     wraps_data = _LEGACY_PATH in path
     if method != "POST":
         return Request(binding="HTTP+JSON", wraps_data=wraps_data)
@@ -96,7 +96,7 @@ def read_request(method: str, path: str, body: bytes) -> Request:
 
 
 def read_answer(content: Any, request: Request) -> Answer:
-    """What the answer to `request`, or one event of it, says."""
+    """Read the answer to `request`, or one event of it."""
     if not isinstance(content, dict):
         return Answer()
     error = content.get("error")
@@ -109,7 +109,7 @@ def read_answer(content: Any, request: Request) -> Answer:
 
 
 def error_body(request: Request, message: str, *, code: int = -32603) -> dict[str, Any]:
-    """An error answer in the shape that the caller of `request` reads."""
+    """Return an error answer in the shape that the caller of `request` reads."""
     if request.binding == "JSONRPC":
         error = {"code": code, "message": message}
         return {"jsonrpc": "2.0", "id": request.request_id, "error": error}
@@ -133,7 +133,7 @@ def _request_text(params: Any, *, wraps_data: bool) -> str | None:
 
 
 def _event(result: Any, *, wraps_data: bool) -> StreamResponse | None:
-    """The event that `result` is: a task, a message or an update, wrapped or tagged or bare."""
+    """Read an event: a task, a message or an update, wrapped or tagged or bare."""
     if not isinstance(result, dict):
         return None
     try:
@@ -234,7 +234,7 @@ def _parts(parts: Any, wraps_data: bool) -> list[Part]:
 
 
 def _part(part: Mapping[str, Any], wraps_data: bool) -> Part | None:
-    """A part with its text or its data; a file only where it may be text."""
+    """Read a part with its text or its data; a file only where it may be text."""
     if isinstance(part.get("text"), str):
         return Part(text=part["text"])
     if "data" in part:

@@ -14,7 +14,7 @@ class EventReader:
         self._after_cr = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The data of every event that ends in `chunk`."""
+        """Yield the data of every event that ends in `chunk`."""
         for line in self._lines(chunk):
             if line:
                 self._add(line)

@@ -103,7 +103,6 @@ class Forwarder:
         limits: ProxyLimits,
         recording: Callable[[], Recording | None],
     ) -> None:
-        self.unrecorded = 0
         self._routes = routes
         self._upstream = upstream
         self._limits = limits
@@ -127,13 +126,13 @@ class Forwarder:
             await self._give_up(out)
 
     async def quiet(self, *, within_s: float) -> bool:
-        """Whether nothing is in flight, waited for up to `within_s` seconds."""
+        """Wait up to `within_s` seconds, and tell whether nothing is in flight any more."""
         if self._in_flight:
             await asyncio.wait(list(self._in_flight), timeout=within_s)
         return not self._in_flight
 
     async def aclose(self) -> None:
-        """Give up what is in flight; callers are told that the proxy is gone."""
+        """Give up what is in flight; callers get an answer that says so."""
         self._closing = True
         for task in list(self._in_flight):
             task.cancel()
@@ -147,7 +146,7 @@ class Forwarder:
             await out.whole(503 if self._closing else 500, _TEXT, b"the proxy gave up")
 
     async def _incoming(self, scope: Scope, receive: Receive) -> _Incoming | None:
-        """The request, read whole; None where its caller hung up first."""
+        """Read the whole request; None where its caller hung up first."""
         route = self._routes.find(scope["raw_path"].decode("latin-1"))
         if route is None or self._closing:
             raise _OwnAnswer(404, "not found")
@@ -237,7 +236,6 @@ class Forwarder:
         if not asks.is_message:
             return None
         if recording is None:
-            self.unrecorded += 1
             return None
         try:
             return recording.begin(incoming.route, asks)
@@ -323,7 +321,7 @@ def _is_stream(response: Answer) -> bool:
 
 
 def _with_own_address(content: Any, body: bytes, incoming: _Incoming) -> bytes:
-    """The body, with the proxy's addresses in it if it is a card."""
+    """Return the body, with the proxy's addresses in it if it is a card."""
     if not isinstance(content, dict):
         return body
     try:
@@ -339,7 +337,7 @@ def _with_own_address(content: Any, body: bytes, incoming: _Incoming) -> bytes:
 
 
 def _why(error: AgentError | None) -> str:
-    """What happened, without the callee's real address."""
+    """Say what happened, without the callee's real address."""
     if isinstance(error, AgentReplyTooLargeError):
         return "sent more than the proxy passes on"
     if isinstance(error, AgentTimeoutError):

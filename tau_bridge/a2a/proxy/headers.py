@@ -1,4 +1,4 @@
-"""Headers that pass through the proxy, and those that do not. Pure."""
+"""Headers that pass through the proxy, and headers that do not. Pure."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ _OF_ANOTHER_PLACE: Final = (b"path=", b"domain=")
 
 
 def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """The first value under `name`; empty without one."""
+    """Return the first value under `name`; empty without one."""
     return next((value.decode("latin-1") for key, value in headers if key == name), "")
 
 
 def sent_on(headers: Headers) -> Headers:
-    """What a peer is sent of a caller's headers. Host and length are for the sender to add."""
+    """Return the headers that a peer is sent. Host and length are for the sender to add."""
     kept = _without(headers, _NOT_SENT_ON)
     return [*kept, (b"accept-encoding", b"identity")]
 
 
 def sent_back(headers: Headers, route: Route) -> Headers:
-    """What a caller gets of a peer's headers: redirects and cookies keep to the proxy's address."""
+    """Return the headers that a caller gets; redirects and cookies keep to the proxy's address."""
     answered = []
     for name, value in _without(headers, _NOT_SENT_BACK):
         if name == b"location":
@@ -72,7 +72,7 @@ def _without(headers: Headers, names: frozenset[bytes]) -> Headers:
 
 
 def _location(value: bytes, route: Route) -> bytes:
-    """The proxy's address for one at the callee; any other as it is."""
+    """Return the proxy's address for one at the callee; any other as it is."""
     base = urlsplit(route.callee.address.url)
     try:
         target = urljoin(f"{base.scheme}://{base.netloc}{route.path}", value.decode("latin-1"))
@@ -83,7 +83,7 @@ def _location(value: bytes, route: Route) -> bytes:
 
 
 def _cookie(value: bytes) -> bytes:
-    """A cookie without its path, so that its reader sends it to this callee alone."""
+    """Return a cookie without its path, so that its reader sends it to this callee alone."""
     first, *rest = value.split(b";")
     kept = [one for one in rest if not one.strip().lower().startswith(_OF_ANOTHER_PLACE)]
     return b";".join([first, *kept])

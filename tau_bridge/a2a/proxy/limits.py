@@ -9,7 +9,7 @@ from tau_bridge.limits import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyLimits(Limits):
-    """Bounds on the calls between agents. All are positive.
+    """Limits on the calls between agents. All are positive.
 
     There is none on how long a call may take: the caller gives up when it likes, which ends the
     call to the peer too, and the assessor's messenger bounds the turn in which all of it happens.
@@ -27,6 +27,6 @@ class ProxyLimits(Limits):
     max_reply_bytes: int = 2 * 1024 * 1024
     """Body bytes of one answer, streams included; as the messenger's."""
     connect_timeout_s: float = 10.0
-    """For making a connection to a peer."""
+    """Seconds for making a connection to a peer."""
     keepalive_s: float = 4.0
-    """How long an idle connection is kept. Below the 5 s after which common servers close one."""
+    """Seconds that an idle connection is kept. Below the 5 s of common servers."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from evals.trace import CallType
-from tau_bridge.a2a.faults import Redactor, agent_error, task_error
+from tau_bridge.a2a.faults import TokenRedactor, agent_error, task_error
 from tau_bridge.a2a.proxy.dialects import Request, parsed, read_answer
 from tau_bridge.a2a.replies import ReplyFold, UnreadablePartError
 from tau_bridge.errors import AgentError, AgentProtocolError
@@ -35,7 +35,9 @@ class Recording:
     the one which began last. Where there are several, that is a guess, and the step says so.
     """
 
-    def __init__(self, recorder: TraceRecorder, *, limits: ProxyLimits, redact: Redactor) -> None:
+    def __init__(
+        self, recorder: TraceRecorder, *, limits: ProxyLimits, redact: TokenRedactor
+    ) -> None:
         self._recorder = recorder
         self._limits = limits
         self._redact = redact
@@ -45,7 +47,7 @@ class Recording:
         self._working: dict[tuple[str, str, str], ObservedCall] = {}
 
     def begin(self, route: Route, request: Request) -> ObservedCall:
-        """The step of a message that is about to be passed on.
+        """Begin the step of a message that is about to be passed on.
 
         Raises:
             RefusedError: It is one too many, or one too deep. The step is written, and says so;
@@ -93,7 +95,7 @@ class Recording:
         self._working[key] = call
 
     def forget(self, call: ObservedCall, key: tuple[str, str, str]) -> None:
-        """Called by a call that has ended."""
+        """Drop a call that has ended."""
         self._open.pop(call.step_id, None)
         self._hops.pop(call.step_id, None)
         if self._working.get(key) is call:
@@ -142,7 +144,7 @@ class ObservedCall:
         request: Request,
         *,
         hop: int,
-        redact: Redactor,
+        redact: TokenRedactor,
     ) -> None:
         self.step_id = opened.step_id
         self.hop = hop
@@ -186,7 +188,7 @@ class ObservedCall:
             self.end(self._protocol_error(f"its task tells more than {max_bytes} bytes"))
 
     def answer_ended(self) -> None:
-        """The answer is complete: the step ends, unless its task goes on."""
+        """End the step where the answer is complete, unless its task goes on."""
         if self._ended:
             return
         self.answered = True
@@ -196,7 +198,7 @@ class ObservedCall:
             self._recording.leave_working(self, self._key())
 
     def refused(self, status: int, body: bytes, content_type: str) -> None:
-        """The callee answered with an HTTP status that is no success."""
+        """End the step with an HTTP status that is no success."""
         answer = read_answer(parsed(body), self._request)
         if answer.error is not None and self._request.binding == "JSONRPC":
             self.end(self._protocol_error(answer.error))
@@ -209,7 +211,7 @@ class ObservedCall:
         self.broke(agent_error(url, exc, redact=self._redact, doing=DOING))
 
     def broke(self, error: AgentError | None) -> None:
-        """There is no answer, or no whole one."""
+        """End the step without an answer, or without a whole one."""
         self.end(f"{type(error).__name__}: {error}" if error is not None else "unknown error")
 
     def end(self, error: str | None = None) -> None:

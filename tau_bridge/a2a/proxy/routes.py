@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
 from tau_bridge.a2a.address import AddressError, AgentAddress, endpoint
-from tau_bridge.a2a.faults import Redactor
+from tau_bridge.a2a.faults import TokenRedactor
 from tau_bridge.recorder import MAX_NAME_CHARS
 
 _UNQUOTINGS: Final = 3
@@ -31,7 +31,7 @@ class Peer:
 
     @property
     def base_path(self) -> str:
-        """The path of its address, without a slash at the end."""
+        """Return the path of its address, without a slash at the end."""
         return urlsplit(self.address.url).path
 
 
@@ -46,11 +46,11 @@ class Route:
 
     @property
     def path(self) -> str:
-        """The path at the callee's origin."""
+        """Return the path at the callee's origin."""
         return self.callee.base_path + self.rest or "/"
 
     def proxied(self, advertised: str) -> str:
-        """The proxy's address for one that the callee advertises.
+        """Return the proxy's address for one that the callee advertises.
 
         Raises:
             AddressError: It leads to where the proxy does not go: another host or port (by the
@@ -89,12 +89,12 @@ class Routes:
                 "every token must be another, of 16 letters, digits, '_' and '-' or more"
             )
 
-    def redactor(self) -> Redactor:
-        """Takes the addresses, and so the tokens, out of what is written down."""
+    def redactor(self) -> TokenRedactor:
+        """Return what takes the addresses, and so the tokens, out of texts."""
         return _AddressRedactor(tuple(self._callers), self.peers)
 
     def url(self, caller: str, callee: str) -> str:
-        """The address by which `caller` reaches `callee`, with a slash at the end.
+        """Return the address by which `caller` reaches `callee`, with a slash at the end.
 
         Raises:
             KeyError: One of them is no peer.
@@ -102,7 +102,7 @@ class Routes:
         return f"{self._prefix(caller, callee)}/"
 
     def find(self, raw_path: str) -> Route | None:
-        """The route that a request's path asks for; None where there is none."""
+        """Find the route that a request's path asks for; None where there is none."""
         head, _, rest = raw_path.removeprefix("/p/").partition("/")
         name, slash, below = rest.partition("/")
         caller, callee = self._callers.get(head), self.peers.get(unquote(name))
@@ -118,7 +118,7 @@ class Routes:
         return f"{self.origin}/p/{self._tokens[caller]}/{name}"
 
 
-class _AddressRedactor(Redactor):
+class _AddressRedactor(TokenRedactor):
     """Puts `peer:<name>` for each address of the proxy, and blots out any token that is left.
 
     The name in place of the address makes the text of one run equal to that of the next.
@@ -147,7 +147,7 @@ def _peer(name: str, url: str) -> Peer:
 
 
 def _stays_below(rest: str) -> bool:
-    """Whether a path, read by whatever server, leads nowhere else than below where it starts."""
+    """Tell whether a path stays below where it starts, whatever server reads it."""
     if not _RAW_PATH.fullmatch(rest):
         return False
     for _ in range(_UNQUOTINGS):

@@ -86,11 +86,11 @@ class ObservingProxy:
             self._upstream.close()
 
     async def quiet(self, *, within_s: float) -> bool:
-        """Whether no request is on its way through, waited for up to `within_s` seconds."""
+        """Wait up to `within_s` seconds, and tell whether no request is on its way any more."""
         return await self._forwarder.quiet(within_s=within_s)
 
     def url_for(self, caller: str, callee: str) -> str:
-        """The address, with a slash at the end, by which `caller` reaches `callee`.
+        """Return the address, with a slash at the end, by which `caller` reaches `callee`.
 
         It holds the caller's token: give it to the caller alone, and write it down nowhere.
 
@@ -102,7 +102,7 @@ class ObservingProxy:
         return self._routes.url(caller, callee)
 
     def wiring(self) -> dict[str, dict[str, str]]:
-        """For each peer, the addresses of all others by their names.
+        """Return for each peer the addresses of all others by their names.
 
         Raises:
             RuntimeError: The proxy was not started.
@@ -114,7 +114,7 @@ class ObservingProxy:
         }
 
     def aliases(self) -> dict[str, str]:
-        """The name of a peer by each of its addresses: the real one, and the proxy's for anyone.
+        """Return the name of a peer by each of its addresses: the real one, and the proxy's.
 
         An address in the text of an agent can be replaced by a name with it, so that no token is
         written down. The real ones have no slash at the end, the proxy's have one.
@@ -128,21 +128,16 @@ class ObservingProxy:
         return {**real, **ours}
 
     def redact(self, text: str) -> str:
-        """`text` with `peer:<name>` for each of the proxy's addresses, and without any token.
+        """Put `peer:<name>` for each of the proxy's addresses in `text`, and remove any token.
 
         The steps that the proxy records were treated so. What agents report holds the same texts
         if it is treated alike.
         """
         return self._redact(text)
 
-    @property
-    def unrecorded_calls(self) -> int:
-        """Messages that were passed on while no recording was on."""
-        return self._forwarder.unrecorded
-
     @contextlib.contextmanager
     def recording(self, recorder: TraceRecorder) -> Iterator[None]:
-        """Calls that begin inside become steps of `recorder`'s trace.
+        """Make calls that begin inside steps of `recorder`'s trace.
 
         One recording at a time: nothing in a call says to which trial it belongs. At the end of
         it, the steps of calls that are still open end too, while the calls themselves go on.

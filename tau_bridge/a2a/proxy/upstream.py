@@ -62,7 +62,7 @@ class Upstream:
     async def answer(
         self, route: Route, *, method: str, query: bytes, headers: Headers, body: bytes
     ) -> AsyncIterator[Answer]:
-        """The peer's answer, its body unread, bounded and not compressed.
+        """Ask a peer; yield its answer with the body unread, bounded and not compressed.
 
         Raises:
             AgentError: The answer is compressed or too large.
@@ -95,7 +95,7 @@ class Upstream:
         self._idle.clear()
 
     def _kept(self, peer: Peer) -> Connection | None:
-        """The connection that was used last, if it is young enough. Older ones are closed."""
+        """Return the connection used last, if it is young enough. Older ones are closed."""
         idle = self._idle.setdefault(peer.name, deque())
         expired_s = time.monotonic() - self._limits.keepalive_s
         while idle and idle[0].idle_since_s < expired_s:

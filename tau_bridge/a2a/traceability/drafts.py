@@ -29,7 +29,7 @@ class Draft:
     scope: _Scope
     step_id: str = ""
     parent: int | None = None
-    """Where the parent stands in the list of drafts."""
+    """The parent's place in the list of drafts."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -43,7 +43,7 @@ class _Scope:
 
 
 def drafts_of(value: Any, limits: ReportLimits, problems: Problems) -> tuple[str, list[Draft]]:
-    """The report's trace id (may be empty) and its steps, an outer one before those nested in it.
+    """Return the report's trace id (may be empty) and its steps, outer ones before nested ones.
 
     Raises:
         ReportError: `value` is no trace at all.
@@ -74,7 +74,7 @@ def _trace_object(value: Any) -> dict[str, Any]:
 
 
 def described(value: Any) -> str:
-    """What kind of JSON `value` is, in words for a message."""
+    """Describe a JSON value for a message."""
     if isinstance(value, Mapping):
         keys = [repr(shortened(str(key), 40)) for key in list(value)[:_SHOWN_KEYS]]
         more = ", ..." if len(value) > _SHOWN_KEYS else ""
@@ -152,7 +152,7 @@ _ACTIONS = frozenset(("step_action", *_INVOCATIONS))
 
 
 def _action_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the invocation in `step_action`, which may also stand beside it."""
+    """Return the fields of the invocation in `step_action`, which may also stand beside it."""
     action = fields.pop("step_action", None)
     holders = [fields, snake_case(action)] if isinstance(action, (dict, Mapping)) else [fields]
     found: dict[str, Any] = {}
@@ -221,7 +221,7 @@ def _set_parents(drafts: list[Draft], problems: Problems) -> None:
 
 
 def _place(wanted: str, scope: _Scope, everywhere: Mapping[str, int], own: int) -> int | None:
-    """Where the wanted parent stands: in the same trace, else in those around it, else anywhere."""
+    """Find the wanted parent: in the same trace, else in those around it, else anywhere."""
     at: _Scope | None = scope
     while at is not None:
         found = at.places.get(wanted)

@@ -21,7 +21,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_NUMBER_CHARS: Final = 64
 _MAX_COUNT: Final = 2**53
 _KIND_NUMBERS: Final = {1: CallType.AGENT, 2: CallType.TOOL, 3: CallType.HOST}
-"""As in the specification's enum; HOST, which it does not have, comes behind."""
+"""The numbers of the specification's enum, and HOST, which it does not have, behind them."""
 _KINDS: Final = dict(CallType.__members__)
 _WORD_BREAK: Final = re.compile(r"[^A-Za-z]+")
 
@@ -53,16 +53,16 @@ _CANONICAL: Final = json.JSONEncoder(
 )
 
 Problems = Counter[str]
-"""How often each thing was wrong."""
+"""The number of times that each thing was wrong."""
 
 
-def told(problems: Problems) -> tuple[str, ...]:
-    """The problems in words, in alphabetical order."""
+def summary(problems: Problems) -> tuple[str, ...]:
+    """Return the problems in words, in alphabetical order."""
     return tuple(f"{count} x {what}" for what, count in sorted(problems.items()))
 
 
 def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An object of the report with the names that we know in snake_case. Nothing that is null."""
+    """Return an object with the names that we know in snake_case, and without nulls."""
     if _CAMEL_NAMES.isdisjoint(value):
         return {key: item for key, item in value.items() if item is not None}
     return {_CAMEL.get(key, key): item for key, item in value.items() if item is not None}
@@ -77,7 +77,7 @@ def valid_text(text: str, problems: Problems) -> str:
 
 
 def canonical_json(value: Any) -> str | None:
-    """JSON that is the same for equal values: sorted keys, whole numbers without a fraction.
+    """Write JSON that is the same for equal values: sorted keys, integers without a fraction.
 
     None where it is nested too deep to be written.
     """
@@ -88,7 +88,7 @@ def canonical_json(value: Any) -> str | None:
 
 
 def call_type(value: Any) -> CallType | None:
-    """AGENT, TOOL or HOST by name, number, or a spelling such as `CALL_TYPE_AGENT`."""
+    """Read AGENT, TOOL or HOST by name, number, or a spelling such as `CALL_TYPE_AGENT`."""
     if value is None:
         return None
     if isinstance(value, str) and len(value) <= _MAX_NUMBER_CHARS:
@@ -100,7 +100,7 @@ def call_type(value: Any) -> CallType | None:
 
 
 def amount(value: Any, what: str, problems: Problems) -> float | None:
-    """A number that is not negative, also one written as text (as JSON of protobuf does)."""
+    """Read a number that is not negative, also one written as text (as JSON of protobuf does)."""
     if value is None:
         return None
     number = _number(value)
@@ -111,7 +111,7 @@ def amount(value: Any, what: str, problems: Problems) -> float | None:
 
 
 def whole_amount(value: Any, what: str, problems: Problems) -> int | None:
-    """A whole number that is not negative."""
+    """Read a whole number that is not negative."""
     number = amount(value, what, problems)
     if number is None:
         return None
@@ -134,7 +134,7 @@ def _number(value: Any) -> float | None:
 
 
 def time(value: Any, what: str, problems: Problems) -> datetime | None:
-    """A time in UTC: ISO text (without a zone it is UTC), `{seconds, nanos}`, or since 1970.
+    """Read a time in UTC: ISO text (without a zone it is UTC), `{seconds, nanos}`, or since 1970.
 
     A number since 1970 may be in seconds, milliseconds, microseconds or nanoseconds; its size
     tells which.

@@ -1,4 +1,4 @@
-"""find_response_traces: where in a reply, or in any A2A JSON, a ResponseTrace is. Pure."""
+"""find_response_traces: finds the ResponseTraces in a reply, or in any A2A JSON. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_ATTEMPTS: Final = 16
 
 
 def find_response_traces(reply: Reply) -> list[Any]:
-    """The ResponseTraces in a reply, as JSON, each once.
+    """Find the ResponseTraces in a reply, as JSON, each once.
 
     They may be in the metadata of artifacts, messages and the task, in a data part, or as JSON in
     the text. What stands under the extension's own key is returned even where it is no trace, so
@@ -47,7 +47,7 @@ def find_response_traces(reply: Reply) -> list[Any]:
 
 
 def traces_within(document: Any) -> list[Any]:
-    """The ResponseTraces anywhere in a message, task, artifact or event of A2A, as JSON, each once.
+    """Find the ResponseTraces anywhere in a message, task, artifact or event of A2A, each once.
 
     They come in the order of the document.
     """
@@ -73,7 +73,7 @@ def traces_within(document: Any) -> list[Any]:
 
 
 def is_response_trace(value: Any) -> bool:
-    """Whether JSON looks like a ResponseTrace in either dialect, or like a trace of our own."""
+    """Tell whether JSON looks like a ResponseTrace in either dialect, or like our own trace."""
     if not isinstance(value, Mapping):
         return False
     trace = snake_case(value)
@@ -84,7 +84,7 @@ def is_response_trace(value: Any) -> bool:
 
 
 def is_step(value: Any) -> bool:
-    """Whether JSON looks like a step of a trace."""
+    """Tell whether JSON looks like a step of a trace."""
     return isinstance(value, Mapping) and not _STEP_NAMES.isdisjoint(snake_case(value))
 
 
@@ -109,7 +109,7 @@ def _of_object(value: Any) -> Iterator[Any]:
 
 
 def _of_text(text: str) -> Iterator[Any]:
-    """The traces that begin a line of the text; the text may have others before and after them."""
+    """Yield the traces that begin a line of the text, with whatever else around them."""
     if "steps" not in text:
         return
     decoder = json.JSONDecoder()
@@ -127,7 +127,7 @@ def _of_text(text: str) -> Iterator[Any]:
 
 
 def _next_object(text: str, at: int) -> int:
-    """Where the next line begins with an object, from `at` on; -1 where none does."""
+    """Find the next line that begins with an object, from `at` on; -1 where none does."""
     while (found := text.find("{", at)) >= 0:
         before = text[max(text.rfind("\n", 0, found) + 1, found - _MAX_INDENT) : found]
         if not before.strip():
@@ -140,7 +140,7 @@ _MAX_INDENT: Final = 200
 
 
 def _parsed(value: Any) -> Any:
-    """A trace that was put in as text, as JSON; everything else as it is."""
+    """Parse a trace that was put in as text; return everything else as it is."""
     if not isinstance(value, str):
         return value
     try:

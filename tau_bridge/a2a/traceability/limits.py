@@ -20,7 +20,7 @@ class ReportLimits(Limits):
     max_steps: int = 5_000
     """Steps kept, nested ones included. The rest is left out and counted."""
     max_depth: int = 6
-    """How deep a trace may be nested in another one. Deeper ones are left out and counted."""
+    """Levels of traces nested in each other. Deeper ones are left out and counted."""
     max_text_chars: int = MAX_TEXT_CHARS
     """Characters kept of a request, a response or an error, as the recorder keeps them."""
     max_name_chars: int = MAX_NAME_CHARS
@@ -30,4 +30,4 @@ class ReportLimits(Limits):
 
 
 FILE_LIMITS: Final = ReportLimits(max_steps=200_000)
-"""For files that the user gives: these are larger than one reply, and the user chose them."""
+"""Limits for files that the user gives: larger than one reply, and the user's own choice."""

@@ -30,15 +30,15 @@ class Aliases:
         self._pattern = re.compile(pattern) if pattern else None
 
     def name(self, url: str) -> str | None:
-        """Whose address this is; None where it is not known."""
+        """Return the name of the agent at an address; None where it is not known."""
         return self._names.get(_comparable(url)) if self._names else None
 
     def redacted(self, text: str) -> str:
-        """`text` as an observer keeps it. What agents were asked for is compared in this form."""
+        """Redact `text` as an observer does. Requests to agents are compared in this form."""
         return text if self._redact is None else self._redact(text)
 
     def in_text(self, text: str) -> str:
-        """`text` redacted, and with the known addresses replaced by names."""
+        """Redact `text`, and put names for the known addresses."""
         text = self.redacted(text)
         if self._pattern is None or "://" not in text:
             return text
@@ -53,7 +53,7 @@ def _comparable(url: str) -> str:
 
 
 def redact_urls(text: str) -> str:
-    """`text` with every address in it made public."""
+    """Redact every address in a text."""
     if "://" not in text:
         return text
     return _URL.sub(lambda found: redact_url(found.group()), text)

@@ -15,8 +15,8 @@ from tau_bridge.a2a.traceability.fields import (
     amount,
     call_type,
     canonical_json,
+    summary,
     time,
-    told,
     valid_text,
     whole_amount,
 )
@@ -43,7 +43,7 @@ _MOVED: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class ReportedTrace:
-    """What one participant told of its calls.
+    """One participant's account of its calls.
 
     `steps` have unique ids, are in the order of their start, and their trace id is `trace_id`.
     `inside` is the id of the observed step whose reply carried the report, where that is known:
@@ -58,7 +58,7 @@ class ReportedTrace:
     inside: str | None = None
 
     def as_trace(self, trace_id: str | None = None) -> Trace:
-        """The report alone as a trace, under its own id or another one."""
+        """Return the report alone as a trace, under its own id or another one."""
         if trace_id is None or trace_id == self.trace_id:
             return Trace(trace_id=self.trace_id, steps=self.steps)
         steps = tuple(step.model_copy(update={"trace_id": trace_id}) for step in self.steps)
@@ -74,7 +74,7 @@ def read_response_trace(
     inside: str | None = None,
     redact: Callable[[str], str] | None = None,
 ) -> ReportedTrace:
-    """The steps of a ResponseTrace, in either dialect, nested or flat.
+    """Read the steps of a ResponseTrace, in either dialect, nested or flat.
 
     The caller of a step is `additional_attributes.caller`, else the callee of its parent step
     (the caller of that where it is a tool), else the reporter.
@@ -101,20 +101,20 @@ def read_response_trace(
         trace_id=trace_id,
         reporter=reporter,
         steps=tuple(steps),
-        problems=told(problems),
+        problems=summary(problems),
         inside=inside,
     )
 
 
 def in_order(steps: Iterable[InteractionStep]) -> list[InteractionStep]:
-    """Steps by their start; those that began together stay as they were given."""
+    """Sort steps by their start; steps that began together stay as they were given."""
     given = list(steps)
     keyed = zip(starts(given), given, strict=True)
     return [step for _, step in sorted(keyed, key=lambda item: item[0])]
 
 
 def starts(steps: Iterable[InteractionStep]) -> Iterator[datetime]:
-    """The start of each step; of one that does not tell, that of the step before it."""
+    """Yield the start of each step; for a step without one, that of the step before it."""
     before = _EARLIEST
     for step in steps:
         before = step.start_time or before
@@ -146,7 +146,7 @@ class _Reader:
         self._settle_callers()
 
     def steps(self) -> list[InteractionStep]:
-        """The steps; one that was sent twice is taken once."""
+        """Return the steps; one that was sent twice is taken once."""
         seen: dict[str, list[tuple[InteractionStep, str | None]]] = {}
         copies: dict[str, str] = {}
         kept = []
@@ -238,7 +238,7 @@ class _Reader:
         return named or _UNNAMED
 
     def _operation(self, at: int) -> str | None:
-        """The name of the operation; a call to an agent has one only where it is told apart."""
+        """Return the name of the operation; a call to an agent has one only in its own field."""
         fields = self._drafts[at].fields
         if self._attributes[at].get("operation") == "":
             return None  # as it is written where a tool's step has no name
@@ -268,7 +268,7 @@ class _Reader:
         return None if name is None else (name, False)
 
     def _settle_callers(self) -> None:
-        """Find the callers that no step tells: above a tool stands whoever uses it."""
+        """Find the callers that steps do not name: above a tool stands the agent that uses it."""
         for start in range(len(self._drafts)):
             way: list[int] = []
             at = start
@@ -403,7 +403,7 @@ def _copied(
 def _is_copy(
     step: InteractionStep, parent: str | None, other: InteractionStep, other_parent: str | None
 ) -> bool:
-    """Whether two steps of one id are the same, told once nested and once in the list, say."""
+    """Tell whether two steps of one id are the same, reported once nested and once in the list."""
     if parent != other_parent and None not in (parent, other_parent):
         return False
     same = {"step_id": step.step_id, "parent_step_id": step.parent_step_id}
@@ -411,7 +411,7 @@ def _is_copy(
 
 
 def _below_first(step: InteractionStep, copies: Mapping[str, str]) -> InteractionStep:
-    """A step whose parent was sent twice belongs to the one that was taken."""
+    """Put a step whose parent was sent twice below the one that was taken."""
     first = copies.get(step.parent_step_id or "")
     return step if first is None else step.model_copy(update={"parent_step_id": first})
 

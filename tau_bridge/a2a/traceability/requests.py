@@ -1,4 +1,4 @@
-"""What a reported call asked for, as one text. Pure.
+"""Turns what a reported call asked for into one text. Pure.
 
 A call between agents is also seen by observers, who keep the text of the message. So a request
 that is an A2A message, or a part of one, is reduced to the same text; everything else is JSON in
@@ -16,12 +16,12 @@ from tau_bridge.integers import restore_integers
 _HOLDERS: Final = ("text", "message", "content", "input", "prompt", "query", "request")
 """The only name in an object that holds nothing but the text of a message."""
 _WRAPPERS: Final = ("params", "message", "request", "root")
-"""Where JSON-RPC requests, request objects and older parts keep the rest."""
+"""Keys under which JSON-RPC requests, request objects and older parts keep the rest."""
 _MAX_WRAPPERS: Final = 4
 
 
 def message_text(value: Any) -> str | None:
-    """The text of a request to an agent; canonical JSON where it is more than text.
+    """Return the text of a request to an agent; canonical JSON where it is more than text.
 
     None where it is nested too deep to be written.
     """
@@ -37,7 +37,7 @@ def message_text(value: Any) -> str | None:
 
 
 def arguments_text(value: Any) -> str | None:
-    """The arguments of a tool: a text as it is, everything else as canonical JSON."""
+    """Return the arguments of a tool: a text as it is, everything else as canonical JSON."""
     return value if isinstance(value, str) else canonical_json(value)
 
 
@@ -63,14 +63,14 @@ def _text(value: Any, wrappers: int) -> str | None:
 
 
 def _is_part(value: dict[str, Any]) -> bool:
-    """Whether an object with a text has nothing else but what a text part may have."""
+    """Tell whether an object with a text has nothing else but what a text part may have."""
     kind = value.get("kind", value.get("type", "text"))
     known = {"text", "kind", "type", "metadata", "mediaType", "media_type", "filename"}
     return kind == "text" and set(value) <= known
 
 
 def _of_parts(parts: list[Any], wrappers: int) -> str | None:
-    """The texts of a message's parts, or of messages, each on a line, the data behind them.
+    """Return the texts of a message's parts, or of messages, each on a line, the data behind them.
 
     None if there is a part that is neither text nor data.
     """

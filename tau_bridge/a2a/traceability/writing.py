@@ -13,7 +13,7 @@ from tau_bridge.redaction import redact_url
 
 
 def write_response_trace(trace: Trace) -> dict[str, Any]:
-    """The trace as a ResponseTrace: one flat list of steps, linked by `parent_step_id`.
+    """Write the trace as a ResponseTrace: one flat list of steps, linked by `parent_step_id`.
 
     What the specification has no field for (caller, error, texts, provenance, a call type HOST)
     goes into the additional attributes, where `read_response_trace` finds it again. Names,
@@ -82,7 +82,7 @@ def _tool_action(step: InteractionStep) -> dict[str, Any]:
 
 
 def _arguments(step: InteractionStep) -> dict[str, Any] | None:
-    """The arguments as an object, where the text is one in the form that reading gives back."""
+    """Return the arguments as an object, if the text is one in the form that reading gives back."""
     try:
         arguments = json.loads(step.request_text or "")
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def _arguments(step: InteractionStep) -> dict[str, Any] | None:
 
 
 def _odd_request(step: InteractionStep) -> str | None:
-    """The text of a request that is not written as arguments."""
+    """Return the text of a request that is not written as arguments."""
     return None if _is_agent(step) or _arguments(step) is not None else step.request_text
 
 

@@ -6,7 +6,7 @@ from a2a.client import errors as client_errors
 from a2a.utils import errors as protocol_errors
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 
-from tau_bridge.a2a.faults import FAULTS, MAX_DETAIL, Redactor, agent_error, task_error
+from tau_bridge.a2a.faults import FAULTS, MAX_DETAIL, TokenRedactor, agent_error, task_error
 from tau_bridge.errors import (
     AgentAccessError,
     AgentAuthRequiredError,
@@ -20,10 +20,10 @@ from tau_bridge.errors import (
 )
 
 URL = "http://agent:9010"
-NOTHING = Redactor()
+NOTHING = TokenRedactor()
 
 
-def mapped(exc: Exception, redact: Redactor = NOTHING) -> AgentError | None:
+def mapped(exc: Exception, redact: TokenRedactor = NOTHING) -> AgentError | None:
     return agent_error(URL, exc, redact=redact, doing="sending a message to")
 
 
@@ -182,14 +182,14 @@ def test_an_answer_of_many_words_is_cut() -> None:
 
 
 def test_a_secret_that_the_agent_repeats_is_blotted_out() -> None:
-    redact = Redactor("s3cret", None, "")
+    redact = TokenRedactor("s3cret", None, "")
     error = mapped(http_status(500, text="bad token s3cret"), redact)
     assert "s3cret" not in str(error)
     assert "[redacted]" in str(error)
 
 
 def test_an_error_whose_causes_hold_a_secret_has_no_cause() -> None:
-    redact = Redactor("s3cret")
+    redact = TokenRedactor("s3cret")
     leak = raised_from(ValueError("outer"), ValueError("token s3cret"))
     assert redact.cause(leak) is None
     harmless = ValueError("outer")
