@@ -488,7 +488,7 @@ class Benchmark(ABC):
         Args:
             ref: The task.
             played: What `play` returned.
-            judge: Decides about statements; None where nobody can.
+            judge: Decides about statements; None without one.
         """
 
     def basis(self) -> tuple[str, ...] | None:
@@ -519,7 +519,7 @@ class Benchmark(ABC):
     # -- for others ------------------------------------------------------------------------------
 
     def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
-        """Return the task's solution as the bundled oracle replays it; None where there is none."""
+        """Return the task's solution as the bundled oracle replays it; None without one."""
         del ref
         return None
 

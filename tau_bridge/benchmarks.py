@@ -53,7 +53,7 @@ class Benchmarks:
         """Return the benchmark of a name.
 
         Raises:
-            DataError: There is none.
+            DataError: No benchmark has it.
         """
         if name not in self._by_name:
             raise DataError(
@@ -151,7 +151,7 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
             _refuse_taken(domains, opened)
         except Exception as error:
             if given and isinstance(error, DataError):
-                raise  # somebody chose it: playing without it would surprise them
+                raise  # the user chose it: playing without it would surprise them
             left_out.append(_without(each.name, error))
         else:
             opened |= dict.fromkeys(domains, benchmark)

@@ -39,7 +39,7 @@ def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
     """Return one task of a bundled domain.
 
     Raises:
-        UnknownTaskError: there is none of this id.
+        UnknownTaskError: No task has this id.
     """
     if task_id not in tasks:
         raise UnknownTaskError(domain, task_id, tasks)

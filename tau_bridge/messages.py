@@ -54,7 +54,7 @@ class _Speech(_Lenient):
 
     @property
     def text(self) -> str:
-        """Return the text, empty where there is none."""
+        """Return the text; empty without one."""
         return self.content or ""
 
 

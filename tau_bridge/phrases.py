@@ -18,8 +18,8 @@ def contains_phrase(said: str, text: str) -> bool:
     """Tell whether `text` stands in `said` by itself: not inside a word, nor inside a number.
 
     Args:
-        said: As `plain` gives it.
-        text: As somebody wrote it.
+        said: As `normalized` gives it.
+        text: As written.
     """
     pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(normalized(text))}(?!\w)(?![.,]\d)"
     return re.search(pattern, said) is not None

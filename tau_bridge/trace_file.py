@@ -208,7 +208,7 @@ def _trace_of(value: Any, place: _Place) -> _Found:
     """Read the trace in a JSON value.
 
     Raises:
-        ReportError: There is none, or it cannot be read.
+        ReportError: There is no trace, or it cannot be read.
     """
     holder, path = value, place.path
     if _has(value, "trace"):

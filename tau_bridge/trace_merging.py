@@ -60,8 +60,8 @@ def merge(
         observed: What the assessor saw. Its steps stay, under their ids.
         reported: In the order in which the reports arrived.
         assessor: Who the assessor is in its own steps.
-        team_known: Whether the agents' roster is known, so that a team stands behind the door
-            also where nobody in it called anybody.
+        team_known: Whether the agents' roster is known, so that there is a team
+            even if its members made no calls.
     """
     merging = _Merging(observed)
     for number, report in enumerate(reported, start=1):
@@ -101,7 +101,7 @@ class _Merging:
         for node in self._seen:
             node.merged_parent = node.step.parent_step_id
             self._by_id.setdefault(node.merged_id, node)
-        self._told: list[_Node] = []
+        self._reported: list[_Node] = []
         self._known: dict[Hashable, _Node] = {}
         self._used = set(self._by_id)
         self._problems: list[str] = []
@@ -122,11 +122,11 @@ class _Merging:
         for node in new:
             node.parent = nodes.get(node.step.parent_step_id or "")
             node.merged_id = self._free_id(node.step.step_id, number)
-        self._told.extend(new)
+        self._reported.extend(new)
 
     def pair(self) -> None:
         """Find out which observed step each reported call is."""
-        self._told = _sorted(self._told)
+        self._reported = _sorted(self._reported)
         self._pair_own_work()
         self._pair_by(lambda s: (s.caller, s.callee, s.request_text), both_ask=True)
         self._pair_by(lambda s: (s.caller, s.step_id, s.request_text), both_ask=True)
@@ -134,7 +134,7 @@ class _Merging:
 
     def link(self) -> None:
         """Settle the parents, and what an observed step takes over from its twin."""
-        for node in self._told:
+        for node in self._reported:
             if node.twin is None:
                 node.merged_parent = self._reported_parent(node)
         adopted = [node for node in self._seen if node.twin is not None and self._adopt(node)]
@@ -147,11 +147,11 @@ class _Merging:
     def note_missing(self, assessor: str) -> None:
         """Mark calls that only one side knows, where the other should have known them too.
 
-        Where any call between the agents was seen, all of them pass the observer. A call that is
-        told of and was not seen is then no more than a claim, whoever is said to have made it, and
-        is not believed: else a report could make a team look better than it was seen to be.
+        Where any call between the agents was seen, all of them pass the observer. A call that was
+        reported and not seen is then no more than a claim, whichever agent it names as its caller,
+        and is not believed: a report could otherwise make a team look better than it was.
         """
-        reporting = {node.step.caller for node in self._told if _is_inner(node.step)}
+        reporting = {node.step.caller for node in self._reported if _is_inner(node.step)}
         watched = any(
             _is_inner(node.step) and not _is_ours(node.step, assessor) for node in self._seen
         )
@@ -159,7 +159,7 @@ class _Merging:
             caller = node.step.caller
             if _is_inner(node.step) and node.twin is None and caller in reporting - {assessor}:
                 self._contradict(node, "not reported")
-        for node in self._told:
+        for node in self._reported:
             if watched and node.twin is None and _is_inner(node.step):
                 self._contradict(node, "not observed")
                 node.believed = False
@@ -168,18 +168,20 @@ class _Merging:
         """Yield the merged steps, the observed ones first."""
         for node in self._seen:
             yield self._observed_step(node)
-        for node in self._told:
+        for node in self._reported:
             if node.twin is None:
                 yield self._reported_step(node)
 
     def problems(self) -> list[str]:
         """Return what the reports' readers found, then the contradictions by kind."""
-        told = [f"contradiction: {n} x {what}" for what, n in sorted(self._counts.items())]
-        return [*self._problems, *told]
+        contradictions = [
+            f"contradiction: {n} x {what}" for what, n in sorted(self._counts.items())
+        ]
+        return [*self._problems, *contradictions]
 
     def _pair_own_work(self) -> None:
         """Pair calls at the start of a report with the observed steps that they answer."""
-        for node in self._told:
+        for node in self._reported:
             step, seen = node.step, self._by_id.get(node.inside or "")
             if seen is None or seen.twin is not None or node.parent is not None:
                 continue
@@ -196,27 +198,27 @@ class _Merging:
         for node in reversed(self._seen):
             if _is_single(node, both_ask):
                 waiting[key(node.step)].append(node)
-        for node in self._told:
+        for node in self._reported:
             if _is_single(node, both_ask) and (same := waiting.get(key(node.step))):
                 node.twin = same.pop()
                 node.twin.twin = node
                 self._compare(node.twin.step, node)
 
     def _compare(self, seen: InteractionStep, node: _Node) -> None:
-        told = node.step
+        claim = node.step
         twin = node.twin
         if twin is None:
             return
-        if told.callee != seen.callee:
-            self._contradict(twin, "reported with another callee", told.callee)
-        if None not in (told.request_text, seen.request_text) and (
-            told.request_text != seen.request_text
+        if claim.callee != seen.callee:
+            self._contradict(twin, "reported with another callee", claim.callee)
+        if None not in (claim.request_text, seen.request_text) and (
+            claim.request_text != seen.request_text
         ):
-            self._contradict(twin, "reported with another request", told.request_text)
-        if seen.error is not None and told.error is None:
+            self._contradict(twin, "reported with another request", claim.request_text)
+        if seen.error is not None and claim.error is None:
             self._contradict(twin, "failed, reported as a success")
-        if seen.error is None and told.error is not None:
-            self._contradict(twin, "succeeded, reported as failed", told.error)
+        if seen.error is None and claim.error is not None:
+            self._contradict(twin, "succeeded, reported as failed", claim.error)
 
     def _contradict(self, node: _Node, what: str, detail: str | None = None) -> None:
         self._counts[what] += 1
@@ -241,30 +243,30 @@ class _Merging:
         It is where the observer did not know or had to guess, or where the reported parent lies
         between the step and its observed parent. Otherwise it contradicts what was seen.
         """
-        told = node.twin
-        if told is None or (told.parent is None and not _may_guess(node.step)):
+        reported = node.twin
+        if reported is None or (reported.parent is None and not _may_guess(node.step)):
             return False
-        parent = self._reported_parent(told)
+        parent = self._reported_parent(reported)
         if parent is None or parent in (node.merged_id, node.merged_parent):
             return False
-        if not _may_guess(node.step) and self._observed_above(told) != node.step.parent_step_id:
+        if not _may_guess(node.step) and self._observed_above(reported) != node.step.parent_step_id:
             self._contradict(node, "reported below another step")
             return False
         node.merged_parent = parent
         return True
 
-    def _observed_above(self, told: _Node) -> str | None:
+    def _observed_above(self, reported: _Node) -> str | None:
         """Return the nearest observed step above a reported one."""
-        above = told.parent
-        for _ in self._told:
+        above = reported.parent
+        for _ in self._reported:
             if above is None or above.twin is not None:
                 break
             above = above.parent
-        return told.inside if above is None or above.twin is None else above.twin.merged_id
+        return reported.inside if above is None or above.twin is None else above.twin.merged_id
 
     def _in_circles(self) -> set[str]:
         """Return the ids of steps whose merged parents lead back to themselves."""
-        nodes = [*self._seen, *(node for node in self._told if node.twin is None)]
+        nodes = [*self._seen, *(node for node in self._reported if node.twin is None)]
         parents = {node.merged_id: node.merged_parent for node in nodes}
         done: set[str] = set()
         found: set[str] = set()
@@ -288,14 +290,14 @@ class _Merging:
         return made
 
     def _observed_step(self, node: _Node) -> InteractionStep:
-        step, told = node.step, node.twin
+        step, reported = node.step, node.twin
         changes: dict[str, object] = {"parent_step_id": node.merged_parent}
         attributes = dict(step.additional_attributes)
-        if told is not None:
-            attributes[REPORTED_AS] = told.step.step_id
-            changes["cost"] = step.cost if step.cost is not None else told.step.cost
+        if reported is not None:
+            attributes[REPORTED_AS] = reported.step.step_id
+            changes["cost"] = step.cost if step.cost is not None else reported.step.cost
             tokens = step.total_tokens
-            changes["total_tokens"] = tokens if tokens is not None else told.step.total_tokens
+            changes["total_tokens"] = tokens if tokens is not None else reported.step.total_tokens
         changes["additional_attributes"] = _with_contradictions(attributes, node)
         return step.model_copy(update=changes)
 

@@ -136,7 +136,7 @@ class ParsedCall:
 class ParsedReply:
     """The meaning of an agent's reply.
 
-    `repairs` names what had to be put up with, in the order in which it was met; empty for a
+    `repairs` names what had to be repaired, in the order in which it was met; empty for a
     data part or a bare JSON object in the documented form:
 
     - transport: `think_block`, `fenced`, `json_tags`, `surrounding_text`, `control_characters`
@@ -370,7 +370,7 @@ def _clean(value: Any, depth: int) -> Any:
     """Make text in a value encodable; refuse what JSON cannot carry on.
 
     Half a surrogate pair, NaN, an infinity or hundreds of levels are accepted by Python's parser
-    but break whoever writes or sends the call later.
+    but break the code that writes or sends the call later.
     """
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -492,7 +492,7 @@ def _decode_at(text: str, start: int) -> tuple[Any, int, tuple[str, ...]]:
 
 
 def _next_opening(text: str, position: int) -> int:
-    """Find the next `{` or `[`; -1 where there is none."""
+    """Find the next `{` or `[`; -1 without one."""
     brace = text.find("{", position)
     bracket = text.find("[", position, brace if brace >= 0 else len(text))
     return bracket if bracket >= 0 else brace

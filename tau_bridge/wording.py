@@ -21,7 +21,7 @@ def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
         shown_by: The command that lists them.
 
     Raises:
-        WordingError: `bad-number` where there is none.
+        WordingError: `bad-number` where no task has it.
     """
     known = tuple(ids)
     found = [each for each in known if each == said or each.startswith(f"{said}_")]

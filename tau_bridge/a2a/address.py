@@ -9,10 +9,10 @@ as a careful user would:
   given by the user stays and only the path is taken, below the path given by the user;
 - the same host by another port or scheme: followed, unless that would give up TLS (the origin given
   stays, as behind a proxy that ends TLS), or carry a bearer token to another port (refused);
-- any other host: refused. Otherwise whoever writes a card could aim the assessor at a third party.
+- any other host: refused. Otherwise the author of a card could aim the assessor at a third party.
 
 gRPC has no paths and is usually served by another port, so `grpc_endpoint` takes the port that the
-card names; the rest is as above. TLS is given up for nobody.
+card names; the rest is as above. TLS is never given up.
 """
 
 from __future__ import annotations

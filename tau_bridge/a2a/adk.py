@@ -29,11 +29,11 @@ _MISSING: Final = re.compile(
 def missed_function(message: Message) -> str | None:
     """Return the function that ADK's status message says is missing; None where it says no such."""
     for part in message.parts:
-        told = part.data.struct_value.fields
-        if _text(part.metadata.fields, _TYPE) != _RESPONSE or "response" not in told:
+        fields = part.data.struct_value.fields
+        if _text(part.metadata.fields, _TYPE) != _RESPONSE or "response" not in fields:
             continue
-        if _MISSING.search(_text(told["response"].struct_value.fields, "error")):
-            return _text(told, "name")[:_LONGEST_NAME]
+        if _MISSING.search(_text(fields["response"].struct_value.fields, "error")):
+            return _text(fields, "name")[:_LONGEST_NAME]
     return None
 
 

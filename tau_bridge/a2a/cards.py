@@ -75,7 +75,7 @@ def usable_card(
         unspoken: Why some bindings cannot be used here, by their names.
 
     Raises:
-        CardError: There is none, or the card has no name.
+        CardError: The card has no such interface, or no name.
     """
     if not card.name:
         raise CardError("its card has no name; is this an A2A agent?")

@@ -44,7 +44,7 @@ class _Resolved:
 
 
 class Connection:
-    """The way to one agent. Owns its sockets; whoever makes it closes it.
+    """The way to one agent. Owns its sockets; its owner closes it.
 
     Args:
         address: Where the agent is.
@@ -243,7 +243,7 @@ class Connection:
                 self.url, f"the agent at {self.url!r} cannot be called: {exc}"
             ) from exc
         except AgentFaultError as exc:
-            # By an address without a usable card nobody was asked anything yet.
+            # Without a usable card, nothing has been asked of the agent yet.
             raise AgentAccessError(self.url, str(exc)) from exc
         return _Resolved(info=describe(card, usable, self._address), transport=transport)
 

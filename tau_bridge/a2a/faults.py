@@ -307,21 +307,21 @@ def _status_error(
     status = exc.response.status_code
     said, code = _body(exc.response)
 
-    def told(advice: str) -> str:
+    def worded(advice: str) -> str:
         return _quoted_first(
             _shorten(redact(said)), f"{tried}: it answered HTTP {status}; {advice}"
         )
 
     if status in _BETWEEN_STATUS:
-        return AgentUnreachableError(url, told(Fault.UNREACHABLE.value))
+        return AgentUnreachableError(url, worded(Fault.UNREACHABLE.value))
     if not answered:
         if status in _AUTH_STATUS:
-            return AgentAuthRequiredError(url, told(Fault.AUTH.value), code=code)
+            return AgentAuthRequiredError(url, worded(Fault.AUTH.value), code=code)
         if exc.response.is_redirect:
-            return AgentAccessError(url, told("give the address that it redirects to"), code=code)
+            return AgentAccessError(url, worded("give the address that it redirects to"), code=code)
         if status in _NO_ACCESS_STATUS or code == _METHOD_NOT_FOUND:
-            return AgentAccessError(url, told(Fault.UNREACHABLE.value), code=code)
-    return AgentProtocolError(url, told(Fault.BROKE.value), code=code)
+            return AgentAccessError(url, worded(Fault.UNREACHABLE.value), code=code)
+    return AgentProtocolError(url, worded(Fault.BROKE.value), code=code)
 
 
 def _rpc_error(
@@ -329,17 +329,17 @@ def _rpc_error(
 ) -> AgentError:
     fault = RPC_FAULTS[exc.status]
 
-    def told(advice: Fault) -> str:
+    def worded(advice: Fault) -> str:
         what = f"{tried}: gRPC status {exc.status}; {advice.value}"
         return _quoted_first(_shorten(redact(str(exc))), what)
 
     if fault is Fault.UNREACHABLE:
-        return AgentUnreachableError(url, told(fault))
+        return AgentUnreachableError(url, worded(fault))
     if fault is Fault.AUTH and not answered:
-        return AgentAuthRequiredError(url, told(fault))
+        return AgentAuthRequiredError(url, worded(fault))
     if exc.status == "UNIMPLEMENTED" and not answered:
-        return AgentAccessError(url, told(Fault.UNREACHABLE))
-    return AgentProtocolError(url, told(Fault.BROKE if fault is Fault.AUTH else fault))
+        return AgentAccessError(url, worded(Fault.UNREACHABLE))
+    return AgentProtocolError(url, worded(Fault.BROKE if fault is Fault.AUTH else fault))
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:

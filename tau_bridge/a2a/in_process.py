@@ -2,10 +2,10 @@
 
 `httpx.ASGITransport` gives an answer only once it is complete, so that a stream which waits for its
 reader never arrives, and one without an end fills the memory. `AsgiTransport` passes an answer on
-as it is sent, a piece at a time, and stops an application whose answer nobody reads any more.
+as it is sent, a piece at a time, and stops an application whose answer is no longer read.
 
-The application runs in the caller's event loop. Its lifespan is not run: that is up to whoever
-made it, once, around everything that calls it.
+The application runs in the caller's event loop. Its lifespan is not run: that is up to
+the owner, once, around everything that calls it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Call:
         self.is_complete = False
         """True once the application has sent all of its answer, and as much as it announced."""
         self.left = asyncio.Event()
-        """Set when nobody reads the answer any more."""
+        """Set when the answer is no longer read."""
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
         """Call the application, as a server does: what escapes it is answered with HTTP 500."""

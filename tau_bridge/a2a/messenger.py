@@ -66,7 +66,7 @@ _DEFAULT_POLICY = NetworkPolicy.open()
 
 
 class Messenger:
-    """Talks to agents over A2A. One for a run; whoever makes it closes it.
+    """Talks to agents over A2A. One for a run; its owner closes it.
 
     Args:
         limits: How long an agent may take and how much it may send.
@@ -78,8 +78,8 @@ class Messenger:
         sleep: Waits for agents that are busy.
         apps: Agents that are ASGI applications in this process, by the addresses that they are to
             have. They run in the caller's event loop, and are called whatever the policy says, for
-            nothing leaves the process. Their lifespan is not run: whoever makes an application
-            starts and stops it.
+            nothing leaves the process. Their lifespan is not run: the owner of an
+            application starts and stops it.
 
     Raises:
         ValueError: A token, or an address, cannot be one.
@@ -127,7 +127,7 @@ class Messenger:
         callee: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Conversation:
-        """Start a new conversation with the agent at `url`. Contacts nobody yet.
+        """Start a new conversation with the agent at `url`. Sends nothing yet.
 
         Args:
             url: The agent's address.
@@ -270,7 +270,7 @@ class Conversation:
             self._busy = False
 
     async def aclose(self) -> None:
-        """End the conversation. The agent is not told: A2A has no word for it."""
+        """End the conversation. The agent is not informed: A2A has no message for it."""
         self._closed = True
 
     async def _recorded(self, text: str) -> Reply:

@@ -149,7 +149,7 @@ def _read_ipv4(labels: list[str]) -> IPv4Address:
     """Parse an IPv4 address as the operating system does: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not an address.
     """
     if len(labels) > 4 or not all(map(_NUMBER.fullmatch, labels)):
         raise ValueError("it looks like an address, but is none")

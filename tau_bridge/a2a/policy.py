@@ -1,6 +1,6 @@
 """NetworkPolicy: which hosts may be called; Gate: the addresses at which a client calls one.
 
-A URL that a request names is somebody else's word. Before anything is sent, its host is looked up
+A URL that a request names is not to be trusted. Before anything is sent, its host is looked up
 once, *every* address that it leads to must be allowed, and the connection goes to one of exactly
 these: a name that leads elsewhere a moment later (rebinding) gains nothing.
 """
@@ -56,7 +56,7 @@ async def system_resolver(host: str, port: int) -> tuple[str, ...]:
 @cache
 def _look_ups() -> ThreadPoolExecutor:
     # A name whose server is silent holds its thread for half a minute. In threads of their own,
-    # such names keep nobody waiting but other look-ups.
+    # such names hold up nothing but other look-ups.
     return ThreadPoolExecutor(_MAX_LOOK_UPS, thread_name_prefix="look-up")
 
 
@@ -66,7 +66,7 @@ class NetworkPolicy:
 
     Link-local, multicast and reserved addresses and the metadata services of clouds are refused
     under every policy, unless `allowed` has the address itself: a network that they are in is not
-    enough, for whoever allows a large one does not mean them.
+    enough, for a large one is not allowed for their sake.
 
     Args:
         loopback: Whether this machine may be called (0.0.0.0 and :: mean it too).
@@ -76,7 +76,7 @@ class NetworkPolicy:
             private and loopback addresses that it leads to, and no others.
 
     Raises:
-        ValueError: An entry of `allowed` is none of these.
+        ValueError: An entry of `allowed` is not one of these.
     """
 
     loopback: bool
@@ -311,7 +311,7 @@ def _read_rule(entry: str) -> _Rule:
     """Parse an entry of `allowed`.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a valid entry.
     """
     text = entry.strip()
     try:

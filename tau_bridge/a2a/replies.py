@@ -222,7 +222,7 @@ class ReplyFold:
             if before is None or _content(before.parts()) != _content(artifact.parts):
                 self._artifacts[key] = _Chunks([list(artifact.parts)], list(_metadata(artifact)))
         self._history = _last_answer(task.history)
-        # A task is told whole each time: what it said last is what counts.
+        # A task is sent whole each time: the last one counts.
         self._task_metadata = list(_metadata(task)) or self._task_metadata
 
     def _add_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:

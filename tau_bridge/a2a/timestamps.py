@@ -1,7 +1,7 @@
 """Removes the status timestamps that a2a-sdk's client could not read.
 
 A2A has the time of a task's status with its zone. Some servers leave the zone out (fasta2a 2.1), and
-then the SDK refuses the whole answer. Nobody here reads these times, so such a one is left out.
+then the SDK refuses the whole answer. These times are not used here, so a timestamp without a zone is left out.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 | GRPC | at an address | `GrpcTransport`, with the extra `grpc` |
 
 Which interface is called is the card's choice, as far as it can be called (see `cards`). Whether the
-agent is in this process is up to whoever makes the messenger.
+agent is in this process is up to the owner of the messenger.
 """
 
 from __future__ import annotations

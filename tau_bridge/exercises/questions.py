@@ -75,7 +75,7 @@ def exercise(exercise_id: str) -> Exercise:
     """Return one exercise.
 
     Raises:
-        UnknownTaskError: there is none of this id.
+        UnknownTaskError: No task has this id.
     """
     return one_of(DOMAIN, exercises(), exercise_id)
 

@@ -48,7 +48,7 @@ class AgentSide(Protocol):
         """Take the agent's next turn.
 
         Args:
-            incoming: What the agent has not been told yet, oldest first: the user's text, or
+            incoming: What is new to the agent, oldest first: the user's text, or
                 the results of its own calls. The first time, all that was said before it spoke
                 comes in front: the greeting, or the task's message history.
 
@@ -77,7 +77,7 @@ class RemoteConversation(Protocol):
     """One context with a remote agent, for example of `tau_bridge.a2a.messenger`."""
 
     async def send(self, text: str) -> Reply:
-        """Return the agent's reply to a message; raises `AgentError` where there is none."""
+        """Send a message and return the agent's reply; raises `AgentError` without one."""
 
 
 def call_ids(prefix: str = "call") -> Iterator[str]:
@@ -94,7 +94,7 @@ class WireAgent:
     Args:
         conversation: A fresh context with the agent.
         address: The agent's URL, for the trace.
-        world: Whose policy and tools the agent is told.
+        world: Whose policy and tools the agent is given.
         solo: There is no user: the agent gets `DONE_TOOL` as well.
         new_call_id: Makes the ids of its calls; counts from `call_1` by default.
     """

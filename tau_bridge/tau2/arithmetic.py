@@ -1,4 +1,4 @@
-"""calculate: the arithmetic tool of airline and retail, without running anybody's code."""
+"""calculate: the arithmetic tool of airline and retail, without running an agent's code."""
 
 from __future__ import annotations
 

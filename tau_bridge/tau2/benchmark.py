@@ -164,7 +164,7 @@ class Tau2Benchmark(Benchmark):
         return Revision(source=self.source.name, revision=self.source.revision(domain))
 
     def unsupported(self, domain: str) -> str | None:
-        """Say that a domain's tasks need a user, where they do and there is none."""
+        """Say that a domain's tasks need a user, where there is no user."""
         if not self.options.solo or domain in SOLO_DOMAINS:
             return None
         return "its tasks need a user"
@@ -353,17 +353,17 @@ class Tau2Benchmark(Benchmark):
 
 def _reason(task: Task) -> str:
     """Return the reason why the user calls."""
-    told = task.user_scenario.instructions
-    return told if isinstance(told, str) else told.reason_for_call
+    instructions = task.user_scenario.instructions
+    return instructions if isinstance(instructions, str) else instructions.reason_for_call
 
 
 def _text(task: Task) -> str:
     """Return everything that tells what a task is about."""
-    told = task.user_scenario.instructions
+    given = task.user_scenario.instructions
     texts = (
-        [told.reason_for_call, told.known_info, told.task_instructions]
-        if isinstance(told, Instructions)
-        else [told]
+        [given.reason_for_call, given.known_info, given.task_instructions]
+        if isinstance(given, Instructions)
+        else [given]
     )
     criteria = task.evaluation_criteria or EvaluationCriteria()
     actions = (action.name.replace("_", " ") for action in criteria.actions or ())

@@ -101,10 +101,10 @@ def _call(made: MadeCall, domain: Domain) -> Call:
 
 
 def _instructions(task: Task) -> str:
-    told = task.user_scenario.instructions
-    if not isinstance(told, Instructions):
-        return told
-    parts = (told.reason_for_call, told.known_info, told.unknown_info, told.task_instructions)
+    given = task.user_scenario.instructions
+    if not isinstance(given, Instructions):
+        return given
+    parts = (given.reason_for_call, given.known_info, given.unknown_info, given.task_instructions)
     return "\n".join(part for part in parts if part)
 
 

@@ -186,7 +186,7 @@ class Environment:
 
 
 def _guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    # For what the task's data ask for: nobody is told of an error, and it is not the agent's.
+    # For what the task's data ask for: its errors are not the agent's, and no caller reads them.
     try:
         return function(**arguments)
     except HarnessError:

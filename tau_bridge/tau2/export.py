@@ -174,7 +174,7 @@ def _simulation(
         "agent_cost": None,
         "user_cost": _user_cost(record),
         "reward_info": None if broken else reward_info(row, task, actions_alone=actions_alone),
-        # The official loader would write the time of loading where there is none.
+        # The official loader would otherwise write the time of loading.
         "messages": [{**message, "timestamp": None} for message in record.messages],
         "trial": row.trial,
         "seed": row.seed,

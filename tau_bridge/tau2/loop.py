@@ -65,7 +65,7 @@ class ConversationLimits:
         max_steps: Messages taken from sender to receiver.
         max_errors: Tool calls that failed, of the agent and of the user together.
         timeout_s: Seconds since the start, looked at between steps as the official engine does;
-            a single call is bounded by whoever makes it.
+            its caller bounds a single call.
     """
 
     max_steps: int = 200
@@ -171,7 +171,7 @@ TERMINATION_OF: Final[dict[Fault, Termination]] = {
 
 
 class _Conversation:
-    """The state between two steps: who sent the last message, and to whom it goes."""
+    """The state between two steps: the sender and the receiver of the last message."""
 
     def __init__(
         self,
@@ -245,21 +245,21 @@ class _Conversation:
         self._repairs[len(self._messages)] = turn.repairs
         self._turn_step_id = turn.step_id
         message = turn.message if self._user is not None else _stopped_if_done(turn.message)
-        # Its own turn is not told to it again.
+        # Its own turn is not sent to it again.
         self._told_agent += 1
         self._take(message)
 
     async def _user_turn(self) -> None:
         if self._user is None:
-            raise TypeError("nobody plays the user in solo mode")
+            raise TypeError("there is no user in solo mode")
         incoming = self._unseen(self._told_user, _user_sees)
         self._told_user = len(self._messages) + 1
         message = await self._user.reply(incoming)
         self._turn_step_id = self._user.step_id
         self._take(message)
 
-    def _unseen(self, told: int, sees: _Sees) -> tuple[Message, ...]:
-        return tuple(message for message in self._messages[told:] if sees(message))
+    def _unseen(self, start: int, sees: _Sees) -> tuple[Message, ...]:
+        return tuple(message for message in self._messages[start:] if sees(message))
 
     def _take(self, message: AssistantMessage | UserMessage) -> None:
         """Add a turn of the agent or the user, and send it on its way."""
@@ -278,7 +278,7 @@ class _Conversation:
                 self.termination = "agent_error"
 
     def _run_tools(self) -> None:
-        """Run the calls of the last message; the results go back to whoever made them."""
+        """Run the calls of the last message; the results go back to the caller."""
         message = self._messages[-1]
         if not isinstance(message, AssistantMessage | UserMessage) or message.tool_calls is None:
             raise TypeError("only a message with tool calls goes to the tools")

@@ -62,8 +62,8 @@ class GoldSide:
         if action is None and self._solo:
             return self._calling(DONE, {})
         if action is None:
-            told = "; ".join(self._communicate)
-            return AssistantMessage(content=f"That is done. {told} {CLOSING}")
+            required = "; ".join(self._communicate)
+            return AssistantMessage(content=f"That is done. {required} {CLOSING}")
         if action.requestor == "user" and not self._solo:
             return AssistantMessage(content=_request(action))
         return self._calling(action.name, action.arguments)

@@ -60,7 +60,7 @@ def _field(parameter: inspect.Parameter, description: str | None) -> Any:
 
 def _parse(docstring: str) -> Any:
     try:
-        # Late: only whoever shows tools to an agent needs it.
+        # Late: it is only needed where tools are shown to an agent.
         from docstring_parser import parse
     except ImportError as exc:
         raise DataError(

@@ -56,7 +56,7 @@ class TaskFile(Mapping[str, Task]):
         """Return the task of this id.
 
         Raises:
-            UnknownTaskError: There is none.
+            UnknownTaskError: No task has this id.
             DataError: Its record is invalid.
         """
         if task_id not in self._texts:
@@ -71,7 +71,7 @@ def _split(domain: str, content: bytes) -> dict[str, bytes]:
         text = content.decode()
         start = _skip(text, 0)
         if text[start : start + 1] != "[":
-            raise ValueError("it is not a list")  # noqa: TRY301 - told with the file below
+            raise ValueError("it is not a list")  # noqa: TRY301 - reported with the file below
         start = _skip(text, start + 1)
         while text[start] != "]":
             record, end = decoder.raw_decode(text, start)

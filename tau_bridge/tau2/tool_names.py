@@ -1,7 +1,7 @@
 """The tools of each τ²-bench domain, and which of them change its state.
 
 A whitelist: the toolkits' classes have helpers beside the tools (`break_vpn`, `_get_user`) that
-nobody may call. The order is the official one, in which an agent sees them.
+may not be called. The order is the official one, in which an agent sees them.
 """
 
 from __future__ import annotations

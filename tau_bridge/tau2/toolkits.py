@@ -112,7 +112,7 @@ def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
 def _module(name: str) -> Any:
     try:
         with warnings.catch_warnings():
-            # Deprecations inside of third parties, which nobody here can act upon.
+            # Deprecations inside of third parties, which are not ours to fix.
             warnings.simplefilter("ignore")
             module = importlib.import_module(f"inspect_evals.tau2.{name}")
     except ImportError as exc:

@@ -68,7 +68,7 @@ class Connection:
         """Send a request and read the head of its answer.
 
         Raises:
-            httpx.TransportError: There is none.
+            httpx.TransportError: There is no answer.
         """
         self._heard = False
         with _as_httpx():

@@ -61,7 +61,7 @@ class Answer:
 
 
 def parsed(body: bytes) -> Any:
-    """Parse the JSON in `body`; None where there is none."""
+    """Parse the JSON in `body`; None without any."""
     try:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ from tau_bridge.limits import Limits
 class ProxyLimits(Limits):
     """Limits on the calls between agents. All are positive.
 
-    There is none on how long a call may take: the caller gives up when it likes, which ends the
+    There is no limit on how long a call may take: the caller gives up when it likes, which ends the
     call to the peer too, and the assessor's messenger bounds the turn in which all of it happens.
 
     Raises:

@@ -133,7 +133,7 @@ class ObservedCall:
     The step ends when the reply is there: a message, or a task that is over or waits for its
     caller. Where the answer ends while its task still works, the step stays open until the same
     caller sees the task's end by asking for it; if it never does, the step ends with the
-    recording, says `state` "working" and has no error, for nobody waited for a reply.
+    recording, says `state` "working" and has no error, for no reply was awaited.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Routes: which address of the proxy stands for whom calling whom. Pure.
+"""Routes: the proxy's addresses, one for each pair of caller and callee. Pure.
 
 An address is `<origin>/p/<token of the caller>/<callee>/<path>`. The token is the caller's alone,
 so a call is known to be its own, whatever the message claims.
@@ -71,10 +71,10 @@ class Routes:
 
     Args:
         peers: Address of each agent by its name.
-        new_token: Makes a token that nobody can guess.
+        new_token: Makes a token that cannot be guessed.
 
     Raises:
-        ValueError: A name cannot be one, an address is none, or a token is not worth its name.
+        ValueError: A name, an address or a token is not usable.
     """
 
     def __init__(self, peers: Mapping[str, str], *, new_token: Callable[[], str]) -> None:
@@ -102,7 +102,7 @@ class Routes:
         return f"{self._prefix(caller, callee)}/"
 
     def find(self, raw_path: str) -> Route | None:
-        """Find the route that a request's path asks for; None where there is none."""
+        """Find the route that a request's path asks for; None without one."""
         head, _, rest = raw_path.removeprefix("/p/").partition("/")
         name, slash, below = rest.partition("/")
         caller, callee = self._callers.get(head), self.peers.get(unquote(name))

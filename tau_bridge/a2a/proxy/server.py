@@ -26,7 +26,7 @@ _KEEP_ALIVE_S: Final = 75
 class ObservingProxy:
     """A reverse proxy on loopback, between agents, which need not change for it.
 
-    Each agent is told the proxy's addresses of its peers in place of their own, with a token that
+    Each agent is given the proxy's addresses of its peers in place of their own, with a token that
     says who calls. What it sends there, the peer gets: JSON-RPC and HTTP+JSON of protocols 1.0 and
     0.3, in one piece or as a stream, and with the caller's credentials. Nothing but the peers can
     be reached. Use it as an asynchronous context manager; it is closed at the end.

@@ -66,7 +66,7 @@ class Upstream:
 
         Raises:
             AgentError: The answer is compressed or too large.
-            httpx.TransportError: There is none, or it broke off.
+            httpx.TransportError: There is no answer, or it broke off.
         """
         url = route.callee.address.url
         target = route.path + (f"?{query.decode('latin-1')}" if query else "")

@@ -15,7 +15,7 @@ _URL: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>\\`]+")
 class Aliases:
     """The names of agents by their addresses. Trailing slashes and letter case of hosts are one.
 
-    Some of the addresses are secrets, for whoever knows one may call as somebody else. So they
+    Some of the addresses are secrets: an agent that knows one may call as another agent. So they
     are also replaced wherever they stand in a text.
     """
 
