@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 class Benchmarks:
     """Opened benchmarks.
 
-    Args:
-        opened: In any order.
-        warnings: Why others are left out, in words.
-
     Raises:
         DataError: Two of them have the same name, or a domain of the same name.
     """
@@ -133,9 +129,6 @@ def _checked(point: EntryPoint) -> type[Benchmark]:
 
 def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> Benchmarks:
     """Return all installed benchmarks that can be used; a warning says why another one is left out.
-
-    Args:
-        variables: Gives the values of those environment variables, by name, that are set.
 
     Raises:
         DataError: What the variables of a benchmark say cannot be used.

@@ -154,14 +154,7 @@ class ToolServer:
     def session(
         self, world: ToolWorld, *, recorder: TraceRecorder, caller: str, name: str
     ) -> Iterator[ToolSession]:
-        """Offer the tools of one trial for as long as it lasts; calls become steps of its trace.
-
-        Args:
-            world: Whose tools.
-            recorder: Takes one step for each call.
-            caller: What the trace calls the agent.
-            name: What the trace calls the tools.
-        """
+        """Offer the tools of one trial for as long as it lasts; calls become steps of its trace."""
         session = ToolSession(
             id=self._new_session_id(),
             world=world,

@@ -14,12 +14,6 @@ TASK_NOUN: Final = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|sample
 def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:
     """Return the task's id, given whole (`q07_refund`) or by its number alone (`q07`).
 
-    Args:
-        said: What stands in the text.
-        ids: All of the domain.
-        what: What an id is of, in words.
-        shown_by: The command that lists them.
-
     Raises:
         WordingError: `bad-number` where no task has it.
     """

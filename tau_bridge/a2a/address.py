@@ -89,11 +89,6 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
 def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
     """Return the address for gRPC, by the rules at the head of this module: scheme, host and port.
 
-    Args:
-        address: What the user gave.
-        advertised: What the card says, as an http or https address, or as a host and a port.
-        has_token: Whether a bearer token goes along.
-
     Raises:
         AddressError: It leads elsewhere, and must not be followed.
     """

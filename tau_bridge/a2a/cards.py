@@ -67,13 +67,6 @@ def usable_card(
     A card names its interfaces in its order of preference: the transport is that of the first one
     that can be called. Among those of this transport, protocol 1.0 is preferred to others.
 
-    Args:
-        card: As the agent sent it.
-        address: What the user gave.
-        has_token: Whether a bearer token goes along.
-        policy: An address that it does not allow is as good as none.
-        unspoken: Why some bindings cannot be used here, by their names.
-
     Raises:
         CardError: The card has no such interface, or no name.
     """

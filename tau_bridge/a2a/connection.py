@@ -44,18 +44,7 @@ class _Resolved:
 
 
 class Connection:
-    """The way to one agent. Owns its sockets; its owner closes it.
-
-    Args:
-        address: Where the agent is.
-        token: Its bearer token.
-        limits: How long it may take and how much it may send.
-        ssl_context: TLS settings.
-        policy: Which addresses may be called.
-        resolver: Looks up the names of hosts.
-        sleep: Waits for agents that are busy.
-        app: The agent itself, where it is an application in this process.
-    """
+    """The way to one agent. Owns its sockets; its owner closes it."""
 
     def __init__(
         self,
@@ -121,10 +110,6 @@ class Connection:
     ) -> AsyncGenerator[StreamResponse]:
         """Send a message; yields the events of the answer.
 
-        Args:
-            request: The message.
-            traceparent: The step that this call is, for the header of that name.
-
         Raises:
             AgentError: The call failed.
         """
@@ -135,10 +120,6 @@ class Connection:
 
     async def task(self, task_id: str, *, traceparent: str) -> Task:
         """Return the task as it stands now.
-
-        Args:
-            task_id: Which task.
-            traceparent: The step that waits for it.
 
         Raises:
             AgentError: The call failed.
@@ -169,10 +150,6 @@ class Connection:
         """Ask the agent, in the background, to cancel a task that is no longer awaited.
 
         Best effort: whether it did so, or could be asked at all, is of no consequence.
-
-        Args:
-            task_id: Which task.
-            traceparent: The step that waited for it.
         """
         if not self._closed:
             goodbye = asyncio.create_task(self._cancel(task_id, traceparent))

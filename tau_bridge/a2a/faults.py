@@ -137,12 +137,7 @@ _PROTOCOL_CODES = frozenset(JSON_RPC_ERROR_CODE_MAP.values()) - {_INTERNAL_ERROR
 
 
 class RpcStatusError(Exception):
-    """A gRPC call that failed without an error of A2A.
-
-    Args:
-        status: The name of the gRPC status, as in `RPC_FAULTS`.
-        details: What was said with it.
-    """
+    """A gRPC call that failed without an error of A2A."""
 
     def __init__(self, status: str, details: str) -> None:
         self.status = status

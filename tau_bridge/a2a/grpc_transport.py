@@ -59,15 +59,6 @@ async def open_grpc(
 ) -> GrpcTransport:
     """Open the transport for the one interface that `card` names. The caller closes it.
 
-    Args:
-        card: As `usable_card` gives it.
-        gate: Which addresses may be called.
-        ssl_context: Whose certificate authorities are trusted.
-        limits: How long connecting may take, and how long an answer may be.
-        token: The agent's bearer token.
-        retry_policy: How long an agent that turns calls away is waited for.
-        sleep: Waits.
-
     Raises:
         AgentForbiddenError: The host may not be called.
         httpx.TransportError: Its name cannot be looked up, or not in time.

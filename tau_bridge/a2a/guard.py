@@ -70,13 +70,7 @@ def current_exchange() -> Exchange:
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport for the calls of one agent. See the head of this module.
-
-    Args:
-        inner: Carries the requests. Closed with this one.
-        retry_policy: How long an agent that turns requests away is waited for.
-        sleep: Waits.
-    """
+    """An httpx transport for the calls of one agent. See the head of this module."""
 
     def __init__(
         self,
@@ -158,11 +152,6 @@ class BoundedStream(httpx.AsyncByteStream):
 
 def check_head(current: Exchange, *, encoding: str, length: str) -> None:
     """Check what the head of an answer announces.
-
-    Args:
-        current: The exchange that the answer belongs to.
-        encoding: Its Content-Encoding; empty without one.
-        length: Its Content-Length; empty without one.
 
     Raises:
         AgentProtocolError: The body is compressed.

@@ -25,11 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class AsgiTransport(httpx.AsyncBaseTransport):
-    """An httpx transport that calls an application, whatever host a request names.
-
-    Args:
-        app: The application.
-    """
+    """An httpx transport that calls an application, whatever host a request names."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -29,11 +29,6 @@ def host_and_port(request: httpx.Request) -> tuple[str, int]:
 async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> tuple[str, ...]:
     """Return the addresses to which a request may go, at least one.
 
-    Args:
-        gate: Knows them, or looks them up, within the time that the request has for connecting.
-        request: The request.
-        url: What errors name.
-
     Raises:
         AgentForbiddenError: The host may not be called.
         httpx.TransportError: Its name cannot be looked up, or not in time.

@@ -187,12 +187,7 @@ class NetworkPolicy:
 
 
 class Gate:
-    """The way out of one client: looks each host up once, and keeps what it found.
-
-    Args:
-        policy: Which addresses may be called.
-        resolver: Looks up names.
-    """
+    """The way out of one client: looks each host up once, and keeps what it found."""
 
     def __init__(self, policy: NetworkPolicy, *, resolver: Resolver = system_resolver) -> None:
         self._policy = policy

@@ -69,13 +69,7 @@ class _PooledConnection:
 
 
 class PooledTransport(httpx.AsyncBaseTransport):
-    """An httpx transport over the connections to one agent.
-
-    Args:
-        gate: Which addresses may be called.
-        ssl_context: TLS settings.
-        keepalive_s: How long an idle connection is kept.
-    """
+    """An httpx transport over the connections to one agent."""
 
     def __init__(self, gate: Gate, *, ssl_context: ssl.SSLContext, keepalive_s: float) -> None:
         self._gate = gate

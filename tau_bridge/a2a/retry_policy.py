@@ -31,14 +31,7 @@ class RetryPolicy:
     def wait_s(
         self, status: int, headers: Mapping[str, str], *, retries: int, waited_s: float
     ) -> float | None:
-        """Return the seconds to wait before the request is sent again; None where it is not.
-
-        Args:
-            status: Of the answer.
-            headers: Of the answer; names in any case, as httpx has them.
-            retries: How often the request was sent again already.
-            waited_s: How long was waited for that.
-        """
+        """Return the seconds to wait before the request is sent again; None where it is not."""
         if status not in _TURNED_AWAY:
             return None
         return self._bounded(_asked_s(headers), retries=retries, waited_s=waited_s)

@@ -47,11 +47,7 @@ def _statuses(answer: Any) -> list[dict[str, Any]]:
 
 
 class TimestampTransport(httpx.AsyncBaseTransport):
-    """Passes requests on to another transport, and mends the timestamps of its answers.
-
-    Args:
-        inner: Where requests go, and what bounds the size of answers. Closed with this one.
-    """
+    """Passes requests on to another transport, and mends the timestamps of its answers."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner

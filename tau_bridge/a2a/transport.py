@@ -74,11 +74,6 @@ def unspoken(*, in_process: bool) -> Mapping[str, str]:
 
 
 def over_http(card: AgentCard, http: httpx.AsyncClient) -> Transport:
-    """Return the transport for the one interface that `card` names, by JSON-RPC or HTTP+JSON.
-
-    Args:
-        card: As `usable_card` gives it.
-        http: Sends the requests; it stays open when the transport is closed.
-    """
+    """Return the transport for the one interface that `card` names, by JSON-RPC or HTTP+JSON."""
     config = ClientConfig(httpx_client=http, supported_protocol_bindings=list(HTTP_BINDINGS))
     return ClientFactory(config).create(card)

@@ -82,11 +82,7 @@ class _State:
 
 
 class Tau2Benchmark(Benchmark):
-    """Customer service with tools, a policy and a simulated user.
-
-    Args:
-        source: The data of tasks.
-    """
+    """Customer service with tools, a policy and a simulated user."""
 
     name = "tau2"
     summary = "τ²-bench: customer service with tools, a policy and a simulated user"

@@ -55,10 +55,6 @@ def open_source(data_dir: Path | None) -> DataSource:
 class DataSource:
     """One set of τ²-bench data. Files are read once, when they are first needed.
 
-    Args:
-        name: Of which kind it is.
-        root: The folder that holds `domains` and `user_simulator`.
-
     Raises:
         DataFolderError: No domain that can be played is there.
     """
@@ -153,10 +149,6 @@ class DataSource:
     def policy(self, domain: str, *, solo: bool = False) -> str:
         """Return the policy that the agent is given; for telecom with the technical manual.
 
-        Args:
-            domain: Of which domain.
-            solo: The policy for an agent without a user (telecom and mock have one).
-
         Raises:
             UnknownDomainError: There is no such domain.
             DataError: There is no such policy, or it cannot be read.
@@ -174,9 +166,6 @@ class DataSource:
 
     def user_guidelines(self, *, tools: bool) -> str | None:
         """Return the guidelines for a user that a language model plays; None where there are none.
-
-        Args:
-            tools: The version for a user who has tools.
 
         Raises:
             DataError: The file cannot be read.

@@ -24,10 +24,6 @@ class Environment:
 
     It is made in the domain's default state; `replay.new_world` brings one into a task's.
 
-    Args:
-        domain: Supplies toolkits, fresh databases, policy and schemas.
-        solo: There is no user, and the agent uses both toolkits.
-
     Raises:
         HarnessError: The domain's data do not fit together.
     """

@@ -31,12 +31,6 @@ def to_results(
 ) -> BenchmarkExport:
     """Make one results file for each participant and domain of τ²-bench.
 
-    Args:
-        run: The run.
-        source: The data that it was played with: the files embed the tasks and the policy.
-        solo: It was played without a user.
-        actions_alone: Its rewards compare actions alone.
-
     Raises:
         DataError: It played no domain of τ²-bench, or with other data, or the data cannot be read.
     """

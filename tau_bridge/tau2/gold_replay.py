@@ -20,14 +20,7 @@ MOST_EFFECTS_TRIED = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Worlds:
-    """Makes worlds in a task's initial state.
-
-    Args:
-        domain: The task's domain.
-        task: Whose initial state.
-        history: The messages that precede the conversation.
-        solo: It was played without a user.
-    """
+    """Makes worlds in a task's initial state."""
 
     domain: Domain
     task: Task

@@ -13,12 +13,7 @@ _TOPIC = re.compile(r"\[(\w+)\]")
 
 
 def kind_of(task: Task, tools: ToolNames) -> TaskKind:
-    """Return a task's kind: what it is judged by, its topic, and how much has to be changed.
-
-    Args:
-        task: Whose.
-        tools: Those of its domain; they say which gold actions change something.
-    """
+    """Return a task's kind: what it is judged by, its topic, and how much has to be changed."""
     criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
     actions = criteria.actions or ()
     writes = [action.name for action in actions if tools.changes_state(action.name)]

@@ -21,13 +21,7 @@ def task_record(task: Task, domain: str) -> dict[str, Any]:
 
 
 def reward_info(row: RowView, task: Task, *, actions_alone: bool) -> dict[str, Any]:
-    """Return a scored trial's reward with what it was made of.
-
-    Args:
-        row: The trial; it has a reward.
-        task: What was played.
-        actions_alone: Rewards were made from actions alone.
-    """
+    """Return a scored trial's reward with what it was made of."""
     notes: dict[str, Any] = {"produced_by": row.produced_by}
     if row.termination not in REGULAR_ENDS:
         # As the official engine does: no component is looked at where a conversation was cut off.

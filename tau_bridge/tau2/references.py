@@ -36,12 +36,7 @@ class IdleSide:
 
 
 class GoldSide:
-    """Makes a task's gold actions, one a turn, then says what the user has to hear.
-
-    Args:
-        task: Whose.
-        solo: There is no user: it makes the user's actions itself, and ends by `DONE`.
-    """
+    """Makes a task's gold actions, one a turn, then says what the user has to hear."""
 
     address = "ceiling"
 

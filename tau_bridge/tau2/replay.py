@@ -32,11 +32,6 @@ Exchange = tuple[ToolCall, ToolMessage]
 def new_world(domain: Domain, task: Task, *, solo: bool = False) -> Environment:
     """Make a world in a task's initial state: data, actions, then its message history.
 
-    Args:
-        domain: The task's domain.
-        task: Whose world it is.
-        solo: There is no user; the agent uses both toolkits (telecom, mock).
-
     Raises:
         HarnessError: The task's data do not fit the domain, or its history replays to other
             results than it records.

@@ -43,13 +43,7 @@ def deep_update(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
 
 
 class SharedRows:
-    """The rows of one table as the data files give them, shared by all databases.
-
-    Args:
-        name: The table's name, for messages.
-        model: The class of a row.
-        rows: The raw rows by key.
-    """
+    """The rows of one table as the data files give them, shared by all databases."""
 
     def __init__(self, name: str, model: type[BaseModel], rows: Mapping[str, Any]) -> None:
         self.name = name

@@ -21,10 +21,6 @@ class TaskFile(Mapping[str, Task]):
     Only the text of each task is kept: telecom has 2,285 tasks in 14 MB, of which a run uses a
     few.
 
-    Args:
-        domain: For messages.
-        content: The file, a JSON array of task objects.
-
     Raises:
         DataError: The content is not such an array.
     """

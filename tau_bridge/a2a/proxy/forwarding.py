@@ -86,14 +86,7 @@ class _Out:
 
 
 class Forwarder:
-    """Passes requests on.
-
-    Args:
-        routes: Who may call whom by which address.
-        upstream: The connections to the peers.
-        limits: Bounds on size and depth.
-        recording: Gives the recording that is on at the moment, if any.
-    """
+    """Passes requests on."""
 
     def __init__(
         self,

@@ -69,10 +69,6 @@ class Route:
 class Routes:
     """The addresses of all pairs of peers.
 
-    Args:
-        peers: Address of each agent by its name.
-        new_token: Makes a token that cannot be guessed.
-
     Raises:
         ValueError: A name, an address or a token is not usable.
     """

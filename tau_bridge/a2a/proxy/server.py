@@ -31,11 +31,6 @@ class ObservingProxy:
     0.3, in one piece or as a stream, and with the caller's credentials. Nothing but the peers can
     be reached. Use it as an asynchronous context manager; it is closed at the end.
 
-    Args:
-        peers: Address of each agent by its name; the names are those that steps will have.
-        limits: Bounds on size, depth and number of calls.
-        new_token: Makes the callers' tokens.
-
     Raises:
         ValueError: A name or an address cannot be one, or a token can be guessed.
     """
