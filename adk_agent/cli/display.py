@@ -131,7 +131,7 @@ class Display:
         for team in report.teams:
             reasons.update(team.not_measured)
         for reason, count in sorted(reasons.items()):
-            self._line(f"coordination of {count} trials: {reason}")
+            self._line(f"coordination of {count} trials was not measured: {reason}")
         for domain, origin in {row.domain: row.data for row in report.summary}.items():
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:

@@ -168,9 +168,9 @@ def _why_not(graph: Evaluation) -> str | None:
     if graph.status != "scored":
         return graph.reason or graph.status
     details: Mapping[str, Any] = graph.details
-    two_of_a_team = ASSESSOR not in details["graph"]["nodes"]
-    reason = applicability(details)
-    return None if reason is not None and reason.startswith("dyad") and two_of_a_team else reason
+    if "dyad" in details["labels"] and ASSESSOR not in details["graph"]["nodes"]:
+        return None
+    return applicability(details)
 
 
 def _flags(judgement: Evaluation) -> list[Flag]:

@@ -28,7 +28,7 @@ _FORBIDS = re.compile(
     r"\b(?:not|never|refuse\w*|den(?:y|ies|ied)|declin\w+|only|without|reject\w*)\b", re.IGNORECASE
 )
 _BAD_CALL = re.compile(r"not found\.?$|unexpected keyword|required positional|missing \d", re.I)
-_OVERRUNS = {"max_steps": "the limit of steps", "timeout": "the limit of time"}
+_OVERRUNS = {"max_steps": "the step limit", "timeout": "the time limit"}
 
 
 def diagnose_conversation(
@@ -89,14 +89,14 @@ class _Case:
         found += [f"not met: {text}" for text in unmet(self._result, "DB")]
         repeated = repeated_call(self._behaviour, in_a_row=False)
         if repeated is not None:
-            found.append(f"{repeated[1]} equal calls of {repeated[0].name} had the same result")
+            found.append(f"{repeated[1]} identical calls of {repeated[0].name} had the same result")
         fruitless = fruitless_turns(self._behaviour)
         if fruitless >= PATIENCE:
             found.append(f"the agent took {fruitless} turns in a row without a new call")
         repairs = Counter(repair for reply in self._behaviour.replies for repair in reply.repairs)
         if repairs:
             kinds = ", ".join(f"{kind} {count}" for kind, count in repairs.items())
-            found.append(f"repairs that it took to read the agent's replies: {kinds}")
+            found.append(f"the agent's replies needed repairs to be read: {kinds}")
         return found
 
     def reply_format(self) -> ReplyFormat | None:
@@ -116,7 +116,7 @@ class _Case:
         if not lacking or others or self._result.premature_end is not None:
             return
         if all(place in self._path.unmet_by_gold for place, _ in lacking):
-            text = f"the task's own gold path does not fulfil {lacking[0][1]}"
+            text = f"the task's own reference solution does not meet {lacking[0][1]}"
             yield Suspicion(kind="harness", side="harness", text=text)
 
     def _form(self) -> Iterator[Suspicion]:
@@ -146,15 +146,17 @@ class _Case:
         failed = [call for call in self._behaviour.calls if call.error]
         by_user = sum(call.requestor == "user" for call in failed)
         if by_user * 2 > len(failed):
-            text = f"{by_user} of {len(failed)} calls that failed were the user's"
+            text = f"the user made {by_user} of the {len(failed)} calls that failed"
             return Suspicion(kind="user_simulator", side="user", text=text)
         repeated = repeated_call(self._behaviour, in_a_row=False)
         if repeated is not None and repeated[0].error:
-            text = f"{repeated[1]} equal calls of {repeated[0].name} failed in the same way"
+            text = f"{repeated[1]} identical calls of {repeated[0].name} failed in the same way"
             return Suspicion(kind="loop", text=text)
         malformed = sum(bool(_BAD_CALL.search(call.result.strip())) for call in failed)
         kind: FailureKind = "format" if malformed * 2 > len(failed) else "wrong_write"
-        return Suspicion(kind=kind, text=f"{len(failed)} calls failed, {malformed} were malformed")
+        return Suspicion(
+            kind=kind, text=f"{len(failed)} calls failed, {malformed} of them malformed"
+        )
 
     def _loops(self) -> Iterator[Suspicion]:
         end = _OVERRUNS[self._termination]
@@ -164,7 +166,7 @@ class _Case:
             yield Suspicion(kind="loop", text=f"{words}, until {end}")
         elif repeated is not None:
             call, count = repeated
-            text = f"{count} equal calls of {call.name} had the same result, until {end}"
+            text = f"{count} identical calls of {call.name} had the same result, until {end}"
             if call.requestor == "user":
                 yield Suspicion(kind="user_simulator", side="user", text=text)
             else:
@@ -193,20 +195,23 @@ class _Case:
             if each.how != "missing" and place not in self._path.reads
         ]
         if writes and not self._path.gold_writes:
-            text = f"calls of {_named(writes)} changed the world, and the gold path changes nothing"
+            text = (
+                f"calls of {_named(writes)} changed data, and the reference solution changes none"
+            )
             yield Suspicion(kind="policy", text=text)
             return
         yield Suspicion(kind="wrong_write", text=self._worded(self._wrong))
 
     def _worded(self, wrong: Sequence[CallDifference]) -> str:
         first = self._first_of(wrong)
+        who = _caller([first])
         if first.how == "superfluous":
-            return f"a call of {first.name} is not on the gold path"
+            return f"{who} called {first.name}, which the reference solution does not"
         failed = any(self._path.differences[i] is first for i in self._path.failed)
         arguments = ", ".join(first.differing)
         return (
-            f"a call of {first.name} has other arguments than on the gold path ({arguments})"
-            f"{' and failed' if failed else ''}"
+            f"{who} called {first.name} with other arguments than the reference solution "
+            f"({arguments}){', and the call failed' if failed else ''}"
         )
 
     def _first_of(self, wrong: Sequence[CallDifference]) -> CallDifference:
@@ -221,14 +226,15 @@ class _Case:
         declined = self._declined()
         if written is not None:
             yield Suspicion(
-                kind="format", text=f"the agent wrote a call of {written} as text, and made none"
+                kind="format", text=f"the agent wrote a call of {written} as text and never made it"
             )
         elif not self._wrong:
             yield from self._without_progress()
         if declined is not None:
-            yield Suspicion(kind="gave_up", text=f"{declined}, and no call of {names} was made")
+            yield Suspicion(kind="gave_up", text=f"{declined} and never called {names}")
         yield Suspicion(
-            kind="missing_write", text=f"no call of {names} was made, as the gold path has it"
+            kind="missing_write",
+            text=f"{_caller(self._missing)} never called {names}, which the reference solution requires",
         )
 
     def _without_progress(self) -> Iterator[Suspicion]:
@@ -243,7 +249,7 @@ class _Case:
         circling = repeated_call(self._behaviour, in_a_row=True)
         if circling is not None:
             call, count = circling
-            text = f"{count} equal calls of {call.name} in a row had the same result"
+            text = f"{count} identical calls of {call.name} in a row had the same result"
             yield Suspicion(kind="loop", text=text)
 
     def _declined(self) -> str | None:
@@ -262,7 +268,7 @@ class _Case:
     def _unread(self) -> Iterator[Suspicion]:
         attempt = unread_call(self._behaviour, self._differing())
         if attempt is not None and without_any_call(self._behaviour) is None:
-            text = f"a reply that writes a call of {attempt[0]} could not be read as one"
+            text = f"a reply with a call of {attempt[0]} could not be read"
             yield Suspicion(kind="format", text=text)
 
     def _differing(self) -> list[str]:
@@ -275,7 +281,9 @@ class _Case:
 
     def _order(self) -> Iterator[Suspicion]:
         if self._path.other_order:
-            text = "all calls of the gold path were made, and in this order had another effect"
+            text = (
+                "all calls of the reference solution were made, but their order had another effect"
+            )
             yield Suspicion(kind="wrong_write", text=text)
 
     def _words(self) -> Iterator[Suspicion]:
@@ -284,7 +292,7 @@ class _Case:
             declined = refusal(self._behaviour)
             did_nothing = not any(c.name in self._path.gold_names for c in self._behaviour.calls)
             if declined is not None and did_nothing and self._path.gold_names:
-                yield Suspicion(kind="gave_up", text=f"{declined}, and did nothing")
+                yield Suspicion(kind="gave_up", text=f"{declined} and did nothing")
             yield Suspicion(kind="communication", text=f"the user was not told {untold}")
         for statement in unmet(self._result, "NL_ASSERTION"):
             kind: FailureKind = "policy" if _FORBIDS.search(statement) else "communication"
@@ -292,8 +300,15 @@ class _Case:
 
     def _overrun(self) -> Iterator[Suspicion]:
         if self._termination in _OVERRUNS:
-            text = f"the conversation did not come to an end before {_OVERRUNS[self._termination]}"
+            text = f"the conversation went on until {_OVERRUNS[self._termination]}"
             yield Suspicion(kind="loop", text=text)
+
+
+def _caller(differences: Sequence[CallDifference]) -> str:
+    sides = {each.requestor for each in differences}
+    if len(sides) > 1:
+        return "agent and user"
+    return "the user" if "user" in sides else "the agent"
 
 
 def _named(differences: Sequence[CallDifference]) -> str:

@@ -54,7 +54,7 @@ def diagnosis_of(
         kind=first.kind if first is not None else "undetermined",
         also=tuple(list(kinds)[1:]),
         side=first.side if first is not None else side,
-        summary=sentence(first.text if first is not None else "nothing known says why it failed"),
+        summary=sentence(first.text if first is not None else "no rule explains why it failed"),
         departure=divergence,
         calls=tuple(calls[:MOST_CALLS]),
         not_communicated=tuple(text[:_TEXT] for text in not_communicated[:MOST_FINDINGS]),

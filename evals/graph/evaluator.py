@@ -19,7 +19,7 @@ from evals.graph.labels import NEEDED, labels_of
 from evals.graph.metric import Metric, MetricRegistry, MetricValue, value_of
 from evals.graph.rewiring import percentiles
 from evals.isolation import in_own_thread
-from evals.trace import Provenance
+from evals.trace import ASSESSOR, Provenance
 
 logger = logging.getLogger(__name__)
 
@@ -152,17 +152,20 @@ def _measure(metric: Metric, team: Interactions) -> _Measure:
 
 
 def applicability(details: Mapping[str, JsonValue]) -> str | None:
-    """One sentence on why coordination says nothing here; None where it does.
+    """Return why there is no coordination to measure; None where there is.
 
     Args:
         details: Those of an evaluation by `GraphEvaluator`.
     """
-    labels = details.get("labels")
+    labels, graph = details.get("labels"), details.get("graph")
     found = labels if isinstance(labels, list) else []
     if "empty" in found:
-        return "empty: not applicable, for there is no call between two agents"
+        return "no agent called another; see docs/visible-teams.md"
     if "dyad" in found:
-        return "dyad: not applicable, for coordination takes three agents or more"
+        nodes = graph.get("nodes") if isinstance(graph, dict) else None
+        alone = isinstance(nodes, list) and ASSESSOR in nodes
+        visible = "one agent was" if alone else "two agents were"
+        return f"only {visible} visible; see docs/visible-teams.md"
     return None
 
 

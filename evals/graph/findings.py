@@ -1,7 +1,8 @@
-"""Thresholds, and findings: what somebody should look at, with the steps that show it."""
+"""Thresholds, and findings: weaknesses of a team, with the steps that show them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ MOST_AGENTS = 20
 _NAMED = 3
 _NAME_CHARACTERS = 60
 _EQUAL_WITHIN = 1e-9
+_PLAIN = re.compile(r"[\w.:@/…-]+")
+"""Names that need no quotes: nothing in them could pass for words of a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +67,7 @@ class Finding(BaseModel):
 
 
 def exceeds(figure: float, threshold: float) -> bool:
-    """Whether a figure is greater than a threshold, by more than the error of computing it."""
+    """Check whether a figure is above a threshold by more than the error of computing it."""
     return figure > threshold + _EQUAL_WITHIN
 
 
@@ -76,27 +79,27 @@ def findings_of(
     *,
     percentiles: Mapping[str, Percentile] | None = None,
 ) -> tuple[Finding, ...]:
-    """What to look at in a team, always in the same order.
+    """List what to look at in a team, always in the same order.
 
     `distribution` is among them wherever density is defined. All others hold together with the
     label of the same meaning.
 
     Args:
         team: The interactions.
-        values: What the metrics came to, by name.
-        labels: What `evals.graph.labels.labels_of` made of the same.
+        values: Values of the metrics, by name.
+        labels: The labels that `evals.graph.labels.labels_of` gave the same team.
         thresholds: Where findings begin.
         percentiles: Where the team stands among random graphs, by metric.
     """
-    seen = _Seen(
+    measured = _Measured(
         team=team, values=values, thresholds=thresholds, percentiles=dict(percentiles or {})
     )
-    given = {*labels, *({"distribution"} if seen.value("density") is not None else ())}
-    return tuple(make(seen) for label, make in _MAKERS.items() if label in given)
+    wanted = {*labels, *({"distribution"} if measured.value("density") is not None else ())}
+    return tuple(build(measured) for label, build in _BUILDERS.items() if label in wanted)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Measured:
     team: Interactions
     values: Mapping[str, MetricValue]
     thresholds: Thresholds
@@ -107,53 +110,55 @@ class _Seen:
         return None if found is None else found.value
 
     def above(self, metric: str, threshold: float) -> list[str]:
-        """The agents for which a metric exceeds a threshold, the highest first."""
+        """List the agents for which a metric exceeds a threshold, the highest first."""
         found = self.values.get(metric)
         by_agent = (found.agents if found is not None else None) or {}
         agents = [agent for agent, figure in by_agent.items() if exceeds(figure, threshold)]
         return sorted(agents, key=lambda agent: (-by_agent[agent], agent))
 
 
-def _bottleneck(seen: _Seen) -> Finding:
-    threshold = seen.thresholds.bottleneck_betweenness
-    agents = seen.above("betweenness", threshold)
+def _bottleneck(measured: _Measured) -> Finding:
+    threshold = measured.thresholds.bottleneck_betweenness
+    agents = measured.above("betweenness", threshold)
+    highest = _figure(measured.value("betweenness"))
     return _finding(
         "bottleneck",
-        f"{_names(agents)}: betweenness above {threshold:g}, at most "
-        f"{_figure(seen.value('betweenness'))}, so most of the shortest ways between the others "
-        "lead through there.",
+        f"{_names(agents)} {'lies' if len(agents) == 1 else 'lie'} on most of the shortest paths "
+        f"between the others: betweenness {highest} (limit {threshold:g}).",
         agents=agents,
-        value=seen.value("betweenness"),
+        value=measured.value("betweenness"),
         threshold=threshold,
-        steps=_touching(seen.team, agents),
+        steps=_touching(measured.team, agents),
     )
 
 
-def _isolated_agent(seen: _Seen) -> Finding:
-    agents = isolated_members(seen.team)
+def _isolated_agent(measured: _Measured) -> Finding:
+    agents = isolated_members(measured.team)
     alone = set(agents)
-    steps = [step for step in seen.team.steps if step.caller in alone or step.callee in alone]
-    active = {end for step in steps for end in (step.caller, step.callee)} & alone
+    steps = [step for step in measured.team.steps if {step.caller, step.callee} & alone]
+    idle = len(alone) - len({end for step in steps for end in (step.caller, step.callee)} & alone)
+    inactive = f"; {idle} of {len(alone)} took part in no step" if idle else ""
     return _finding(
         "isolated_agent",
-        f"{_names(agents)}: no call to or from any other of the {len(seen.team.members)} members; "
-        f"{len(alone - active)} of {len(alone)} took no part in any step.",
+        f"{_names(agents)} neither called nor answered any other of the "
+        f"{len(measured.team.members)} members"
+        f"{' and took part in no step' if idle == len(alone) else inactive}.",
         agents=agents,
         value=float(len(agents)),
         steps=steps,
-        details={"idle": float(len(alone - active))},
+        details={"idle": float(idle)},
     )
 
 
-def _disconnected(seen: _Seen) -> Finding:
-    groups = groups_of(seen.team)
+def _disconnected(measured: _Measured) -> Finding:
+    groups = groups_of(measured.team)
     group_of = {agent: at for at, group in enumerate(groups) for agent in group}
-    first = {group_of[call.caller]: call for call in reversed(seen.team.calls)}
+    first = {group_of[call.caller]: call for call in reversed(measured.team.calls)}
     named = "; ".join(_names(group) for group in groups[:_NAMED])
     more = f"; and {_count(len(groups) - _NAMED, 'more group')}" if len(groups) > _NAMED else ""
     return _finding(
         "disconnected",
-        f"{len(groups)} groups with calls inside and none between them: {named}{more}.",
+        f"The team falls into {len(groups)} groups that never call each other: {named}{more}.",
         agents=[agent for group in groups for agent in group],
         value=float(len(groups)),
         threshold=1.0,
@@ -161,27 +166,29 @@ def _disconnected(seen: _Seen) -> Finding:
     )
 
 
-def _over_centralized(seen: _Seen) -> Finding:
-    threshold = seen.thresholds.over_centralized_share
-    agents = seen.above("interaction_share", threshold)
+def _over_centralized(measured: _Measured) -> Finding:
+    threshold = measured.thresholds.over_centralized_share
+    agents = measured.above("interaction_share", threshold)
+    calls = measured.team.calls
+    most = round((measured.value("interaction_share") or 0.0) * len(calls))
     return _finding(
         "over_centralized",
-        f"{_names(agents)}: part in more than {threshold:.0%} of the {len(seen.team.calls)} calls "
-        f"between agents, at most {_figure(seen.value('interaction_share'))} of them.",
+        f"{_names(agents)} {'takes part in' if len(agents) == 1 else 'each take part in up to'} "
+        f"{most} of {_count(len(calls), 'call')} (limit {_percent(threshold)}).",
         agents=agents,
-        value=seen.value("interaction_share"),
+        value=measured.value("interaction_share"),
         threshold=threshold,
-        steps=_touching(seen.team, agents),
+        steps=_touching(measured.team, agents),
     )
 
 
-def _loop(seen: _Seen) -> Finding:
-    cycles = nesting_of(seen.team).cycles
+def _loop(measured: _Measured) -> Finding:
+    cycles = nesting_of(measured.team).cycles
     agents = sorted({call.callee for call in cycles})
     return _finding(
         "loop",
-        f"{_names(agents)}: {_count(len(cycles), 'call')} with the arguments of a call that was "
-        "still open above.",
+        f"{_count(len(cycles), 'call')} to {_names(agents)} repeated the arguments of a call that "
+        "was still open above.",
         agents=agents,
         value=float(len(cycles)),
         threshold=0.0,
@@ -189,44 +196,44 @@ def _loop(seen: _Seen) -> Finding:
     )
 
 
-def _ping_pong(seen: _Seen) -> Finding:
-    threshold = seen.thresholds.ping_pong_share
-    reversals = reversals_of(seen.team)
+def _ping_pong(measured: _Measured) -> Finding:
+    threshold = measured.thresholds.ping_pong_share
+    reversals = reversals_of(measured.team)
     agents = sorted({end for call in reversals for end in (call.caller, call.callee)})
     return _finding(
         "ping_pong",
-        f"{_names(agents)}: {len(reversals)} of {len(seen.team.calls) - 1} handoffs go straight "
-        f"back to whoever made the one before, {threshold:.0%} or more.",
+        f"{len(reversals)} of {len(measured.team.calls) - 1} handoffs among {_names(agents)} went "
+        f"straight back to the previous caller (limit {_percent(threshold)}).",
         agents=agents,
-        value=seen.value("ping_pong_share"),
+        value=measured.value("ping_pong_share"),
         threshold=threshold,
         steps=reversals,
     )
 
 
-def _duplicate_work(seen: _Seen) -> Finding:
-    threshold = seen.thresholds.duplicate_share
-    repeats = repeats_of(seen.team)
+def _duplicate_work(measured: _Measured) -> Finding:
+    threshold = measured.thresholds.duplicate_share
+    repeats = repeats_of(measured.team)
     agents = sorted({call.callee for call in repeats.duplicates})
     return _finding(
         "duplicate_work",
-        f"{_names(agents)}: {len(repeats.duplicates)} of {_count(repeats.known, 'call')} ask what "
-        f"was asked before, retries of failed calls apart; {threshold:.0%} or more.",
+        f"{len(repeats.duplicates)} of {_count(repeats.known, 'call')} asked {_names(agents)} what "
+        f"had been asked before, retries not counted (limit {_percent(threshold)}).",
         agents=agents,
-        value=seen.value("duplicate_work"),
+        value=measured.value("duplicate_work"),
         threshold=threshold,
         steps=repeats.duplicates,
         details={"retries": float(len(repeats.retries))},
     )
 
 
-def _silent_failure(seen: _Seen) -> Finding:
-    failures = failures_of(seen.team)
+def _silent_failure(measured: _Measured) -> Finding:
+    failures = failures_of(measured.team)
     agents = sorted({call.callee for call in failures.silent})
     return _finding(
         "silent_failure",
-        f"{_names(agents)}: {len(failures.silent)} of {_count(len(failures.failed), 'failed call')}"
-        " neither repeated with success nor followed by the failure of the step above.",
+        f"{len(failures.silent)} of {_count(len(failures.failed), 'failed call')} went unhandled "
+        f"({_names(agents)}): no retry succeeded, and the step above did not fail.",
         agents=agents,
         value=float(len(failures.silent)),
         threshold=0.0,
@@ -235,30 +242,30 @@ def _silent_failure(seen: _Seen) -> Finding:
     )
 
 
-def _failed_member(seen: _Seen) -> Finding:
-    agents = failed_members(seen.team)
+def _failed_member(measured: _Measured) -> Finding:
+    agents = failed_members(measured.team)
     failed = set(agents)
-    steps = [call for call in seen.team.agent_calls if call.callee in failed]
+    steps = [call for call in measured.team.agent_calls if call.callee in failed]
     return _finding(
         "failed_member",
-        f"{_names(agents)}: every call received failed, {len(steps)} in all.",
+        f"Every call to {_names(agents)} failed ({len(steps)} in all).",
         agents=agents,
         value=float(len(agents)),
         steps=steps,
     )
 
 
-def _distribution(seen: _Seen) -> Finding:
-    threshold = seen.thresholds.healthy_density
-    density = seen.value("density") or 0.0
-    size, edges = len(seen.team.members), len(seen.team.weights)
+def _distribution(measured: _Measured) -> Finding:
+    threshold = measured.thresholds.healthy_density
+    density = measured.value("density") or 0.0
+    size, edges = len(measured.team.members), len(measured.team.weights)
     verdict = "spread" if exceeds(density, threshold) else "not spread"
-    known, standing = _standing(seen.percentiles)
+    known, standing = _standing(measured.percentiles)
     return _finding(
         "distribution",
-        f"Density {density:.3g} of {size} members with {_count(edges, 'edge')} is "
-        f"{'above' if verdict == 'spread' else 'not above'} {threshold:g}: the calls are {verdict} "
-        f"over the team{known}{_SMALL_TEAM if size <= _SMALL and verdict == 'spread' else ''}.",
+        f"The calls are {verdict} over the team: {size} members with {_count(edges, 'edge')}, "
+        f"density {density:.3g} (limit {threshold:g}){known}"
+        f"{_SMALL_TEAM if size <= _SMALL and verdict == 'spread' else ''}.",
         value=density,
         threshold=threshold,
         details={
@@ -271,7 +278,7 @@ def _distribution(seen: _Seen) -> Finding:
 
 
 def _standing(percentiles: Mapping[str, Percentile]) -> tuple[str, dict[str, float | str]]:
-    """Where the team stands among random graphs of its degrees, as words and as details.
+    """Say where the team stands among random graphs of its degrees, as words and as details.
 
     Those all have its density, so what tells spread from concentrated among them is how uneven
     their betweenness is.
@@ -286,17 +293,15 @@ def _standing(percentiles: Mapping[str, Percentile]) -> tuple[str, dict[str, flo
     compared = percentiles.get(_COMPARED)
     if compared is None or compared.value is None:
         return "", details
-    words = (
-        f"; of random graphs with the same degrees, {compared.value:.0%} are no more centralized"
-    )
-    return words, details
+    share = _percent(compared.value)
+    return f"; {share} of random graphs with the same degrees are no more centralized", details
 
 
 _COMPARED = "betweenness_centralization"
 _SMALL = 3
-_SMALL_TEAM = " (as in any team of 3 or fewer that is connected)"
+_SMALL_TEAM = "; so are they in any connected team of 3 or fewer"
 
-_MAKERS: Mapping[str, Callable[[_Seen], Finding]] = {
+_BUILDERS: Mapping[str, Callable[[_Measured], Finding]] = {
     "bottleneck": _bottleneck,
     "isolated_member": _isolated_agent,
     "disconnected": _disconnected,
@@ -334,19 +339,27 @@ def _finding(
 
 
 def _touching(team: Interactions, agents: Sequence[str]) -> list[Call]:
-    """The calls between two agents in which one of `agents` takes part."""
+    """List the calls between two agents in which one of `agents` takes part."""
     among = set(agents)
     return [call for call in team.calls if call.caller in among or call.callee in among]
 
 
 def _names(agents: Sequence[str]) -> str:
-    """The first few names, quoted and shortened, and how many more there are."""
-    named = ", ".join(repr(_shortened(agent)) for agent in agents[:_NAMED])
-    return named + (f" and {len(agents) - _NAMED} more" if len(agents) > _NAMED else "")
+    """List the first few names, and how many more there are."""
+    named = [_shown(agent) for agent in agents[:_NAMED]]
+    if len(agents) > _NAMED:
+        named.append(f"{len(agents) - _NAMED} more")
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1]))) if named else "nobody"
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
+def _shown(name: str) -> str:
+    """Return a name shortened, and quoted unless it is a plain word or address."""
+    short = name if len(name) <= _NAME_CHARACTERS else name[: _NAME_CHARACTERS - 1] + "…"
+    return short if _PLAIN.fullmatch(short) else repr(short)
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
 
 
 def _figure(value: float | None) -> str:

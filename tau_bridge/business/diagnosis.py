@@ -85,7 +85,7 @@ def _loops(found: BusinessBehaviour) -> Iterator[Suspicion]:
     circling = repeated_call(found.behaviour, in_a_row=True)
     if circling is not None and found.undone:
         call, count = circling
-        text = f"{count} equal calls of {call.name} in a row had the same result"
+        text = f"{count} identical calls of {call.name} in a row had the same result"
         yield Suspicion(kind="loop", text=text)
 
 

@@ -198,10 +198,10 @@ async def test_an_agent_that_sent_some_calls_is_told_which_other_could_not_be_re
     )
     found = record.row.diagnosis
     assert found.kind == "format"  # as before: the call stands in the text, and was never made
-    assert found.summary == "The agent wrote a call of create_task as text, and made none."
+    assert found.summary == "The agent wrote a call of create_task as text and never made it."
     assert found.reply_format.example == BROKEN.strip()
     assert found.reply_format.repairs == {"unparsable": 1}
-    assert "Repairs that it took to read the agent's replies: unparsable 1." in found.findings
+    assert "The agent's replies needed repairs to be read: unparsable 1." in found.findings
 
 
 async def test_a_wrong_call_stays_one_where_another_could_not_be_read(record_of, scripted):
@@ -211,7 +211,7 @@ async def test_a_wrong_call_stays_one_where_another_could_not_be_read(record_of,
     )
     found = record.row.diagnosis
     assert (found.kind, found.also) == ("wrong_write", ("format",))
-    assert "A reply that writes a call of create_task could not be read as one." in found.findings
+    assert "A reply with a call of create_task could not be read." in found.findings
     assert found.reply_format.example == BROKEN.strip()
 
 
@@ -292,7 +292,7 @@ async def test_an_agent_that_forgets_everything_is_at_fault_and_not_its_user(sou
     assert (played.termination, played.turns) == ("user_stop", 40)
     assert (found.kind, found.side) == ("loop", "agent")
     assert found.summary.startswith("The agent asked the same question 20 times")
-    assert "20 equal calls of get_users in a row had the same result." in found.findings
+    assert "20 identical calls of get_users in a row had the same result." in found.findings
 
 
 @pytest.mark.parametrize("asks", ["Which task is it?", "Welcome! What is your user id, please?"])
@@ -313,7 +313,7 @@ async def test_an_agent_that_repeats_itself_to_the_limit_is_at_fault_whatever_th
     )
     assert played.termination == "max_steps"
     assert (found.kind, found.side) == ("loop", "agent")
-    assert found.summary.endswith(", until the limit of steps.")
+    assert found.summary.endswith(", until the step limit.")
 
 
 async def test_a_user_that_leaves_on_the_first_question_is_at_fault(source):

@@ -28,14 +28,14 @@ def test_a_call_with_another_argument_is_a_wrong_write_with_its_departure():
     found = diagnose(WRONG, path={"divergence": left})
     assert (found.kind, found.also, found.side) == ("wrong_write", (), "agent")
     assert found.summary == (
-        "A call of set_address has other arguments than on the gold path (city)."
+        "The agent called set_address with other arguments than the reference solution (city)."
     )
     assert (found.departure, found.calls) == (left, (WRONG,))
 
 
 def test_the_summary_names_the_call_by_which_the_world_left_the_path():
     found = diagnose(WRONG, EXTRA, path={"divergence": Divergence(message=5, call="cancel")})
-    assert found.summary == "A call of cancel is not on the gold path."
+    assert found.summary == "The agent called cancel, which the reference solution does not."
 
 
 def test_wrong_calls_come_before_those_that_are_missing():
@@ -59,7 +59,10 @@ def test_an_order_with_another_effect_is_a_wrong_write():
 def test_a_call_that_was_not_made_by_an_agent_that_says_it_was_is_a_missing_write():
     found = diagnose(MISSING, turns=said(*BEGUN, "All done.", "Thanks ###STOP###"), calls=[READ])
     assert (found.kind, found.also) == ("missing_write", ())
-    assert found.summary == "No call of set_address was made, as the gold path has it."
+    assert (
+        found.summary
+        == "The agent never called set_address, which the reference solution requires."
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +101,7 @@ def test_a_call_that_could_not_be_read_is_evidence_beside_the_calls_that_were_ma
     unread = (f'{{"name": "{ADDRESS}", "arguments": {{', "unparsable")
     found = diagnose(WRONG, calls=[READ], replies=replies(("", None), unread))
     assert (found.kind, found.also) == ("wrong_write", ("format",))
-    assert found.findings[0] == (
-        "A reply that writes a call of set_address could not be read as one."
-    )
+    assert found.findings[0] == ("A reply with a call of set_address could not be read.")
     assert found.reply_format.example == unread[0]
     other = diagnose(WRONG, calls=[READ], replies=replies(("", None), CUT))
     assert (other.also, other.reply_format) == ((), None)
@@ -189,7 +190,7 @@ def test_what_the_gold_path_itself_does_not_fulfil_is_nobodys_fault_who_played()
     of = result(component("ENV_ASSERTION", "assert_status"))
     found = diagnose(of=of, path={"unmet_by_gold": (0,)})
     assert (found.kind, found.side) == ("harness", "harness")
-    assert found.summary == "The task's own gold path does not fulfil assert_status."
+    assert found.summary == "The task's own reference solution does not meet assert_status."
 
 
 def test_an_assertion_that_the_gold_path_fulfils_is_the_agents():

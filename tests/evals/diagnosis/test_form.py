@@ -63,7 +63,7 @@ def test_plain_text_does_not_explain_a_task_without_anything_to_call():
     of = result(component("DB"), component("COMMUNICATE", "327"))
     found = diagnose(of=of, path={"gold_names": frozenset()}, replies=replies(TEXT))
     assert found.kind == "communication"
-    assert "Repairs that it took to read the agent's replies: plain_text 1." in found.findings
+    assert "The agent's replies needed repairs to be read: plain_text 1." in found.findings
 
 
 def test_a_gold_path_that_cannot_be_fulfilled_comes_before_the_form_of_replies():

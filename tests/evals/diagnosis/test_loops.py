@@ -9,7 +9,7 @@ def test_equal_calls_with_equal_results_up_to_the_limit_are_a_loop():
     cut = result(component("DB", "x"), premature="max_steps")
     found = diagnose(MISSING, of=cut, termination="max_steps", calls=[READ] * 3)
     assert (found.kind, found.also) == ("loop", ("missing_write",))
-    assert found.summary == "3 equal calls of look had the same result, until the limit of steps."
+    assert found.summary == "3 identical calls of look had the same result, until the step limit."
 
 
 def test_calls_with_other_results_are_no_loop():
@@ -23,7 +23,7 @@ def test_equal_calls_in_a_row_explain_a_missing_one_and_scattered_ones_do_not():
     assert diagnose(MISSING, calls=[READ] * 3).kind == "loop"
     scattered = diagnose(MISSING, calls=[READ, other, READ, other, READ])
     assert scattered.kind == "missing_write"
-    assert "3 equal calls of look had the same result." in scattered.findings
+    assert "3 identical calls of look had the same result." in scattered.findings
 
 
 def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop():
@@ -31,7 +31,7 @@ def test_an_agent_that_says_the_same_up_to_the_limit_is_a_loop():
     found = diagnose(termination="max_steps", turns=turns)
     assert (found.kind, found.side) == ("loop", "agent")
     assert found.summary == (
-        "The agent asked the same question 3 times ('yes?'), until the limit of steps."
+        "The agent asked the same question 3 times ('yes?'), until the step limit."
     )
 
 

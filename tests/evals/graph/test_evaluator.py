@@ -211,7 +211,7 @@ async def test_a_trace_without_steps_is_unscored_and_says_so_for_every_metric():
     assert evaluation.values == {}
     assert evaluation.details["labels"] == ["empty", "isolated_member"]
     assert {metric["status"] for metric in evaluation.details["metrics"].values()} == {"unscored"}
-    assert applicability(evaluation.details).startswith("empty: not applicable")
+    assert applicability(evaluation.details) == "no agent called another; see docs/visible-teams.md"
 
 
 async def test_a_dyad_is_scored_where_a_metric_is_defined_and_named_not_applicable():
@@ -221,7 +221,10 @@ async def test_a_dyad_is_scored_where_a_metric_is_defined_and_named_not_applicab
     assert evaluation.values["parallelism"] == 1.0
     assert evaluation.skipped["betweenness_centralization"].startswith("dyad")
     assert evaluation.details["labels"] == ["dyad"]
-    assert applicability(evaluation.details).startswith("dyad: not applicable")
+    assert (
+        applicability(evaluation.details)
+        == "only two agents were visible; see docs/visible-teams.md"
+    )
 
 
 async def test_a_team_of_three_is_applicable():
