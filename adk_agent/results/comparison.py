@@ -1,19 +1,17 @@
-"""compare_runs: whether a second run differs from a first, task by task."""
+"""compare_runs: compares a second run with a first, task by task."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import CEILING, FLOOR, TaskKey
+from adk_agent.results.summary import CEILING, FLOOR, Row, TaskKey, TrialRow
 from evals.statistics import LEAST_TASKS, Comparison, compare
 
 MOST_LISTED = 20
@@ -25,11 +23,7 @@ _RUNS = ("in the first run", "in the second")
 Verdict = Literal["worse", "better", "no difference", "undecided"]
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TaskMove(_Row):
+class TaskMove(Row):
     """A task whose share of passed trials differs between the runs."""
 
     domain: str
@@ -38,7 +32,7 @@ class TaskMove(_Row):
     second: float
 
 
-class MetricDrift(_Row):
+class MetricDrift(Row):
     """The mean of one figure over the trials of the common tasks in which it has a value."""
 
     evaluator: str
@@ -49,7 +43,7 @@ class MetricDrift(_Row):
     second_trials: int
 
 
-class AgentComparison(_Row):
+class AgentComparison(Row):
     """One participant of the first run beside one of the second.
 
     Where trials failed there are two readings: in `comparison` the second run's failed trials
@@ -86,7 +80,7 @@ class AgentComparison(_Row):
         return self.verdict == "worse"
 
 
-class RunComparison(_Row):
+class RunComparison(Row):
     """Two runs, with a row for each pair of participants that has something to compare."""
 
     first_run: str
@@ -101,7 +95,7 @@ class RunComparison(_Row):
 def compare_runs(
     first: EvaluationReport, second: EvaluationReport, *, other_data: bool = False
 ) -> RunComparison:
-    """The second run against the first, paired by task.
+    """Compare a second run with a first, paired by task.
 
     Participants of the same address belong together, else those of the same role; two runs of one
     agent each are that agent before and after, whatever their addresses.
@@ -143,7 +137,7 @@ def compare_runs(
         warnings=(
             *data,
             *_caveats(first, second),
-            *_other_people(first, second, pairs),
+            *_other_makers(first, second, pairs),
             *_left_out(first, second, rows),
         ),
         agents=known,
@@ -156,7 +150,7 @@ def _agents(report: EvaluationReport) -> list[str]:
 
 
 def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str, str]]:
-    """Addresses that belong together, in the first run's order."""
+    """Pair the addresses that belong together, in the first run's order."""
     evaluated = [
         [p for p in report.plan.participants if p.address not in (FLOOR, CEILING)]
         or list(report.plan.participants)
@@ -178,97 +172,68 @@ def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str,
 def _compared(
     first: EvaluationReport, one: str, second: EvaluationReport, other: str
 ) -> AgentComparison | None:
-    before = _outcomes(first, one, failed_as=True)
-    after = _outcomes(second, other, failed_as=False)
+    """Compare a participant of each run; None where no task has a score in both."""
+    earlier = [trial for trial in first.trials if trial.participant == one]
+    later = [trial for trial in second.trials if trial.participant == other]
+    before, after = _outcomes(earlier, failed_as=True), _outcomes(later, failed_as=False)
     found = compare(before, after)
     if found is None:
         return None
-    common = [task for task in before if task in after]
-    failed = _failed(first, one, common) + _failed(second, other, common)
+    common = {task: None for task in before if task in after}  # a set that keeps their order
+    failed = sum(t.status == "failed" and t.task in common for t in (*earlier, *later))
+    best_case = None
+    if failed:
+        best_case = compare(_outcomes(earlier, failed_as=False), _outcomes(later, failed_as=True))
     moves = [
         TaskMove(domain=task[0], task_id=task[1], first=was, second=now)
         for task in common
         if (was := round(fmean(before[task]), 6)) != (now := round(fmean(after[task]), 6))
     ]
+    played = {trial.task for trial in later}
     return AgentComparison(
         first_agent=one,
         second_agent=other,
         comparison=found,
-        best_case=_best_case(first, one, second, other) if failed else None,
+        best_case=best_case,
         failed_trials=failed,
         gained=tuple(move for move in moves if move.second > move.first),
         lost=tuple(move for move in moves if move.second < move.first),
         only_first=len(before) - len(common),
         only_second=len(after) - len(common),
-        lost_scores=_lost_scores(before, after, second, other),
+        lost_scores=sum(task in played and task not in after for task in before),
         drift=_drift(_figures(first, one, common), _figures(second, other, common)),
     )
 
 
-def _lost_scores(
-    before: Mapping[TaskKey, Sequence[bool]],
-    after: Mapping[TaskKey, Sequence[bool]],
-    second: EvaluationReport,
-    agent: str,
-) -> int:
-    """Tasks that were scored before, and were played now without a score."""
-    played = {
-        (trial.domain, trial.task_id) for trial in second.trials if trial.participant == agent
-    }
-    return sum(task in played and task not in after for task in before)
-
-
-def _outcomes(
-    report: EvaluationReport, agent: str, *, failed_as: bool
-) -> dict[TaskKey, list[bool]]:
-    """Whether each scored or failed trial passed, by task; empty where none was scored.
+def _outcomes(trials: Sequence[TrialRow], *, failed_as: bool) -> dict[TaskKey, list[bool]]:
+    """Gather whether each scored or failed trial passed, by task; empty where none was scored.
 
     Args:
-        report: The run.
-        agent: Whose trials.
+        trials: Of one agent.
         failed_as: What a failed trial counts as.
     """
     outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
-    trials = [trial for trial in report.trials if trial.participant == agent]
-    if not any(trial.status == "scored" for trial in trials):
-        return {}
-    for trial in trials:
-        if trial.status != "unscored":
-            passed = failed_as if trial.status == "failed" else trial.passed
-            outcomes[trial.domain, trial.task_id].append(passed)
+    if any(trial.status == "scored" for trial in trials):
+        for trial in trials:
+            if trial.status != "unscored":
+                passed = failed_as if trial.status == "failed" else trial.passed
+                outcomes[trial.task].append(passed)
     return dict(outcomes)
 
 
-def _best_case(
-    first: EvaluationReport, one: str, second: EvaluationReport, other: str
-) -> Comparison | None:
-    return compare(_outcomes(first, one, failed_as=False), _outcomes(second, other, failed_as=True))
-
-
-def _failed(report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]) -> int:
-    wanted = set(tasks)
-    return sum(
-        trial.status == "failed" and (trial.domain, trial.task_id) in wanted
-        for trial in report.trials
-        if trial.participant == agent
-    )
-
-
 def _figures(
-    report: EvaluationReport, agent: str, tasks: Sequence[TaskKey]
+    report: EvaluationReport, agent: str, tasks: Collection[TaskKey]
 ) -> dict[tuple[str, str], list[float]]:
-    """The values of each figure over the trials of some tasks."""
+    """Gather the values of each figure over the trials of some tasks."""
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    wanted = set(tasks)
     for item in report.evaluations:
-        if item.participant != agent or (item.domain, item.task_id) not in wanted:
+        if item.participant != agent or (item.domain, item.task_id) not in tasks:
             continue
         for result in item.results:
             if result.evaluator in DRIFTED and result.status == "scored":
                 for metric, value in result.values.items():
-                    if value is not None:
-                        values[result.evaluator, metric].append(value)
-    return dict(values)
+                    values[result.evaluator, metric].append(value)
+    return values
 
 
 def _drift(
@@ -277,14 +242,14 @@ def _drift(
 ) -> tuple[MetricDrift, ...]:
     return tuple(
         MetricDrift(
-            evaluator=evaluator,
-            metric=metric,
-            first=round(fmean(first[evaluator, metric]), 6),
-            second=round(fmean(second[evaluator, metric]), 6),
-            first_trials=len(first[evaluator, metric]),
-            second_trials=len(second[evaluator, metric]),
+            evaluator=figure[0],
+            metric=figure[1],
+            first=round(fmean(first[figure]), 6),
+            second=round(fmean(second[figure]), 6),
+            first_trials=len(first[figure]),
+            second_trials=len(second[figure]),
         )
-        for evaluator, metric in sorted(first.keys() & second.keys())
+        for figure in sorted(first.keys() & second.keys())
     )
 
 
@@ -333,14 +298,14 @@ def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> 
             )
 
 
-def _other_people(
+def _other_makers(
     first: EvaluationReport, second: EvaluationReport, pairs: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """Where another user spoke, or somebody else made the rewards."""
+    """List where another user spoke, or something else made the rewards."""
     found = []
     for pair in pairs:
         users, makers = zip(
-            *(_people(report, agent) for report, agent in zip((first, second), pair, strict=True)),
+            *(_makers(report, agent) for report, agent in zip((first, second), pair, strict=True)),
             strict=True,
         )
         for what, (before, after) in (("user", users), ("rewards made by", makers)):
@@ -352,7 +317,7 @@ def _other_people(
     return found
 
 
-def _people(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
+def _makers(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
     scored = [t for t in report.trials if t.participant == agent and t.status == "scored"]
     return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
 
@@ -414,7 +379,7 @@ def _agent_lines(row: AgentComparison) -> list[str]:
     if row.first_agent != row.second_agent:
         name = f"{row.second_agent} (before: {row.first_agent})"
     lines = [
-        f"{name}: {_told_verdict(row)}",
+        f"{name}: {_verdict_line(row)}",
         f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
         f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
         f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
@@ -443,8 +408,8 @@ def _agent_lines(row: AgentComparison) -> list[str]:
 
 
 def _figure(metric: str, value: float, *, named: bool = True) -> str:
-    told = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
-    return f"{metric.removesuffix('_ms')}: {told}" if named else told
+    shown = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
+    return f"{metric.removesuffix('_ms')}: {shown}" if named else shown
 
 
 def _verdict_of(found: Comparison) -> Verdict:
@@ -453,7 +418,7 @@ def _verdict_of(found: Comparison) -> Verdict:
     return "worse" if found.difference < 0 else "better"
 
 
-def _told_verdict(row: AgentComparison) -> str:
+def _verdict_line(row: AgentComparison) -> str:
     if row.verdict == "no difference":
         return f"no significant difference (p = {row.comparison.p_value:.2g})"
     if row.verdict != "undecided" or row.best_case is None:

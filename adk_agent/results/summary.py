@@ -1,4 +1,4 @@
-"""Summary: what trials came to by participant, domain and task, with its floor and its ceiling."""
+"""Summary: scores by participant, domain and task, with floor and ceiling."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, interv
 from tau_bridge import benchmark as names
 
 FLOOR = f"{BUILTIN_PREFIX}null"
-"""The agent that does nothing: what it passes, an agent passes without any doing of its own."""
+"""The agent that does nothing: what it passes, an agent passes without doing anything."""
 CEILING = f"{BUILTIN_PREFIX}oracle"
 """The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
 REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
 """The bundled agents that do over the wire what a benchmark's references do in this process."""
 NOT_EVALUATED = "not evaluated: "
-"""How the reason of a trial begins whose agent did not open its door."""
+"""Begins the reason of a trial whose agent let nobody in."""
 Name = TypeVar("Name", bound=str)
 Number = TypeVar("Number", int, float)
 TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
@@ -87,20 +87,25 @@ class TrialRow(Row):
 
     @property
     def passed(self) -> bool:
-        """Whether the trial was scored and passed."""
+        """True if the trial was scored and passed."""
         return self.reward is not None and is_success(self.reward)
 
     @property
     def outcome(self) -> TrialOutcome:
-        """What it came to: its status, where a score is told apart by whether it passed."""
+        """Its status; a scored trial has passed or not passed."""
         if self.status == "scored":
             return "passed" if self.passed else "not passed"
         return self.status
 
     @property
     def key(self) -> TrialKey:
-        """What tells it from every other trial of its run."""
+        """The identity of the trial within its run."""
         return self.participant, self.domain, self.task_id, self.trial
+
+    @property
+    def task(self) -> TaskKey:
+        """Its domain and task."""
+        return self.domain, self.task_id
 
     @property
     def label(self) -> str:
@@ -248,120 +253,78 @@ def tables(
     origins: Mapping[str, DataOrigin],
     references: References,
 ) -> Tables:
-    """All tables of the trials that ended."""
-    return Tables(
-        summary=summarise(trials, plan, origins, references),
-        overall=overall(trials, plan, references),
-        tasks=task_rows(trials, plan, references),
-    )
-
-
-def summarise(
-    trials: Sequence[TrialRow],
-    plan: EvaluationPlan,
-    origins: Mapping[str, DataOrigin],
-    references: References,
-) -> tuple[SummaryRow, ...]:
-    """One row for each participant and domain of the plan, in its order."""
-    grouped = _grouped(trials)
-    rows = []
+    """Make all tables of the trials that ended, in the order of the plan."""
+    by_domain: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
+    by_task: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
+    for trial in trials:
+        by_domain[trial.participant, trial.domain].append(trial)
+        by_task[trial.participant, trial.domain, trial.task_id].append(trial)
+    summary, overall, tasks = [], [], []
     for participant in plan.participants:
+        mine: list[TrialRow] = []
         for planned in plan.tasks:
-            domain = planned.domain
-            played = grouped[participant.address, domain]
-            users = sorted({trial.user for trial in played})
-            rows.append(
+            played = by_domain[participant.address, planned.domain]
+            mine += played
+            summary.append(
                 SummaryRow(
                     **_scores(played, participant, plan.num_trials, references),
-                    domain=domain,
-                    data=origins[domain],
-                    user=", ".join(users) if users else "none",
+                    domain=planned.domain,
+                    data=origins[planned.domain],
+                    user=", ".join(sorted({trial.user for trial in played})) or "none",
                 )
             )
-    return tuple(rows)
-
-
-def overall(
-    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
-) -> tuple[OverallRow, ...]:
-    """One row for each participant, where the plan has several domains; else none."""
-    if len(plan.tasks) < 2:
-        return ()
-    domains = tuple(planned.domain for planned in plan.tasks)
-    return tuple(
-        OverallRow(
-            **_scores(
-                [trial for trial in trials if trial.participant == participant.address],
-                participant,
-                plan.num_trials,
-                references,
-            ),
-            domains=domains,
-        )
-        for participant in plan.participants
-    )
-
-
-def task_rows(
-    trials: Sequence[TrialRow], plan: EvaluationPlan, references: References
-) -> tuple[TaskRow, ...]:
-    """One row for each participant and task of which a trial ended, in the plan's order."""
-    grouped: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
-    for trial in trials:
-        grouped[trial.participant, trial.domain, trial.task_id].append(trial)
-    return tuple(
-        _task_row(grouped[key], references)
-        for participant in plan.participants
-        for planned in plan.tasks
-        for task_id in planned.task_ids
-        if (key := (participant.address, planned.domain, task_id)) in grouped
-    )
+            tasks += [
+                _task_row(by_task[key], references)
+                for task_id in planned.task_ids
+                if (key := (participant.address, planned.domain, task_id)) in by_task
+            ]
+        if len(plan.tasks) > 1:
+            scores = _scores(mine, participant, plan.num_trials, references)
+            overall.append(OverallRow(**scores, domains=plan.domains))
+    return Tables(summary=tuple(summary), overall=tuple(overall), tasks=tuple(tasks))
 
 
 def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
     first = trials[0]
-    rewards = [trial.reward for trial in trials if trial.reward is not None]
+    scored = sum(trial.reward is not None for trial in trials)
     passed = sum(trial.passed for trial in trials)
     failed = sum(trial.status == "failed" for trial in trials)
-    marks = references.get(first.domain, DomainReferences())
-    floor, ceiling = (
-        each.rewards.get(first.task_id) if each is not None else None
-        for each in (marks.floor, marks.ceiling)
-    )
     return TaskRow(
         participant=first.participant,
         domain=first.domain,
         task_id=first.task_id,
         trials=len(trials),
-        scored=len(rewards),
+        scored=scored,
         passed=passed,
-        pass_1=rounded(passed / (len(rewards) + failed)) if rewards else None,
-        floor=floor,
-        ceiling=ceiling,
-        mean_trial_ms=_mean_ms(trials),
-        total_tokens=total(trial.total_tokens for trial in trials),
-        cost=total(trial.cost for trial in trials),
+        pass_1=rounded(passed / (scored + failed)) if scored else None,
+        floor=_rewards_of(references, "floor", [first.task]).get(first.task),
+        ceiling=_rewards_of(references, "ceiling", [first.task]).get(first.task),
+        **_costs(trials),
     )
 
 
-def _grouped(trials: Iterable[TrialRow]) -> dict[tuple[str, str], list[TrialRow]]:
-    grouped: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
-    for trial in trials:
-        grouped[trial.participant, trial.domain].append(trial)
-    return grouped
+def _costs(trials: Sequence[TrialRow]) -> dict[str, Any]:
+    """Return what trials took: the mean time of those that did not fail, tokens and cost in all."""
+    durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
+    return {
+        "mean_trial_ms": round(sum(durations) / len(durations), 3) if durations else None,
+        "total_tokens": total(trial.total_tokens for trial in trials),
+        "cost": total(trial.cost for trial in trials),
+    }
 
 
 def _scores(
     trials: Sequence[TrialRow], participant: Participant, num_trials: int, references: References
 ) -> dict[str, Any]:
-    """The fields of a `ScoreRow`."""
+    """Compute the fields of a `ScoreRow`."""
     rewards: dict[TaskKey, list[float]] = defaultdict(list)
     for trial in trials:
         if trial.reward is not None:
-            rewards[trial.domain, trial.task_id].append(trial.reward)
+            rewards[trial.task].append(trial.reward)
     values = [reward for task_rewards in rewards.values() for reward in task_rewards]
+    passes = {"/".join(task): list(map(is_success, each)) for task, each in rewards.items()}
     low, high = _ends(trials) if values else ({}, {})
-    tasks = list(dict.fromkeys((trial.domain, trial.task_id) for trial in trials))
+    tasks = list(dict.fromkeys(trial.task for trial in trials))
     return {
         "participant": participant.address,
         "role": participant.role,
@@ -379,17 +342,8 @@ def _scores(
         "mean_reward": mean([reward for each in low.values() for reward in each]),
         "mean_reward_all": rounded(sum(values) / len(trials)) if values else None,
         **_against_references(low, high, tasks, references),
-        "consistency": rounded(
-            outcome_consistency(
-                {
-                    "/".join(task): [is_success(reward) for reward in task_rewards]
-                    for task, task_rewards in rewards.items()
-                }
-            ).value
-        ),
-        "mean_trial_ms": _mean_ms(trials),
-        "total_tokens": total(trial.total_tokens for trial in trials),
-        "cost": total(trial.cost for trial in trials),
+        "consistency": rounded(outcome_consistency(passes).value),
+        **_costs(trials),
     }
 
 
@@ -397,19 +351,18 @@ Rewards = Mapping[TaskKey, Sequence[float]]
 
 
 def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
-    """The rewards with failed trials as not passed, and with failed trials as passed."""
+    """Return the rewards with failed trials as not passed, and with failed trials as passed."""
     low: dict[TaskKey, list[float]] = defaultdict(list)
     high: dict[TaskKey, list[float]] = defaultdict(list)
     for trial in trials:
         if trial.status != "unscored":
-            task = trial.domain, trial.task_id
-            low[task].append(trial.reward or 0.0)
-            high[task].append(1.0 if trial.status == "failed" else trial.reward or 0.0)
+            low[trial.task].append(trial.reward or 0.0)
+            high[trial.task].append(1.0 if trial.status == "failed" else trial.reward or 0.0)
     return low, high
 
 
 def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
-    """pass^k and pass@k for every k, with their intervals."""
+    """Compute pass^k and pass@k for every k, with their intervals."""
     ks = range(1, num_trials + 1)
     lows, highs, at = (
         {str(k): list(estimate(rewards, k).values()) for k in ks}
@@ -438,7 +391,7 @@ def _reaching(low: Interval | None, high: Interval | None) -> Interval | None:
 def _against_references(
     low: Rewards, high: Rewards, tasks: Sequence[TaskKey], references: References
 ) -> dict[str, Any]:
-    """Floor and ceiling over the tasks of the score, and how far the score is above the floor."""
+    """Compute floor and ceiling over the tasks of the score, and its distance from the floor."""
     counted = [task for task in tasks if task in low] if low else tasks
     floor = _rewards_of(references, "floor", counted)
     gained = [_gained(rewards, floor) for rewards in (low, high)]
@@ -453,7 +406,7 @@ def _against_references(
 
 
 def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
-    """The repairs of all these trials' replies, by kind."""
+    """Count the repairs that reading the replies of these trials took, by kind."""
     kinds: Counter[str] = Counter()
     for trial in trials:
         kinds.update(trial.repair_kinds)
@@ -500,13 +453,8 @@ def _reference_score(
     )
 
 
-def _mean_ms(trials: Sequence[TrialRow]) -> float | None:
-    durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
-    return round(sum(durations) / len(durations), 3) if durations else None
-
-
 def mean(values: Sequence[float]) -> float | None:
-    """The mean with six digits; None of no values."""
+    """Return the mean with six digits; None of no values."""
     return rounded(sum(values) / len(values)) if values else None
 
 
@@ -516,11 +464,11 @@ def by_frequency(names: Iterable[Name]) -> dict[Name, int]:
 
 
 def rounded(value: float | None) -> float | None:
-    """With six digits; None stays None."""
+    """Round to six digits; None stays None."""
     return None if value is None else round(value, 6)
 
 
 def total(values: Iterable[Number | None]) -> Number | None:
-    """The sum of what is known; None where nothing is."""
+    """Add up what is known; None where nothing is."""
     known = [value for value in values if value is not None]
     return sum(known, start=type(known[0])()) if known else None
