@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.summary import Row, TrialRow, mean
+from adk_agent.results.summary import Row, TrialRow, mean, span
 from evals.outcome import Scored
 from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
 
@@ -35,7 +35,7 @@ class DomainHeadlines(Row):
     """Of the plan's tasks, by id: those attributes that some headline asks for."""
 
     def counts(self, headline: HeadlineSpec, task_id: str) -> bool:
-        """Whether a task is one of a headline's cases."""
+        """Tell whether a task is one of a headline's cases."""
         return headline.cases.items() <= self.attributes.get(task_id, {}).items()
 
 
@@ -91,20 +91,20 @@ Headlines = Mapping[str, DomainHeadlines]
 def headline_rows(
     trials: Sequence[TrialRow], plan: EvaluationPlan, headlines: Headlines
 ) -> tuple[HeadlineRow, ...]:
-    """A row for each participant, domain and headline, in the order of the plan."""
+    """Make a row for each participant, domain and headline, in the order of the plan."""
     rows = []
     for participant in plan.participants:
         for domain in plan.domains:
             if domain not in headlines:
                 continue
-            told = headlines[domain]
-            played = [
-                trial
-                for trial in trials
-                if (trial.participant, trial.domain) == (participant.address, domain)
-            ]
-            for headline in told.headlines:
-                mine = [trial for trial in played if told.counts(headline, trial.task_id)]
+            specs = headlines[domain]
+            for headline in specs.headlines:
+                mine = [
+                    trial
+                    for trial in trials
+                    if (trial.participant, trial.domain) == (participant.address, domain)
+                    and specs.counts(headline, trial.task_id)
+                ]
                 rows.append(_row(headline, mine, participant.address, domain))
     return tuple(rows)
 
@@ -124,7 +124,10 @@ def _row(
         against[trial.task_id].append(worst if value == "failed" else value)
         in_favour[trial.task_id].append(best if value == "failed" else value)
     is_known = counts["scored"] > 0
-    at_worst, at_best = (_by_task(end) if is_known else [] for end in (against, in_favour))
+    at_worst, at_best = (
+        [sum(each) / len(each) for each in end.values()] if is_known else []
+        for end in (against, in_favour)
+    )
     return HeadlineRow(
         **headline.model_dump(),
         participant=participant,
@@ -135,25 +138,14 @@ def _row(
         failed=counts["failed"],
         value=mean(at_worst),
         at_best=mean(at_best),
-        interval=_interval(*sorted((at_worst, at_best), key=sum)),
+        interval=span(*map(interval_of_mean, sorted((at_worst, at_best), key=sum))),
     )
-
-
-def _by_task(values: Mapping[str, Sequence[float]]) -> list[float]:
-    """The mean of each task's trials."""
-    return [sum(each) / len(each) for each in values.values()]
-
-
-def _interval(low: Sequence[float], high: Sequence[float]) -> Interval | None:
-    """From the interval of the low end to that of the high end."""
-    lower, upper = interval_of_mean(low), interval_of_mean(high)
-    return None if lower is None or upper is None else lower.reaching(upper)
 
 
 def _value(
     trial: TrialRow, headline: HeadlineSpec, worst: float
 ) -> float | Literal["unscored", "failed"]:
-    """What a trial counts; the components of one that the agent ended early say nothing."""
+    """Return what a trial counts; the components of one that the agent ended say nothing."""
     if trial.status == "failed":
         return "failed"
     if headline.passed_only and not trial.passed:

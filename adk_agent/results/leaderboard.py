@@ -10,7 +10,7 @@ from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 
 
 def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
-    """The row that AgentBeats leaderboards query, for the report's first participant.
+    """Make the row that AgentBeats leaderboards query, for the report's first participant.
 
     None where no trial of it was scored: it was not evaluated, and a row would say that it was.
 
@@ -60,7 +60,7 @@ def _rows_of(report: EvaluationReport, participant: str) -> list[SummaryRow]:
 
 
 def _pass_rate(rows: Sequence[SummaryRow]) -> float | None:
-    """Percent of the scored and failed trials that passed; None where none was scored."""
+    """Return the percentage of scored and failed trials that passed; None if none was scored."""
     if not any(row.scored for row in rows):
         return None
     return round(100 * sum(row.passed for row in rows) / _counted(rows), 4)
@@ -73,7 +73,7 @@ def _counted(rows: Sequence[SummaryRow]) -> int:
 def _mark(
     report: EvaluationReport, agent: str, measured: Sequence[ReferenceScore | None]
 ) -> float | None:
-    """A reference agent's pass rate in percent."""
+    """Return a reference agent's pass rate in percent."""
     played = _pass_rate(_rows_of(report, agent))
     if played is not None:
         return played

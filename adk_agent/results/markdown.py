@@ -9,7 +9,15 @@ from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
-from adk_agent.results.tables import counted, doubt, headline_table, number, score_table, team_table
+from adk_agent.results.tables import (
+    Table,
+    counted,
+    doubt,
+    headline_table,
+    number,
+    score_table,
+    team_table,
+)
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation
 from evals.diagnosis import ReplyFormat
@@ -21,7 +29,7 @@ MOST_TRIALS_LISTED = 50
 def render_markdown(
     report: EvaluationReport, *, interpretation: str | None = None, author: str = "rules"
 ) -> str:
-    """The whole report as markdown.
+    """Render the whole report as markdown.
 
     Args:
         report: What to show.
@@ -47,24 +55,22 @@ def render_markdown(
 
 
 def explained(report: EvaluationReport) -> str:
-    """The whole report as markdown, with the prose that needs no language model on top."""
+    """Render the report with the prose that needs no language model on top."""
     prose = template_prose(digest_of(report))
     return render_markdown(report, interpretation=prose, author="rules")
 
 
 def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:
-    header, rows = score_table([*summary, *over_all])
-    return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
+    return _table(score_table([*summary, *over_all]))
 
 
 def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
     if not rows:
         return []
-    header, cells = headline_table(rows)
     counted = dict.fromkeys(f"{row.name}: {_counts(row)}" for row in rows)
     return [
         "## Headlines",
-        "\n".join([_row(header), _row("---" for _ in header), *map(_row, cells)]),
+        _table(headline_table(rows)),
         "The benchmark's own figures, each for itself: means over the tasks that it counts. A range "
         "counts failed trials against the agent at one end and in its favour at the other; "
         "trials that the agent itself ended count against it, and unscored trials are left out.",
@@ -73,7 +79,7 @@ def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
 
 
 def _counts(row: HeadlineRow) -> str:
-    """What a headline is made of, in words."""
+    """Say what a headline is made of."""
     what = "the reward" if row.component is None else f"the component {row.component}"
     where = ", ".join(f"{name} {value}" for name, value in row.cases.items())
     which = f"tasks with {where}" if where else "all tasks"
@@ -94,16 +100,16 @@ def _legend(report: EvaluationReport) -> str:
 
 
 def _with_zeros(summary: Sequence[SummaryRow]) -> str:
-    """The score under the other denominator, where that differs."""
+    """Give the score under the other denominator, where that differs."""
     rows = [row for row in summary if row.scored < row.trials and row.mean_reward_all is not None]
-    told = "; ".join(
+    scores = "; ".join(
         f"{_plain(row.participant)} in {row.domain} {number(row.mean_reward_all)}" for row in rows
     )
-    return f" With every trial without a score as 0: {told}." if told else ""
+    return f" With every trial without a score as 0: {scores}." if scores else ""
 
 
 def _repairs(summary: Sequence[SummaryRow]) -> list[str]:
-    """What reading the replies took, where any had to be repaired."""
+    """List the repairs that reading the replies took."""
     lines = [
         f"{_plain(row.participant)} in {row.domain}: {row.format_repairs} "
         f"({counted(row.repair_kinds)})"
@@ -117,8 +123,7 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
     measured = [team for team in teams if team.measured]
     parts = []
     if measured:
-        header, rows = team_table(measured)
-        parts.append("\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)]))
+        parts.append(_table(team_table(measured)))
         found = [
             f"{team.participant}: {finding.name} in {finding.trials} of {team.measured} trials. "
             f"{finding.example}"
@@ -144,7 +149,7 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
 
 
 def _alike(team: TeamRow) -> str:
-    """How alike the trials of the same task are; empty where no task has two."""
+    """Say how alike the trials of the same task are; empty where no task has two."""
     known = {name: value for name, value in team.consistency.items() if value is not None}
     if not known:
         return ""
@@ -153,15 +158,13 @@ def _alike(team: TeamRow) -> str:
 
 
 def _latencies(report: EvaluationReport) -> str:
-    lines = []
-    for item in report.evaluations:
-        if item.scope != "participant":
-            continue
-        lines += [
-            f"{item.participant}: {_latency(result)}"
-            for result in item.results
-            if result.evaluator == "latency"
-        ]
+    lines = [
+        f"{item.participant}: {_latency(result)}"
+        for item in report.evaluations
+        if item.scope == "participant"
+        for result in item.results
+        if result.evaluator == "latency"
+    ]
     if not lines:
         return "Not measured."
     return _bullets(lines) + "\n\nLatencies are only comparable within one system and run."
@@ -185,16 +188,10 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
     if not rows:
         return "All trials passed."
     reasons = failed_reasons(rows)
-    text = "\n".join(
-        [
-            _row(_TRIAL_HEADER),
-            _row("---" for _ in _TRIAL_HEADER),
-            *(_row(_trial_cells(trial)) for trial in rows[:MOST_TRIALS_LISTED]),
-        ]
-    )
+    text = _table((_TRIAL_HEADER, list(map(_trial_cells, rows[:MOST_TRIALS_LISTED]))))
     if len(rows) > MOST_TRIALS_LISTED:
         text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
-    text += "".join(f"\n\n{told}" for told in _formats(rows))
+    text += "".join(f"\n\n{each}" for each in _formats(rows))
     if reasons:
         listed = (f"{count} x {_plain(reason)}" for reason, count in list(reasons.items())[:10])
         text += "\n\nReasons for missing scores:\n\n" + _bullets(listed)
@@ -202,7 +199,7 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
 
 
 def _formats(trials: Sequence[TrialRow]) -> list[str]:
-    """For each agent of which replies held no call: one of them, and what it should have sent."""
+    """Show for each agent a reply that held no call, and what it should have sent."""
     found: dict[str, ReplyFormat] = {}
     for trial in trials:
         wrote = trial.diagnosis.reply_format if trial.diagnosis is not None else None
@@ -243,12 +240,17 @@ def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+def _table(table: Table) -> str:
+    header, rows = table
+    return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
+
+
 def _row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(_plain(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _plain(text: str) -> str:
-    """Text from outside on one line, its HTML and links shown rather than rendered."""
+    """Put text from outside on one line and escape it."""
     return escape_markdown(" ".join(text.split()))
 
 

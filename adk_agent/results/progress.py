@@ -1,4 +1,4 @@
-"""Progress: what a running evaluation says of itself, for terminals, events and A2A updates."""
+"""Progress: how far a running evaluation is, for terminals, events and A2A updates."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ OnProgress = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:
-    """Say nothing."""
+    """Ignore progress."""
 
 
 @contextlib.asynccontextmanager
 async def followed(
     work: Callable[[OnProgress], Coroutine[Any, Any, T]],
 ) -> AsyncIterator[tuple[AsyncIterator[Progress], asyncio.Task[T]]]:
-    """What some work tells of its progress, in order until it ends, and the work as a task.
+    """Yield the progress of some work, in order until it ends, and the work as a task.
 
     Leaving before that cancels the work and waits for its end.
 
@@ -72,13 +72,13 @@ async def followed(
         finally:
             queue.put_nowait(None)
 
-    async def told() -> AsyncIterator[Progress]:
+    async def progresses() -> AsyncIterator[Progress]:
         while (progress := await queue.get()) is not None:
             yield progress
 
     task = asyncio.create_task(closing_the_queue())
     try:
-        yield told(), task
+        yield progresses(), task
     finally:
         if not task.done():
             task.cancel()
@@ -87,14 +87,14 @@ async def followed(
 
 
 class Pace:
-    """How long a run still takes, by the trials that it played so far."""
+    """Estimates how long a run still takes, by the trials that it played so far."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._start: tuple[float, int] | None = None
 
     def seconds_left(self, stage: Stage, done: int, total: int) -> float | None:
-        """Seconds for the trials that are left; None before the first of this process ended."""
+        """Return the seconds for the trials that are left; None before one of this process ended."""
         if stage != "playing":
             return None
         now_s = self._clock.monotonic_s()
@@ -107,7 +107,7 @@ class Pace:
 
 
 def counts_of(progress: Progress) -> str:
-    """How many trials ended, how, and how long the others take, in words."""
+    """Say how many trials ended, how, and how long the others take."""
     parts = [f"{progress.done} of {progress.total} played", f"{progress.passed} passed"]
     parts += [
         f"{count} {what}"

@@ -1,4 +1,4 @@
-"""RunningScores: how a run stands while it goes on, by its trials that ended so far."""
+"""RunningScores: the scores of a run while it goes on, of the trials that ended so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.summary import TrialKey, TrialOutcome, TrialRow, mean
+from adk_agent.results.summary import TrialKey, TrialOutcome, TrialRow, mean, span
 from evals.quick_interval import quick_interval
 from evals.statistics import Interval, interval_of_mean
 
@@ -21,7 +21,7 @@ _REFRESH_SHARE = 50
 
 
 class RunningScore(BaseModel):
-    """What one participant has reached in one domain so far."""
+    """The score of one participant in one domain so far."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -68,7 +68,7 @@ class EndedTrial:
 
     @classmethod
     def of(cls, row: TrialRow) -> EndedTrial:
-        """The same of a trial's row."""
+        """Return what is kept of a trial's row."""
         why = row.reason
         if why is None and row.diagnosis is not None:
             why = f"{row.diagnosis.kind.replace('_', ' ')}: {row.diagnosis.summary}"
@@ -86,7 +86,7 @@ class EndedTrial:
 
     @property
     def key(self) -> TrialKey:
-        """What tells it from every other trial of its run."""
+        """The identity of the trial within its run."""
         return self.participant, self.domain, self.task_id, self.trial
 
     @property
@@ -101,27 +101,28 @@ class EndedTrial:
 
 
 class RunningScores:
-    """Takes in trials as they end; of one that ended twice, the last counts.
+    """Adds up trials as they end; of a trial that ended twice, the last counts.
 
     Args:
-        tasks: In which order scores are told, and tasks count within them; others follow as they are
-            met. The intervals of a report depend on that order in their third digit.
+        tasks: The order of the scores, and of the tasks within each; others follow as they are met.
+            The intervals of a report depend on that order in their third digit.
     """
 
     def __init__(self, tasks: Mapping[Group, Iterable[str]] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         """Trials by outcome."""
         self._trials: dict[TrialKey, EndedTrial] = {}
-        self._scores = {
-            group: _Score(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
+        self._groups = {
+            group: _Group(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
             for group, task_ids in (tasks or {}).items()
         }
-        self._tokens = _Sum()
-        self._cost = _Sum()
+        # Adding it all up again for every trial would grow with the square of the trials.
+        self._sums: dict[str, float] = {"tokens": 0, "cost": 0}
+        self._known: Counter[str] = Counter()
 
     @classmethod
     def of_plan(cls, plan: EvaluationPlan) -> RunningScores:
-        """One that tells scores in the order of a plan."""
+        """Make scores in the order of a plan."""
         return cls(
             {
                 (participant.address, planned.domain): planned.task_ids
@@ -131,7 +132,7 @@ class RunningScores:
         )
 
     def add(self, trial: EndedTrial) -> None:
-        """Take in a trial that ended."""
+        """Add a trial that ended."""
         before = self._trials.get(trial.key)
         if before is not None:
             self._count(before, -1)
@@ -140,10 +141,12 @@ class RunningScores:
 
     def _count(self, trial: EndedTrial, by: int) -> None:
         self.counts[trial.outcome] += by
-        self._tokens.count(trial.total_tokens, by)
-        self._cost.count(trial.cost, by)
+        for name, value in (("tokens", trial.total_tokens), ("cost", trial.cost)):
+            if value is not None:
+                self._known[name] += by
+                self._sums[name] += by * value
         group = trial.participant, trial.domain
-        self._scores.setdefault(group, _Score(*group)).count(trial, by)
+        self._groups.setdefault(group, _Group(*group)).count(trial, by)
 
     @property
     def done(self) -> int:
@@ -152,60 +155,44 @@ class RunningScores:
 
     @property
     def total_tokens(self) -> float | None:
-        """Of the assessor's own models; None where no trial told."""
-        return self._tokens.value
+        """Of the assessor's own models; None where no trial says."""
+        return self._sums["tokens"] if self._known["tokens"] else None
 
     @property
     def cost(self) -> float | None:
-        """Of the assessor's own models, in US dollars; None where no trial told."""
-        return self._cost.value
+        """Of the assessor's own models, in US dollars; None where no trial says."""
+        return self._sums["cost"] if self._known["cost"] else None
 
     def scores(self) -> tuple[RunningScore, ...]:
-        """What each participant has reached in each domain of which a trial ended.
+        """Return the score of each participant and domain of which a trial ended.
 
-        Cheap: a score is made anew once a fiftieth of its trials was added or repeated.
+        Cheap: a score is computed again once a fiftieth of its trials was added or repeated.
         """
-        return tuple(score.lately() for score in self._scores.values() if score.trials)
+        return tuple(group.recent() for group in self._groups.values() if group.trials)
 
     def exact_scores(self) -> tuple[RunningScore, ...]:
-        """The same of this very moment, with the intervals that a report gives.
+        """Compute the same scores as of now, with the intervals that a report gives.
 
         A tenth of a second for a few hundred tasks.
         """
         return tuple(
-            score.made(interval_of_mean) for score in self._scores.values() if score.trials
+            group.compute(interval_of_mean) for group in self._groups.values() if group.trials
         )
 
 
 @dataclass
-class _Sum:
-    """Of what is known: adding it all up for every trial would grow with the square of them."""
+class _Group:
+    """The trials of one participant in one domain, counted by task."""
 
-    known: int = 0
-    sum: float = 0
-
-    def count(self, value: float | None, by: int) -> None:
-        if value is not None:
-            self.known += by
-            self.sum += by * value
-
-    @property
-    def value(self) -> float | None:
-        return self.sum if self.known else None
-
-
-@dataclass
-class _Score:
     participant: str
     domain: str
     trials: int = 0
     passed: Counter[str] = field(default_factory=Counter)
     scored: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
-    """By task."""
     _last: RunningScore | None = None
     _since: int = 0
-    """Trials that were taken in after the last score was made, repeated ones too."""
+    """Trials that were added after the last score was computed, repeated ones too."""
 
     def count(self, trial: EndedTrial, by: int) -> None:
         self.trials += by
@@ -216,18 +203,15 @@ class _Score:
         elif trial.outcome == "failed":
             self.failed[trial.task_id] += by
 
-    def lately(self) -> RunningScore:
-        last = self._last
-        if last is None or self._since > last.trials // _REFRESH_SHARE:
+    def recent(self) -> RunningScore:
+        if self._last is None or self._since > self._last.trials // _REFRESH_SHARE:
             self._since = 0
-            self._last = last = self.made(quick_interval)
-        return last
+            self._last = self.compute(quick_interval)
+        return self._last
 
-    def made(self, interval: Callable[[Sequence[float]], Interval | None]) -> RunningScore:
+    def compute(self, interval: Callable[[Sequence[float]], Interval | None]) -> RunningScore:
         low, high = self._shares()
-        within = interval(low)
-        if high != low and within is not None:
-            within = within.reaching(interval(high) or within)
+        lower = interval(low)
         return RunningScore(
             participant=self.participant,
             domain=self.domain,
@@ -237,11 +221,11 @@ class _Score:
             scored=self.scored.total(),
             pass_1=mean(low),
             pass_1_high=mean(high),
-            interval=within,
+            interval=lower if high == low else span(lower, interval(high)),
         )
 
     def _shares(self) -> tuple[list[float], list[float]]:
-        """Each task's share of passed trials, with failed ones as not passed and as passed."""
+        """Return each task's share of passed trials, with failed ones as not passed and as passed."""
         if not self.scored.total():
             return [], []
         counted = {

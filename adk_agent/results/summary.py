@@ -198,7 +198,7 @@ class ScoreRow(Row):
     """Of the assessor's own models, in US dollars; None where no model told."""
 
     def high(self, k: str) -> float | None:
-        """The high end of pass^k; the score itself where no trial failed."""
+        """Return the high end of pass^k; the score itself where no trial failed."""
         return self.pass_hat_k_high.get(k, self.pass_hat_k.get(k))
 
 
@@ -380,11 +380,12 @@ def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
         "pass_hat_k_high": {k: mean(estimates) for k, estimates in highs.items()},
         "pass_at_k": {k: mean(estimates) for k, estimates in at.items()},
         "tasks_by_k": {k: len(estimates) for k, estimates in lows.items()},
-        "intervals": dict(zip(lows, map(_reaching, low_intervals, high_intervals), strict=True)),
+        "intervals": dict(zip(lows, map(span, low_intervals, high_intervals), strict=True)),
     }
 
 
-def _reaching(low: Interval | None, high: Interval | None) -> Interval | None:
+def span(low: Interval | None, high: Interval | None) -> Interval | None:
+    """Return the interval from the low end of one to the high end of the other; None if one is."""
     return None if low is None or high is None else low.reaching(high)
 
 
@@ -399,9 +400,7 @@ def _against_references(
         "floor": _reference_score(references, "floor", counted),
         "ceiling": _reference_score(references, "ceiling", counted),
         "above_floor": mean(gained[0]),
-        "above_floor_interval": _reaching(
-            *(interval_of_mean(each, lowest=-1.0) for each in gained)
-        ),
+        "above_floor_interval": span(*(interval_of_mean(each, lowest=-1.0) for each in gained)),
     }
 
 

@@ -17,7 +17,7 @@ OVERALL = "overall"
 
 
 def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
-    """The table of scores; `-` where there is no value."""
+    """Make the table of scores; `-` where there is no value."""
     most_trials = max((len(row.pass_hat_k) for row in rows), default=1)
     ks = [str(k) for k in range(2, most_trials + 1)]
     header = (
@@ -43,7 +43,7 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
 
 
 def headline_table(rows: Sequence[HeadlineRow]) -> Table:
-    """The table of headlines; `better` says in which direction."""
+    """Make the table of headlines; `better` says in which direction."""
     header = (
         *("agent", "domain", "headline", "better", "tasks", "trials"),
         *("scored", "unscored", "failed", "value", "95 %"),
@@ -63,7 +63,7 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
 
 
 def without_the_usual(table: Table) -> Table:
-    """The same without columns that say nothing new: no faults, one trial a task, all scored."""
+    """Leave out columns that say nothing new: no faults, one trial a task, all scored."""
     header, rows = table
     columns = list(zip(*rows, strict=True)) if rows else []
     by_name = dict(zip(header, columns, strict=True)) if rows else {}
@@ -80,36 +80,36 @@ def without_the_usual(table: Table) -> Table:
 
 
 def counted(kinds: Mapping[str, int]) -> str:
-    """Counts by kind in one line, the most frequent first; empty where there are none."""
+    """List counts by kind in one line, the most frequent first; empty where there are none."""
     ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{kind} {count}" for kind, count in ordered)
 
 
 def _is_the_rest(scored: Sequence[str], by_name: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the columns of trials and failed trials tell how many were scored."""
+    """Tell whether the columns of trials and failed trials imply how many were scored."""
     known = zip(by_name["trials"], by_name["failed"], strict=True)
     return list(scored) == [str(int(trials) - int(failed)) for trials, failed in known]
 
 
 def number(value: float | None) -> str:
-    """A score with three digits."""
+    """Format a score with three digits."""
     return NONE if value is None else f"{value:.3f}"
 
 
 def score_range(low: float | None, high: float | None) -> str:
-    """A score; from its low to its high end where failed trials leave it open."""
+    """Format a score; from its low to its high end where failed trials leave it open."""
     return number(low) if high in (None, low) else f"{number(low)}-{number(high)}"
 
 
 def _short_range(low: float | None, high: float | None) -> str:
-    """The same with two digits at either end, so that a table stays narrow."""
+    """Format a range with two digits at either end, so that a table stays narrow."""
     if low is None or high is None or low == high:
         return number(low)
     return f"{low:.2f}-{high:.2f}"
 
 
 def interval(found: Interval | None) -> str:
-    """An interval with two digits, from end to end."""
+    """Format an interval with two digits, from end to end."""
     return NONE if found is None else f"{found.low:.2f}-{found.high:.2f}"
 
 
@@ -117,8 +117,8 @@ def _reference(score: ReferenceScore | None) -> str:
     return NONE if score is None else number(score.pass_1)
 
 
-def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Header and rows of the table of how teams coordinate, every cell as text."""
+def team_table(teams: Sequence[TeamRow]) -> Table:
+    """Make the table of how teams coordinate."""
     header = (
         *("agent", "domain", "trials", "agents", "calls", "seen", "differ"),
         *("labels", "judged"),
@@ -145,7 +145,7 @@ def team_table(teams: Sequence[TeamRow]) -> tuple[tuple[str, ...], list[tuple[st
 
 
 def judged(team: TeamRow) -> str:
-    """The judge's mean score, by whom, and where a model judged what the rules say and its flags."""
+    """Format the judge's mean score, who judged, and beside a model's what rules and flags say."""
     parts = [" ".join([number(team.judged), *team.judged_by])]
     if team.judged_by_rules is not None:
         parts.append(f"rules {number(team.judged_by_rules)}")
@@ -155,7 +155,7 @@ def judged(team: TeamRow) -> str:
 
 
 def doubt(team: TeamRow) -> str | None:
-    """Why a model's judgement of a team is doubtful, in words; None where it is not."""
+    """Say why a model's judgement of a team is doubtful; None where it is not."""
     if not team.flagged:
         return None
     kinds = ", ".join(kind.replace("_", " ") for kind in team.flags)
