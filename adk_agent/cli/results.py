@@ -8,7 +8,8 @@ import sys
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import add_run, resume_command, run_of
-from adk_agent.runs.results import MARKDOWN, is_on_disk, results_so_far
+from adk_agent.runs.results import is_on_disk, results_so_far
+from adk_agent.runs.store import MARKDOWN
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

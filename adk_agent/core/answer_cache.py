@@ -6,7 +6,8 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from tau_bridge.messages import ToolCall
 logger = logging.getLogger(__name__)
 
 MAX_ANSWER_BYTES = 1_000_000
-"""A larger answer is not kept, and a larger file is none of ours."""
+"""A larger answer is not kept, and a larger file is not read."""
 
 
 class _KeptAnswer(BaseModel):
-    """One file of the cache. What was asked is not in it."""
+    """One file of the cache, without the question."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,11 +36,11 @@ class _KeptAnswer(BaseModel):
 
 
 def key_of(question: Mapping[str, Any]) -> str:
-    """The SHA-256 of a question in canonical JSON, in hexadecimal digits.
+    """Return the SHA-256 of a question in canonical JSON, in hexadecimal digits.
 
     Raises:
-        TypeError: The question holds something that JSON has no form for.
-        ValueError: It holds a number that is none, or itself.
+        TypeError: The question holds something that is not JSON.
+        ValueError: It holds NaN, an infinity, or itself.
     """
     text = json.dumps(question, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -48,7 +49,7 @@ def key_of(question: Mapping[str, Any]) -> str:
 class AnswerCache:
     """A folder with one file for each answer.
 
-    Several processes may use it at once. What cannot be read is not there, and is written anew.
+    Several processes may use it at once. A file that cannot be read is written again.
 
     Args:
         folder: Where the answers are. Made where it is missing.
@@ -66,7 +67,7 @@ class AnswerCache:
                 raise PermissionError("it cannot be written")
 
     def get(self, key: str) -> CompletionResult | None:
-        """The answer to a question, which costs nothing any more; None where there is none."""
+        """Return the answer to a question, at no cost; None where none is kept."""
         try:
             with self._path(key).open("rb") as file:
                 text = file.read(MAX_ANSWER_BYTES + 1)
@@ -83,31 +84,30 @@ class AnswerCache:
         )
 
     def put(self, key: str, answer: CompletionResult) -> None:
-        """Keep an answer. Where that fails, a warning says so once, and the run goes on."""
+        """Keep an answer; if that fails, warn once and go on."""
         kept = _KeptAnswer(model=answer.model, content=answer.content, tool_calls=answer.tool_calls)
         text = kept.model_dump_json()
         if len(text.encode()) > MAX_ANSWER_BYTES:
             return
         path = self._path(key)
-        try:
+        with self._warning():
             with storage(path):
                 path.parent.mkdir(exist_ok=True)
             write_whole(path, text)
-        except StorageError as error:
-            self._warn(error)
 
     def forget(self, key: str) -> None:
-        """Take away an answer that turned out to be of no use."""
-        try:
-            with storage(self._path(key)):
-                self._path(key).unlink(missing_ok=True)
-        except StorageError as error:
-            self._warn(error)
+        """Remove an answer that turned out to be useless."""
+        with self._warning(), storage(self._path(key)):
+            self._path(key).unlink(missing_ok=True)
 
-    def _warn(self, error: StorageError) -> None:
-        if not self._has_warned:
-            logger.warning("answers of language models are not kept: %s", error)
-        self._has_warned = True
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        try:
+            yield
+        except StorageError as error:
+            if not self._has_warned:
+                logger.warning("answers of language models are not kept: %s", error)
+            self._has_warned = True
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"

@@ -5,7 +5,7 @@ GreenroomError
 ├── PreflightError      a participant or a model cannot be reached           (exit 3)
 ├── StorageError        the run directory cannot be written or read          (exit 3)
 │   └── DamagedError    a file of it does not hold what it should
-├── RunCanceledError    somebody stopped the run from outside                (exit 130)
+├── RunCanceledError    the run was stopped from outside                     (exit 130)
 └── ModelError          a language model that was configured failed          (exit 3)
 """
 
@@ -39,7 +39,7 @@ class DamagedError(StorageError):
 
 
 class RunCanceledError(GreenroomError):
-    """Somebody stopped the run from outside. What was finished is on disk."""
+    """The run was stopped from outside. What was finished is on disk."""
 
     exit_code = 130
 
@@ -49,8 +49,7 @@ class ModelError(GreenroomError):
 
 
 def exit_code_of(error: Exception) -> int:
-    """The exit code that an error of ours, or of the bridge, means."""
-    if isinstance(error, GreenroomError):
-        return error.exit_code
-    unusable = isinstance(error, DataError | ReportError)
-    return RequestError.exit_code if unusable else GreenroomError.exit_code
+    """Return the exit code of an error of this package or of the bridge."""
+    if isinstance(error, DataError | ReportError):
+        return RequestError.exit_code
+    return error.exit_code if isinstance(error, GreenroomError) else GreenroomError.exit_code

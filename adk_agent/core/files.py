@@ -22,17 +22,31 @@ _MOST_CHARS = 200
 
 @contextmanager
 def storage(path: Path) -> Iterator[None]:
-    """What the operating system refuses inside is a StorageError that names `path`."""
+    """Turn what the operating system refuses inside into a StorageError that names `path`."""
     try:
         yield
     except OSError as error:
-        msg = f"cannot use {str(path)!r}: {error.strerror or error}"
-        raise StorageError(msg) from error
+        raise StorageError(f"cannot use {str(path)!r}: {error.strerror or error}") from error
+
+
+@contextmanager
+def open_folder(path: Path) -> Iterator[int]:
+    """Open a folder, to lock it.
+
+    Raises:
+        StorageError: It cannot be opened.
+    """
+    with storage(path):
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """A file to write, which takes its place when the block ends without an error.
+    """Open a file to write, which takes its place when the block ends without an error.
 
     A reader sees the old text or the new one, and never a part. Of several writers the last wins:
     each has a draft of its own. What is there and is no regular file, such as a pipe or a device,
@@ -72,13 +86,13 @@ class _Versioned(BaseModel):
 
 
 def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None) -> M:
-    """What a file holds, as it was written by this version or one before.
+    """Read a file that this version or an earlier one wrote.
 
     Args:
         path: The file.
-        kind: What it holds.
+        kind: The model of its contents.
         what: The same in words, for the message.
-        remedy: What to do where it is damaged, for the message too.
+        remedy: What to do where it is damaged, for the message.
 
     Raises:
         DamagedError: It holds something else.
@@ -95,21 +109,21 @@ def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None
 
 
 def first_error(error: ValidationError) -> str:
-    """Where the first of a model's errors is and what it says, and how many there are."""
+    """Say where the first of a model's errors is, what it says, and how many there are."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
-    told = first["msg"][:_MOST_CHARS]
+    text = first["msg"][:_MOST_CHARS]
     if place:
-        told = f"{place[:_MOST_CHARS]}: {told}"
+        text = f"{place[:_MOST_CHARS]}: {text}"
     count = error.error_count()
-    return told if count == 1 else f"{told} (the first of {count} errors)"
+    return text if count == 1 else f"{text} (the first of {count} errors)"
 
 
 def refuse_newer(path: Path) -> None:
-    """Nothing, unless there is a file that a newer version wrote.
+    """Refuse a file that a newer version wrote; there need be none.
 
     Raises:
-        StorageError: There is.
+        StorageError: A newer version wrote it.
     """
     with storage(path):
         text = path.read_bytes() if path.exists() else b""
@@ -120,7 +134,7 @@ def _refuse_newer_text(path: Path, text: bytes) -> None:
     try:
         schema = _Versioned.model_validate_json(text).schema_version
     except ValidationError:
-        return  # whoever reads the whole says what is wrong with it
+        return  # what reads the whole file says what is wrong with it
     if schema > SCHEMA:
         raise StorageError(
             f"{str(path)!r} was written by a newer greenroom (schema {schema}, this one reads up "

@@ -13,12 +13,12 @@ from adk_agent.core.plan import EvaluationPlan
 from tau_bridge.benchmark import SCRIPTED_USER
 
 RULES = "rules"
-"""Who judges where no model does."""
+"""Stands for the judge where no model judges."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The models at hand, and which of them a plan is played with.
+    """The models that are configured, and which of them a plan is played with.
 
     Args:
         default: The configured model; None where there is none.
@@ -38,7 +38,7 @@ class ModelChoice:
     def specs(
         self, plan: EvaluationPlan, needs: Collection[str]
     ) -> tuple[ModelSpec | None, ModelSpec | None]:
-        """The models that play the user and judge statements.
+        """Return the models that play the user and judge statements.
 
         Args:
             plan: Which is played.
@@ -49,7 +49,7 @@ class ModelChoice:
         return user, (self.default or named) if "judge" in needs else None
 
     def labels(self, plan: EvaluationPlan, needs: Collection[str]) -> dict[str, str]:
-        """Who plays the user, and who judges: a model and its address, without any key, or rules."""
+        """Name the user and the judge: a model and its address, without any key, or rules."""
         user, judge = self.specs(plan, needs)
         judge = judge or self.default  # which judges how a team works together
         return {
@@ -60,12 +60,12 @@ class ModelChoice:
     async def opened(
         self, plan: EvaluationPlan, needs: Collection[str], say: Callable[[str], None]
     ) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
-        """The models that play the user and judge statements, made sure to answer.
+        """Return the models that play the user and judge statements, once they have answered a call.
 
         Args:
             plan: Which is played.
             needs: What its domains need.
-            say: Is told what is done.
+            say: Called with what is done, in words.
 
         Raises:
             PreflightError: One does not answer.
@@ -85,7 +85,7 @@ class ModelChoice:
         return user, judge
 
     def warnings(self, plan: EvaluationPlan) -> list[str]:
-        """Warnings about language models that were named and not used."""
+        """Warn of language models that were named and not used."""
         found = []
         if self.offline and plan.user_llm is not None:
             found.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")

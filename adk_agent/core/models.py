@@ -30,7 +30,7 @@ CALL_TIMEOUT_S = 120.0
 NUM_RETRIES = 2
 CHECK_TIMEOUT_S = 20.0
 _PREPARING_S = 0.02
-"""Between two looks at a call that is being prepared."""
+"""Between two checks of a call that is being prepared."""
 _CANCELLING_S = 1.0
 _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "temperature": 0.0,
@@ -38,7 +38,7 @@ _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "num_retries": NUM_RETRIES,
 }
 _NOT_ASKED = frozenset({"timeout", "num_retries", "api_key"})
-"""Arguments of a call on which no answer depends."""
+"""Arguments of a call that no answer depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class ModelSpec:
     """A language model and how to reach it.
 
     Args:
-        name: What users call it.
+        name: Its name for users.
         litellm_name: LiteLLM's name, with the provider.
         api_key: Never shown.
         base_url: None for the provider's own.
@@ -67,7 +67,7 @@ class ModelSpec:
 
 
 def default_spec(settings: Settings) -> ModelSpec | None:
-    """The model of the AGENTBEATS_LLM_* variables, None where none is configured."""
+    """Return the model of the AGENTBEATS_LLM_* variables; None where none is configured."""
     if not settings.model_configured:
         return None
     return _openai_compatible(settings, settings.llm_model, {})
@@ -76,7 +76,7 @@ def default_spec(settings: Settings) -> ModelSpec | None:
 def user_spec(
     settings: Settings, user_llm: str | None, arguments: Mapping[str, Any]
 ) -> ModelSpec | None:
-    """The model that plays the user: the one asked for, else the configured one, else None."""
+    """Return the model of the user: the one asked for, else the configured one, else None."""
     if settings.offline:
         return None
     if settings.model_configured:
@@ -103,7 +103,7 @@ class LiteLlmCompletion:
 
     Args:
         spec: The model.
-        answers: Where answers are kept and looked for before the model is asked; None: nowhere.
+        answers: The cache in which an answer is looked up before the model is asked.
         trial_seed: Of the trial that asks. Two trials never share a kept answer, whether or not the
             model takes a seed.
     """
@@ -123,7 +123,7 @@ class LiteLlmCompletion:
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
     ) -> CompletionResult:
-        """The model's next message, or that which it gave to the same question before.
+        """Return the model's next message, or its kept answer to the same question.
 
         Raises:
             ModelError: the model could not be called, or its answer is not readable.
@@ -146,7 +146,7 @@ class LiteLlmCompletion:
     def _question(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
     ) -> dict[str, Any]:
-        """All that an answer depends on, and no key."""
+        """Gather all that an answer depends on, without the key."""
         arguments = {**_DEFAULT_ARGUMENTS, **self.spec.arguments}
         base_url = self.spec.base_url
         return {
@@ -161,7 +161,7 @@ class LiteLlmCompletion:
     async def _call(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
     ) -> CompletionResult:
-        litellm = await _litellm()
+        litellm = await asyncio.to_thread(import_litellm)
         key = self.spec.api_key
         try:
             async with asyncio.timeout(CALL_TIMEOUT_S * (NUM_RETRIES + 1)):
@@ -180,7 +180,7 @@ class LiteLlmCompletion:
         return _result(response, self.spec.name, litellm)
 
     def seeded(self, seed: int) -> LiteLlmCompletion:
-        """The same model with a seed for its sampling, where its provider takes one.
+        """Return the same model with a seed for its sampling, where its provider takes one.
 
         A seed among the model's own arguments wins.
         """
@@ -189,17 +189,17 @@ class LiteLlmCompletion:
         return LiteLlmCompletion(spec, answers=self._answers, trial_seed=seed)
 
     def of_trial(self, seed: int) -> LiteLlmCompletion:
-        """The same model, whose kept answers are those of one trial."""
+        """Return the same model, whose kept answers are those of one trial."""
         return LiteLlmCompletion(self.spec, answers=self._answers, trial_seed=seed)
 
     def forget_answers(self) -> None:
-        """Take the answers that this completion gave out of the cache: they were of no use."""
+        """Remove the answers that this completion gave from the cache: they were useless."""
         if self._answers is not None:
             for key in self._used:
                 self._answers.forget(key)
 
     async def ask(self, prompt: str) -> str:
-        """The model's answer to one prompt, empty if it said nothing."""
+        """Return the model's answer to one prompt; empty if it said nothing."""
         result = await self([{"role": "user", "content": prompt}])
         return result.content or ""
 
@@ -234,7 +234,7 @@ def _placeholder(spec: ModelSpec) -> str | None:
 
 
 async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
-    """What a call of litellm returns; where it is cancelled, nothing of it is left behind.
+    """Await a call of litellm; if it is cancelled, leave nothing of it behind.
 
     litellm prepares a request in a thread, whose result is a coroutine. A call that is cancelled
     meanwhile would drop that coroutine, which Python reports as never awaited: so the cancellation
@@ -249,12 +249,12 @@ async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
         task.cancel()
         await asyncio.wait({task}, timeout=_CANCELLING_S)
         if task.done() and not task.cancelled():
-            task.exception()  # has been looked at, so that nobody reports it
+            task.exception()  # retrieved, so that asyncio does not report it
         raise
 
 
 def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
-    """Whether the innermost coroutine of a call is litellm's own, which waits for its thread."""
+    """Tell whether the innermost coroutine of a call is litellm's own, which waits for a thread."""
     innermost = ""
     awaited: object = task.get_coro()
     while inspect.iscoroutine(awaited):
@@ -265,18 +265,14 @@ def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
 async def load_litellm() -> None:
     """Import litellm off the event loop, so that the first call of a model need not.
 
-    Whoever limits the time of a call waits for this first: on a slow machine the import takes
+    A caller that limits the time of a call awaits this first: on a slow machine the import takes
     longer than the call may.
     """
-    await _litellm()
-
-
-async def _litellm() -> Any:
-    return await asyncio.to_thread(import_litellm)
+    await asyncio.to_thread(import_litellm)
 
 
 def import_litellm() -> Any:
-    """litellm, kept from the network at import and from writing to the terminal."""
+    """Import litellm without network access and without output on the terminal."""
     keep_litellm_offline()
     import litellm
 
@@ -298,8 +294,9 @@ def _result(response: Any, name: str, litellm: Any) -> CompletionResult:
             for index, call in enumerate(message.tool_calls or ())
         )
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        msg = f"the answer of the language model {name!r} cannot be read: {error}"
-        raise ModelError(msg) from error
+        raise ModelError(
+            f"the answer of the language model {name!r} cannot be read: {error}"
+        ) from error
     usage = getattr(response, "usage", None)
     return CompletionResult(
         content=message.content,

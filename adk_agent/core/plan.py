@@ -1,4 +1,4 @@
-"""EvaluationRequest, what somebody asked for; EvaluationPlan, exactly what will be played.
+"""EvaluationRequest: what was asked for. EvaluationPlan: exactly what will be played.
 
 A request names things (`domain: shop, num_tasks: 5`); `adk_agent.requests.planning.resolve` checks it
 against the real catalogue and makes the plan, which lists every task.
@@ -27,7 +27,7 @@ MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 NEEDS_GOLD = "oracle"
-"""The bundled agent that is told the gold actions."""
+"""The bundled agent that gets the gold actions."""
 
 EVERY_MEMBER = "all"
 """In place of an entry's role: the tasks go to every member of a team, one after the other."""
@@ -58,7 +58,7 @@ class Participant(_Frozen):
 
 
 class Selection(_Frozen):
-    """Which tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split."""
+    """Tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split."""
 
     domain: str
     task_ids: tuple[str, ...] | None = None
@@ -91,7 +91,7 @@ class EvaluationRequest(_Frozen):
     shard_index: Annotated[int, Field(ge=0)] | None = None
     num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
     reasoning: str = ""
-    """Why these tasks, in a sentence or two, by whoever read the request."""
+    """Why these tasks, in a sentence or two, by the reader of the request."""
     warnings: tuple[str, ...] = ()
     """What was noticed and not obeyed, for example an unknown config key."""
 
@@ -129,7 +129,7 @@ class EvaluationPlan(_Frozen):
         return tuple(planned.domain for planned in self.tasks)
 
     def options_of(self, benchmark: Benchmark) -> dict[str, Any]:
-        """The options that a benchmark is played with: those of the plan that it has."""
+        """Return the options of the plan that a benchmark has."""
         return options_of(self, benchmark)
 
     @property
@@ -140,10 +140,10 @@ class EvaluationPlan(_Frozen):
 
 
 class Overrides(_Frozen):
-    """What the command line's flags say; each one that is given beats the sentence.
+    """The values of the command line's flags; each one that is given beats the sentence.
 
-    Their bounds are those of a request; `adk_agent.requests.planning.resolve` checks them, so that whoever
-    gives a value out of range reads the flag's name.
+    Their bounds are those of a request. `adk_agent.requests.planning.resolve` checks them, so that its
+    message names the flag.
     """
 
     num_trials: int | None = None
@@ -157,7 +157,7 @@ class Overrides(_Frozen):
 
 
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
-    """The options of a request or a plan that a benchmark has."""
+    """Return the options of a request or a plan that a benchmark has."""
     named = {name: getattr(asked, name) for name in NAMED_OPTIONS} | asked.options
     known = benchmark.options_type.model_fields
     return {name: value for name, value in named.items() if name in known}

@@ -18,15 +18,15 @@ DEFAULT_RESULTS_DIR = Path("results")
 
 
 def keep_litellm_offline() -> None:
-    """Have litellm use the price list that it ships, instead of downloading one at import."""
+    """Make litellm use the price list that it ships, instead of downloading one at import."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 def keep_ray_to_itself(*, on_loopback: bool) -> None:
-    """Have Ray, before it is imported, report to nobody.
+    """Keep Ray, which must not be imported yet, from reporting usage.
 
     Args:
-        on_loopback: Have a cluster that is started here listen to this machine alone.
+        on_loopback: Let a cluster that is started here listen to this machine alone.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of a change
@@ -37,7 +37,7 @@ def keep_ray_to_itself(*, on_loopback: bool) -> None:
 
 
 class Settings(BaseSettings):
-    """What the environment says. Every field has a default that works offline."""
+    """The settings of the environment. Every field has a default that works offline."""
 
     model_config = SettingsConfigDict(
         frozen=True, extra="ignore", populate_by_name=True, env_ignore_empty=True
@@ -74,7 +74,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **given: Any) -> Settings:
-        """The settings of the environment; what is `given` and not None wins.
+        """Load the settings of the environment; what is `given` and not None wins.
 
         Raises:
             RequestError: a variable has a value that cannot be used.
@@ -98,22 +98,22 @@ class Settings(BaseSettings):
 
     @property
     def google_configured(self) -> bool:
-        """Whether Google's API can be called: by a key, or through Vertex AI."""
+        """True if Google's API can be called: by a key, or through Vertex AI."""
         return self.google_api_key is not None or self.google_vertex
 
     @property
     def model_configured(self) -> bool:
-        """Whether AGENTBEATS_LLM_* ask for a model: by a key, or a base URL of one's own."""
+        """True if AGENTBEATS_LLM_* ask for a model: by a key, or by a base URL."""
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
 
     @property
     def by_rules(self) -> bool:
-        """Whether no language model reads requests or words reports."""
+        """True if no language model reads requests or words reports."""
         return self.offline or (self.agent_model is None and not self.model_configured)
 
 
 def variables(names: Iterable[str]) -> dict[str, str]:
-    """The values of those environment variables that are set and not empty, such as benchmarks'."""
+    """Return the environment variables of these names, such as benchmarks', that are not empty."""
     return {name: value for name in names if (value := os.environ.get(name, ""))}

@@ -1,4 +1,4 @@
-"""versions: what a result depends on."""
+"""versions: the installed versions that a result depends on."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from functools import cache
 from importlib import metadata
 
 _NAMED_VERSIONS = (
-    "greenroom",
-    "a2a-sdk",
-    "google-adk",
-    "inspect-evals",
-    "litellm",
-    "networkx",
-    "numpy",
+    *("greenroom", "a2a-sdk", "google-adk", "inspect-evals", "litellm", "networkx", "numpy"),
 )
 
 
 def versions() -> dict[str, str]:
-    """The versions that a result depends on, by distribution name."""
+    """Return the versions that a result depends on, by distribution name."""
     return dict(_installed())
 
 

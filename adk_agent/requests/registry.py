@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import RequestError, StorageError
-from adk_agent.core.files import storage, write_whole
+from adk_agent.core.files import open_folder, storage, write_whole
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.registered import unusable_name
 from adk_agent.requests.reading.vocabulary import Vocabulary
@@ -34,7 +33,7 @@ class _Frozen(BaseModel):
 
 
 class CardSummary(_Frozen):
-    """What an agent said of itself when it was registered; long texts are cut."""
+    """What an agent's card said when it was registered; long texts are cut."""
 
     name: str
     description: str
@@ -66,7 +65,7 @@ class AgentRegistry:
         self._path = results_dir / FILE
 
     def agents(self) -> tuple[RegisteredAgent, ...]:
-        """All of them, by name; none where there is no file yet.
+        """Read all of them, by name; none where there is no file yet.
 
         Raises:
             StorageError: The file cannot be read.
@@ -88,7 +87,7 @@ class AgentRegistry:
         )
 
     def addresses(self) -> dict[str, str]:
-        """Each agent's address by its name.
+        """Return each agent's address by its name.
 
         Raises:
             StorageError: The file cannot be read.
@@ -96,7 +95,7 @@ class AgentRegistry:
         return {agent.name: agent.url for agent in self.agents()}
 
     def add(self, agent: RegisteredAgent) -> RegisteredAgent | None:
-        """Keep an agent; returns the one that had the name before.
+        """Record an agent, and return the one that had the name before.
 
         Raises:
             RequestError: There are too many.
@@ -119,17 +118,14 @@ class AgentRegistry:
     def _locked(self) -> Iterator[None]:
         with storage(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+        with open_folder(self._folder) as folder:
             with storage(self._folder):
                 fcntl.flock(folder, fcntl.LOCK_EX)
             yield
-        finally:
-            os.close(folder)
 
 
 def checked_name(name: str, vocabulary: Vocabulary) -> str:
-    """A name for an agent, in lower case.
+    """Return a name for an agent, in lower case.
 
     Raises:
         RequestError: It could be taken for something else in a sentence.
@@ -142,10 +138,10 @@ def checked_name(name: str, vocabulary: Vocabulary) -> str:
 
 
 def checked_url(url: str) -> str:
-    """The address of an agent that somebody runs, in normal form.
+    """Return the address of an agent that somebody runs, in normal form.
 
     Raises:
-        RequestError: It is none.
+        RequestError: It is no such address.
     """
     address = parse_address(url.strip())
     if not re.match(r"https?://", address):
@@ -154,7 +150,7 @@ def checked_url(url: str) -> str:
 
 
 def summary_of(card: AgentCardInfo) -> CardSummary:
-    """The summary of a card."""
+    """Summarise a card."""
     return CardSummary(
         name=_cut(card.name),
         description=_cut(card.description),

@@ -27,12 +27,12 @@ class TrialJob:
 
     @property
     def key(self) -> TrialKey:
-        """What tells it from every other trial of its run."""
+        """The identity of the trial within its run."""
         return self.participant.address, self.domain, self.task_id, self.trial
 
 
 def jobs_of(plan: EvaluationPlan) -> Iterator[TrialJob]:
-    """Every trial of a plan, in its order."""
+    """Yield every trial of a plan, in its order."""
     seeds = trial_seeds(plan.seed, plan.num_trials)
     for participant in plan.participants:
         for planned in plan.tasks:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import StorageError
-from adk_agent.core.files import storage
+from adk_agent.core.files import storage, write_whole
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.report import EvaluationReport
@@ -14,22 +14,21 @@ from adk_agent.runs.jobs import jobs_of
 from adk_agent.runs.report_builder import report_of
 from adk_agent.runs.store import (
     MANIFEST,
+    MARKDOWN,
     REPORT,
+    TRIALS,
     iter_trials,
     load_manifest,
     load_report,
-    rewrite_markdown,
 )
 from adk_agent.runs.tracking import RunStatus, read_status
 
-MARKDOWN = "report.md"
-
 
 def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, EvaluationReport]:
-    """Where a run stands, and its report: the last one, or one of the trials that ended so far.
+    """Return the status of a run, and its report: as written, or of the trials that ended so far.
 
-    The second kind has the status `interrupted` and holds no evaluations beyond rewards. It stands
-    in for a report that is not written yet, or is older than the trials beside it.
+    The second kind has the status `interrupted` and holds no evaluations beyond rewards. It replaces
+    a report that is not written yet, or is older than the trials beside it.
 
     Raises:
         RequestError: There is no such run.
@@ -55,7 +54,7 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
 
 
 def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
-    """What `results_so_far` finds, small enough for a language model to read.
+    """Return what `results_so_far` finds, small enough for a language model.
 
     Raises:
         RequestError: There is no such run.
@@ -64,27 +63,23 @@ def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
     status, report = results_so_far(results_dir, run_id)
     digest = digest_of(report)
     directory = results_dir / run_id
-    files = {
-        name: str(directory / file)
-        for name, file in (
-            ("report", REPORT),
-            ("markdown", MARKDOWN),
-            ("trials", "trials.jsonl"),
-        )
-        if (directory / file).exists()
-    }
+    files = {"report": REPORT, "markdown": MARKDOWN, "trials": TRIALS}
     return {
         "run_id": run_id,
         "state": status.state,
         "final": status.has_ended,
         "digest": digest.model_dump(mode="json"),
         "prose": template_prose(digest),
-        "files": files,
+        "files": {
+            name: str(directory / file)
+            for name, file in files.items()
+            if (directory / file).exists()
+        },
     }
 
 
 def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
-    """Write a run's `report.md` where it has no prose, or none is there as after a kill.
+    """Write a run's `report.md` again where it is missing, as after a kill, or has no prose.
 
     Raises:
         StorageError: It cannot be read or written.
@@ -93,14 +88,13 @@ def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
     with storage(path):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
     if text in ("", render_markdown(report)):
-        rewrite_markdown(results_dir, report.run_id, explained(report))
+        write_whole(path, explained(report))
 
 
 def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:
-    """Whether a run's `report.md` tells what a report of `results_so_far` does.
+    """Tell whether a run's `report.md` says what a report of `results_so_far` does.
 
-    One that is made of the trials has no evaluations; one that was written has at least those of
-    the run.
+    A report that was made of the trials has no evaluations; one that was written has some.
 
     Raises:
         StorageError: The folder cannot be read.

@@ -1,4 +1,4 @@
-"""Retry: which trials that ended are worth playing again when a run goes on."""
+"""Retry: selects the trials that are played again when a run goes on."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ score. `all`: every trial."""
 
 
 def is_repeated(row: TrialRow, retry: Retry) -> bool:
-    """Whether a trial that ended so is played again."""
+    """Tell whether a trial that ended so is played again."""
     if retry == "failed":
         return row.status == "failed"
     return retry == "all" or row.status != "scored"
 
 
 def kept_trials(results_dir: Path, manifest: RunManifest, retry: Retry) -> Iterator[TrialRecord]:
-    """The trials of a run that are not played again.
+    """Yield the trials of a run that are not played again.
 
     Raises:
         StorageError: They cannot be read, or are not those of the run.
@@ -37,7 +37,7 @@ def kept_trials(results_dir: Path, manifest: RunManifest, retry: Retry) -> Itera
 
 
 def is_all_played(results_dir: Path, manifest: RunManifest, retry: Retry) -> bool:
-    """Whether every trial of a run is on disk, and none of them is to be played again.
+    """Tell whether every trial of a run is on disk, and none is to be played again.
 
     Raises:
         StorageError: They cannot be read, or are not those of the run.
@@ -49,9 +49,9 @@ def is_all_played(results_dir: Path, manifest: RunManifest, retry: Retry) -> boo
 def settled_report(
     results_dir: Path, manifest: RunManifest, retry: Retry
 ) -> EvaluationReport | None:
-    """The report of a run of which nothing is left to play or to write; None where something is.
+    """Return the report of a run that needs no more playing or writing; None for any other.
 
-    A damaged report is one that is left to write: all of it is made from the trials.
+    A damaged report needs to be written again: all of it is made from the trials.
 
     Raises:
         StorageError: Its files cannot be read, hold trials that are not of the run, or a newer
@@ -64,11 +64,8 @@ def settled_report(
         report = load_report(results_dir, manifest.run_id)
     except DamagedError:
         return None
-    if not ended:
+    if not ended or report.status == "interrupted":
         return None
     kept = {each.key: each.row for each in kept_trials(results_dir, manifest, retry)}
-    keys = [job.key for job in jobs_of(manifest.plan)]
-    if not all(key in kept for key in keys):
-        return None
-    is_whole = report.status != "interrupted" and report.trials == tuple(kept[key] for key in keys)
-    return report if is_whole else None
+    rows = tuple(kept.get(job.key) for job in jobs_of(manifest.plan))
+    return report if report.trials == rows else None

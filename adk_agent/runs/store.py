@@ -1,4 +1,4 @@
-"""RunStore: the run directory, where nothing that finished is ever lost.
+"""RunStore: the run directory, which loses nothing that was finished.
 
 `results/<run_id>/` holds `manifest.json` (written first), `trials.jsonl` (one line appended and
 flushed as each trial ends, trace and messages included), `report.json` and `report.md`.
@@ -23,12 +23,14 @@ from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
+from adk_agent.runs.jobs import jobs_of
 from evals.base import Evaluation
 from evals.trace import Trace
 from tau_bridge.benchmark import SCRIPTED_USER
 
-MANIFEST, TRIALS, REPORT = "manifest.json", "trials.jsonl", "report.json"
-OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, "report.md", "status.json"})
+MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
+REPORT, MARKDOWN = "report.json", "report.md"
+OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, MARKDOWN, "status.json"})
 """What a run keeps in its folder, and nothing else may replace."""
 WITHOUT_MODELS = {"user": SCRIPTED_USER, "judge": RULES}
 """The `models` of a run that was begun without any."""
@@ -75,12 +77,12 @@ class TrialRecord(BaseModel):
 
     @property
     def key(self) -> TrialKey:
-        """What tells it from every other trial of its run."""
+        """The identity of the trial within its run."""
         return self.row.key
 
 
 class RunStore:
-    """Writes one run. Open it with `create` or `reopen`, close it with `close`."""
+    """Writes one run. `create` or `reopen` opens it, `close` closes it."""
 
     def __init__(self, directory: Path, trials: io.FileIO, *, size: int = 0) -> None:
         self.directory = directory
@@ -89,7 +91,7 @@ class RunStore:
 
     @classmethod
     def create(cls, results_dir: Path, run_id: str, manifest: RunManifest) -> RunStore:
-        """A new run directory with its manifest.
+        """Create a run directory with its manifest.
 
         Raises:
             StorageError: it exists already, or cannot be written.
@@ -107,7 +109,7 @@ class RunStore:
 
     @classmethod
     def reopen(cls, results_dir: Path, run_id: str) -> RunStore:
-        """The directory of a run that was begun, to go on with. Half a last line is taken away.
+        """Open the directory of a run that was begun, to go on with; half a last line is removed.
 
         Raises:
             StorageError: It cannot be written, or a newer version wrote its report.
@@ -142,13 +144,9 @@ class RunStore:
         self._size += len(line)
 
     def finish(self, report: EvaluationReport, markdown: str) -> None:
-        """Write the report, whole or not at all."""
-        self.write_text(REPORT, report.to_json())
-        self.write_text("report.md", markdown)
-
-    def write_text(self, name: str, text: str) -> None:
-        """Write one file of the run, whole or not at all."""
-        write_whole(self.directory / name, text)
+        """Write the report, each of its files whole or not at all."""
+        write_whole(self.directory / REPORT, report.to_json())
+        write_whole(self.directory / MARKDOWN, markdown)
 
     def close(self) -> None:
         """Close the open file."""
@@ -156,19 +154,8 @@ class RunStore:
             self._trials.close()
 
 
-def rewrite_markdown(results_dir: Path, run_id: str, markdown: str) -> Path:
-    """Replace a run's `report.md`, and return its path.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
-    path = results_dir / run_id / "report.md"
-    write_whole(path, markdown)
-    return path
-
-
 def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
-    """The report of a finished run.
+    """Load the report of a finished run.
 
     Raises:
         DamagedError: it is not a report.
@@ -179,7 +166,7 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
 
 
 def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
-    """What a run was begun with.
+    """Load what a run was begun with.
 
     Raises:
         StorageError: there is none, or it cannot be read.
@@ -190,26 +177,22 @@ def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
 def load_trials(
     results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
 ) -> list[TrialRecord]:
-    """What `iter_trials` yields, all at once.
-
-    Raises:
-        StorageError: As there.
-    """
+    """Load all trials that `iter_trials` yields."""
     return list(iter_trials(results_dir, run_id, manifest=manifest))
 
 
 def refuse_own_file(path: Path) -> None:
-    """Nothing, unless a file of some run would be replaced by something else.
+    """Refuse a path at which a file of a run would be replaced.
 
     Raises:
-        RequestError: It would.
+        RequestError: There is such a file.
     """
     if path.name in OWN_FILES and (path.parent / MANIFEST).exists():
         raise RequestError(f"--out: {str(path)!r} is a file of a run; choose another name")
 
 
 class StoredTrials:
-    """The trials of a run on disk: the file is gone through once, then any of them is at hand.
+    """The trials of a run on disk: the file is read once, and any of them can then be loaded.
 
     Args:
         results_dir: The folder of runs.
@@ -230,11 +213,11 @@ class StoredTrials:
             _refuse_strangers(self._places, manifest, self._path)
 
     def lacks(self, keys: Iterable[TrialKey]) -> int:
-        """How many of these trials are not there."""
+        """Count those of these trials that are not there."""
         return sum(key not in self._places for key in keys)
 
     def records(self, keys: Collection[TrialKey] | None = None) -> Iterator[TrialRecord]:
-        """Those trials, or all, in the order in which they ended, one in memory at a time.
+        """Yield these trials, or all, in the order in which they ended, one in memory at a time.
 
         Raises:
             StorageError: One cannot be read.
@@ -249,7 +232,7 @@ class StoredTrials:
 def iter_trials(
     results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
 ) -> Iterator[TrialRecord]:
-    """The trials of a run, in the order in which they ended; of one that was repeated, the last.
+    """Yield the trials of a run in the order in which they ended; of a repeated one, the last.
 
     One is in memory at a time. A last line without its end, as a killed process may leave one, is
     no trial. Blank lines are passed over.
@@ -261,8 +244,8 @@ def iter_trials(
 
     Raises:
         StorageError: the file is missing, a whole line of it cannot be read, or holds a trial that
-            is not of this run. Raised when the first trial is asked for, unless the damage is in
-            that part of a line which tells more than its key.
+            is not of this run. Raised with the first trial, unless only the rest of a line behind
+            its key is damaged.
     """
     yield from StoredTrials(results_dir, run_id, manifest=manifest).records()
 
@@ -276,7 +259,7 @@ class _RowKey(BaseModel):
 
 
 class _Keyed(BaseModel):
-    """The part of a line that says which trial it holds: read at half the whole's price."""
+    """The part of a line that says which trial it holds; reading it costs half as much."""
 
     row: _RowKey
 
@@ -289,7 +272,7 @@ class _Place:
 
 
 def _places(lines: io.BufferedReader, path: Path) -> dict[TrialKey, _Place]:
-    """Where each trial's last line is."""
+    """Find each trial's last line."""
     places: dict[TrialKey, _Place] = {}
     offset = 0
     for number, line in enumerate(lines, start=1):
@@ -315,27 +298,20 @@ def _parsed(line: bytes, kind: type[M], path: Path, number: int) -> M:
 
 
 def _refuse_strangers(places: Mapping[TrialKey, _Place], manifest: RunManifest, path: Path) -> None:
-    plan = manifest.plan
-    planned = {
-        (participant.address, tasks.domain, task_id, trial): seed
-        for participant in plan.participants
-        for tasks in plan.tasks
-        for task_id in tasks.task_ids
-        for trial, seed in enumerate(manifest.seeds)
-    }
+    seeds = dict(enumerate(manifest.seeds))
+    planned = {job.key: seeds.get(job.trial) for job in jobs_of(manifest.plan)}
     for key, place in places.items():
         if planned.get(key) != place.seed:
-            where = f"{str(path)!r} line {place.line}"
             participant, domain, task_id, trial = key
             raise StorageError(
-                f"{where} holds a trial that is not in the plan of run {manifest.run_id}: "
-                f"{participant} {domain} {task_id} trial {trial} with seed {place.seed}; "
-                "files of two runs were mixed, or the manifest was changed"
+                f"{str(path)!r} line {place.line} holds a trial that is not in the plan of run "
+                f"{manifest.run_id}: {participant} {domain} {task_id} trial {trial} with seed "
+                f"{place.seed}; files of two runs were mixed, or the manifest was changed"
             )
 
 
 def _length_of_whole_lines(file: io.FileIO) -> int:
-    """Bytes up to the last line end."""
+    """Count the bytes up to the last line end."""
     end = file.seek(0, io.SEEK_END)
     while end:
         start = max(0, end - _BLOCK)

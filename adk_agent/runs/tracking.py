@@ -1,4 +1,4 @@
-"""RunTracker: what a run says of itself on disk while it goes on, so that any process can see it.
+"""RunTracker: writes how far a run is to disk while it goes on, so that any process can see it.
 
 `results/<run_id>/` holds, beside what `adk_agent.runs.store` keeps there, `status.json` (rewritten whole
 as the run goes on) and, once somebody asked for it, `cancel`. The process that plays the run holds
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import os
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from adk_agent.core.errors import RequestError, RunCanceledError, StorageError
-from adk_agent.core.files import SCHEMA, read_kept, storage, write_whole
+from adk_agent.core.files import SCHEMA, open_folder, read_kept, storage, write_whole
 from adk_agent.results.progress import Progress
 from adk_agent.runs.store import MANIFEST, TRIALS, load_manifest
 from tau_bridge.clock import Clock
@@ -39,7 +38,7 @@ _MAX_ID_CHARS = 200
 
 
 class RunStatus(BaseModel):
-    """Where a run stands."""
+    """How far a run is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,13 +49,13 @@ class RunStatus(BaseModel):
     started_at: AwareDatetime
     updated_at: AwareDatetime
     progress: Progress | None = None
-    """The last that was heard of it."""
+    """The last progress that was written."""
     problem: str | None = None
     """Why it ended as it did, where that needs a reason."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more is going to happen."""
+        """True once nothing more is going to happen."""
         return self.state != "running"
 
 
@@ -72,11 +71,11 @@ class RunTracker:
 
     @property
     def status(self) -> RunStatus:
-        """As it was last written."""
+        """The status as it was last written."""
         return self._status
 
     def on_progress(self, progress: Progress) -> None:
-        """Take note of progress. A new stage is on disk at once, all else at the next look."""
+        """Record progress: a new stage at once, all else at the next look."""
         before = self._status.progress
         self._status = self._status.model_copy(update={"progress": progress})
         self._is_behind = True
@@ -84,11 +83,11 @@ class RunTracker:
             self._change()
 
     def end(self, state: RunState, problem: str | None = None) -> None:
-        """Say how the run ended."""
+        """Record how the run ended."""
         self._change(state=state, problem=problem)
 
     async def until_canceled(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, which is cancelled once another process asks for it.
+        """Return the result of `work`, which is cancelled once another process asks for it.
 
         Raises:
             RunCanceledError: That happened.
@@ -130,7 +129,7 @@ class RunTracker:
 def tracked_run(
     results_dir: Path, run_id: str, *, request: str, clock: Clock
 ) -> Iterator[RunTracker]:
-    """Track a run while the block lasts. Whatever leaves the block is noted as its end.
+    """Track a run while the block lasts; an error that leaves the block is recorded as its end.
 
     Raises:
         RequestError: Another process plays this run.
@@ -159,17 +158,17 @@ def _ending(error: BaseException, directory: Path) -> tuple[RunState, str | None
     if isinstance(error, RunCanceledError):
         return "canceled", str(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit):
-        return "interrupted", "stopped by whoever started it"
+        return "interrupted", "stopped from the process that started it"
     trials = directory / TRIALS
     has_trials = trials.exists() and trials.stat().st_size > 0
     return "interrupted" if has_trials else "failed", f"{error}" or type(error).__name__
 
 
 def read_status(results_dir: Path, run_id: str) -> RunStatus:
-    """Where a run stands. One whose process is gone without a word is `interrupted`.
+    """Read the status of a run. One whose process is gone without a word is `interrupted`.
 
-    So is one that has a manifest and no status, as when files were copied. How long it still takes
-    is told of a run that goes on alone.
+    So is one that has a manifest and no status, as when files were copied. Only a run that goes on
+    has an estimate of the time left.
 
     Raises:
         RequestError: There is no such run.
@@ -209,7 +208,7 @@ def _without_status(results_dir: Path, run_id: str, *, alive: bool) -> RunStatus
 
 
 def run_ids(results_dir: Path) -> list[str]:
-    """All runs of a folder, the latest first."""
+    """List all runs of a folder, the latest first."""
     with storage(results_dir):
         found = {
             path.parent.name
@@ -236,15 +235,13 @@ def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
 
 
 def checked_run_id(run_id: str) -> str:
-    """The same, if it is the name of a folder and not a way out of it.
+    """Return a run's id if it is the name of a folder, and not a way out of it.
 
     Raises:
         RequestError: It is not.
     """
-    if not 0 < len(run_id) <= _MAX_ID_CHARS:
+    if run_id in ("", ".", "..") or len(run_id) > _MAX_ID_CHARS or set(run_id) & set("/\\\0"):
         raise RequestError(f"{run_id[:_MAX_ID_CHARS]!r} is not the id of a run")
-    if run_id in (".", "..") or "/" in run_id or "\\" in run_id or "\0" in run_id:
-        raise RequestError(f"{run_id!r} is not the id of a run")
     return run_id
 
 
@@ -255,9 +252,9 @@ def _known(results_dir: Path) -> str:
 
 @contextmanager
 def _locked(directory: Path, run_id: str) -> Iterator[None]:
-    """Hold the lock of a run's folder; the system lets go of it whatever becomes of the process."""
-    with _open_folder(directory) as folder:
-        for _ in range(_LOCK_ATTEMPTS):  # whoever reads a status holds it for a moment too
+    """Hold the lock of a run's folder; the system releases it however the process ends."""
+    with open_folder(directory) as folder:
+        for _ in range(_LOCK_ATTEMPTS):  # a process that reads a status holds it for a moment too
             try:
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
@@ -269,19 +266,9 @@ def _locked(directory: Path, run_id: str) -> Iterator[None]:
 
 
 def _is_locked(directory: Path) -> bool:
-    with _open_folder(directory) as folder:
+    with open_folder(directory) as folder:
         try:
             fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
     return False
-
-
-@contextmanager
-def _open_folder(directory: Path) -> Iterator[int]:
-    with storage(directory):
-        folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        yield folder
-    finally:
-        os.close(folder)

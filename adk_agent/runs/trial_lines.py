@@ -1,4 +1,4 @@
-"""TrialLines: what was added to a run's `trials.jsonl`, while another process writes it."""
+"""TrialLines: reads what was added to a run's `trials.jsonl` while another process writes it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class TrialLines:
         """Lines that hold no row of this version."""
 
     def new(self) -> list[EndedTrial]:
-        """The trials of the lines that were not read yet, in the order in which they ended.
+        """Read the lines that were not read yet, and return their trials in the order of their end.
 
-        Of a line that is being written nothing is read. No file yet is no trial yet.
+        A line that is being written is left for the next time. A missing file has no lines yet.
 
         Raises:
             StorageError: The file cannot be read.
@@ -58,7 +58,7 @@ class TrialLines:
 
 
 def _row_of(line: str) -> Any:
-    """The row of a line; the rest of it is not parsed where the row stands first, as it does."""
+    """Return the row of a line; the rest is not parsed where the row comes first, as it does."""
     if line.startswith(_ROW):
         row, _ = json.JSONDecoder().raw_decode(line, len(_ROW))
         return row

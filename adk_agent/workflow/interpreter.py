@@ -17,10 +17,11 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from adk_agent.core.escaping import escape_markdown
+from adk_agent.core.files import write_whole
 from adk_agent.results.digest import ReportDigest, template_prose, unsupported_numbers
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
-from adk_agent.runs.store import rewrite_markdown
+from adk_agent.runs.store import MARKDOWN
 from adk_agent.workflow import state
 from adk_agent.workflow.artifacts import offer_report
 from adk_agent.workflow.content import model_says, text_of
@@ -148,7 +149,7 @@ class _Interpreter:
 
     def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)
-        rewrite_markdown(self._deps.results_dir, report.run_id, text)
+        write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text)
 
 
 def _said(response: LlmResponse, prose: str) -> LlmResponse:

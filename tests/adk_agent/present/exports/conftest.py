@@ -208,7 +208,7 @@ def stored(tmp_path, source):
         status = RunStatus(
             run_id="run-1", state="interrupted", request="", started_at=START, updated_at=START
         )
-        store.write_text("status.json", status.model_dump_json())
+        (store.directory / "status.json").write_text(status.model_dump_json())
         store.close()
         return tmp_path
 
