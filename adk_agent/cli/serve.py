@@ -68,18 +68,18 @@ def execute(parsed: argparse.Namespace) -> int:
             """Import what takes seconds while the card is served."""
             spawned = spawn(with_adk=not settings.by_rules)
             from adk_agent.assembly import Assembly
-            from adk_agent.service.playing.process import ProcessPlayer
+            from adk_agent.service.playing.process import ProcessBackend
             from adk_agent.service.server import build_service
 
             alone = is_loopback(parsed.host) and not options.callers
             assembly = Assembly(settings=settings, network=network, may_register=alone)
-            player = ProcessPlayer(
+            backend = ProcessBackend(
                 assembly,
                 own_addresses={url, here},
                 secrets=options.callers.tokens,
                 spawned=spawned,
             )
-            return build_service(assembly, card_url=url, options=options, player=player)
+            return build_service(assembly, card_url=url, options=options, backend=backend)
 
         serve(
             load,

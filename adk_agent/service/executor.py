@@ -23,14 +23,14 @@ from adk_agent.service.conversation.intents import FollowUp, Intent, understand
 from adk_agent.service.conversation.parsing import request_text
 from adk_agent.service.conversation.progress import MIN_INTERVAL_S, ProgressReporter
 from adk_agent.service.conversation.routing import FollowUpContexts
-from adk_agent.service.playing.player import (
-    Order,
-    PlanOrder,
-    Played,
-    Player,
-    PlayerBrokeError,
-    PlayerEndedError,
-    RequestOrder,
+from adk_agent.service.playing.backend import (
+    Backend,
+    BackendEndedError,
+    Job,
+    JobBrokeError,
+    JobResult,
+    PlanJob,
+    RequestJob,
 )
 
 logger = logging.getLogger(__name__)
@@ -42,15 +42,17 @@ CANCEL_TIMEOUT_S = 10.0
 """How long a canceled evaluation may take to write its report, before the task ends without it."""
 
 
-def build_executor(player: Player, results_dir: Path, task_store: TaskStore) -> EvaluationExecutor:
+def build_executor(
+    backend: Backend, results_dir: Path, task_store: TaskStore
+) -> EvaluationExecutor:
     """The executor of the service.
 
     Args:
-        player: Plays the evaluations; whoever makes it opens and closes it.
+        backend: Plays the evaluations; whoever makes it opens and closes it.
         results_dir: Where runs are kept.
         task_store: Where follow-ups find the earlier tasks of their context.
     """
-    return EvaluationExecutor(player, results_dir, task_store)
+    return EvaluationExecutor(backend, results_dir, task_store)
 
 
 def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
@@ -66,7 +68,7 @@ def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
 class _Running:
     """An evaluation that a task waits for."""
 
-    work: asyncio.Task[Played]
+    work: asyncio.Task[JobResult]
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last event of the task is on its way."""
 
@@ -78,8 +80,8 @@ class EvaluationExecutor(AgentExecutor):
     See `build_executor` for the arguments.
     """
 
-    def __init__(self, player: Player, results_dir: Path, task_store: TaskStore) -> None:
-        self._player = player
+    def __init__(self, backend: Backend, results_dir: Path, task_store: TaskStore) -> None:
+        self._backend = backend
         self._results_dir = results_dir
         self._task_store = task_store
         self._running: dict[str, _Running] = {}
@@ -98,7 +100,7 @@ class EvaluationExecutor(AgentExecutor):
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         try:
             await self._answer(context, message, updater)
-        except PlayerBrokeError:
+        except JobBrokeError:
             await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
         except Exception:
             # What an exception says may hold anything, so the caller gets a fixed sentence.
@@ -122,7 +124,7 @@ class EvaluationExecutor(AgentExecutor):
             return
         follow_up = understand(text)
         if follow_up is None:
-            await self._play(updater, RequestOrder(text=text, session_id=updater.task_id))
+            await self._play(updater, RequestJob(text=text, session_id=updater.task_id))
             return
         await self._act(await self._decision(follow_up, text, context, updater), updater)
 
@@ -143,7 +145,7 @@ class EvaluationExecutor(AgentExecutor):
             case Refusal():
                 await _end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
             case Play():
-                await self._play(updater, _order(decision, updater.task_id))
+                await self._play(updater, _job(decision, updater.task_id))
             case Cancel():
                 await self._cancel_others(decision.tasks, updater)
             case Answer():
@@ -151,14 +153,14 @@ class EvaluationExecutor(AgentExecutor):
                     await self._add_report(decision.report_of, updater)
                 await _end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
 
-    async def _play(self, updater: TaskUpdater, order: Order) -> None:
+    async def _play(self, updater: TaskUpdater, job: Job) -> None:
         if len(self._running) >= MAX_RUNNING:
             said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
             await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
             return
         await updater.start_work()
         teller = ProgressReporter(updater)
-        running = _Running(work=asyncio.create_task(self._player.play(order, teller.hear)))
+        running = _Running(work=asyncio.create_task(self._backend.play(job, teller.hear)))
         self._running[updater.task_id] = running
         try:
             await _follow(running.work, teller)
@@ -168,27 +170,27 @@ class EvaluationExecutor(AgentExecutor):
             running.ended.set()
 
     async def _conclude(
-        self, work: asyncio.Task[Played], teller: ProgressReporter, updater: TaskUpdater
+        self, work: asyncio.Task[JobResult], teller: ProgressReporter, updater: TaskUpdater
     ) -> None:
         try:
-            played = None if work.cancelled() else work.result()
-        except PlayerEndedError as error:
+            result = None if work.cancelled() else work.result()
+        except BackendEndedError as error:
             await self._conclude_lost(error, teller, updater)
             return
         canceled = RunCanceledError.exit_code
-        problem = played.problem if played is not None else None
-        if played is None or (problem is not None and problem.exit_code == canceled):
+        problem = result.problem if result is not None else None
+        if result is None or (problem is not None and problem.exit_code == canceled):
             await self._conclude_canceled(teller, updater)
         elif problem is not None and problem.exit_code == RequestError.exit_code:
             await _reject(updater, problem.message)
         else:
-            await _conclude_played(played, updater)
+            await _conclude_result(result, updater)
 
     async def _conclude_lost(
-        self, error: PlayerEndedError, teller: ProgressReporter, updater: TaskUpdater
+        self, error: BackendEndedError, teller: ProgressReporter, updater: TaskUpdater
     ) -> None:
         progress = teller.last
-        parts = None if progress is None else await self._player.rebuilt_parts(progress.run_id)
+        parts = None if progress is None else await self._backend.rebuilt_parts(progress.run_id)
         said = f"The evaluation did not finish: {error}."
         if progress is not None and parts is not None:
             await updater.add_artifact(parts, name=artifacts.NAME)
@@ -211,7 +213,7 @@ class EvaluationExecutor(AgentExecutor):
 
     async def _add_report(self, run_id: str, updater: TaskUpdater) -> bool:
         """Add what a run came to as the task's artifact; whether there was anything to add."""
-        parts = await self._player.report_parts(run_id)
+        parts = await self._backend.report_parts(run_id)
         if parts is None:
             return False
         await updater.add_artifact(parts, name=artifacts.NAME)
@@ -250,8 +252,8 @@ class EvaluationExecutor(AgentExecutor):
         return True
 
 
-def _order(decision: Play, session_id: str) -> PlanOrder:
-    return PlanOrder(
+def _job(decision: Play, session_id: str) -> PlanJob:
+    return PlanJob(
         plan=decision.plan,
         request=decision.request,
         session_id=session_id,
@@ -259,7 +261,7 @@ def _order(decision: Play, session_id: str) -> PlanOrder:
     )
 
 
-async def _follow(work: asyncio.Task[Played], teller: ProgressReporter) -> None:
+async def _follow(work: asyncio.Task[JobResult], teller: ProgressReporter) -> None:
     """Publish progress until the work is done. When this is cancelled the work is, to its end."""
     begun = asyncio.create_task(teller.has_begun.wait())
     try:
@@ -276,14 +278,14 @@ async def _follow(work: asyncio.Task[Played], teller: ProgressReporter) -> None:
         begun.cancel()
 
 
-async def _conclude_played(played: Played, updater: TaskUpdater) -> None:
-    if played.parts is not None:
-        await updater.add_artifact(list(played.parts), name=artifacts.NAME)
-    if played.problem is not None or played.run_id is None:
-        said = played.problem.message if played.problem is not None else "no evaluation was run"
-    elif played.mostly_broke:
+async def _conclude_result(result: JobResult, updater: TaskUpdater) -> None:
+    if result.parts is not None:
+        await updater.add_artifact(list(result.parts), name=artifacts.NAME)
+    if result.problem is not None or result.run_id is None:
+        said = result.problem.message if result.problem is not None else "no evaluation was run"
+    elif result.mostly_broke:
         said = (
-            f"{played.broken} of {played.trials} trials failed by faults that say nothing about "
+            f"{result.broken} of {result.trials} trials failed by faults that say nothing about "
             "the agent, so there is no result to rely on. The report names them; say 'resume' to "
             "play those again."
         )

@@ -33,7 +33,7 @@ from adk_agent.service.jsonrpc import jsonrpc_route
 from adk_agent.service.limits import BodyLimit
 from adk_agent.service.loading_app import Service
 from adk_agent.service.options import GrpcAddress, ServiceOptions
-from adk_agent.service.playing.player import Player
+from adk_agent.service.playing.backend import Backend
 from adk_agent.service.push import PushSender
 from adk_agent.service.receivers import Receivers
 from adk_agent.service.stopping import StoppableExecutor
@@ -57,7 +57,7 @@ def build_service(
     card_url: str,
     options: ServiceOptions | None = None,
     own_addresses: Collection[str] = (),
-    player: Player | None = None,
+    backend: Backend | None = None,
     make_executor: MakeExecutor | None = None,
     artifact_of: ArtifactOf | None = None,
 ) -> Service:
@@ -68,7 +68,7 @@ def build_service(
         card_url: The address that the card names.
         options: What is chosen for its edge.
         own_addresses: Where it is reached beside `card_url`; it does not assess itself.
-        player: Plays the evaluations; None: the event loop that serves requests does, which keeps
+        backend: Plays the evaluations; None: the event loop that serves requests does, which keeps
             those waiting. The application opens it when it starts, and closes it.
         make_executor: What works on messages, where that is not the evaluation.
         artifact_of: What tells of a run that was interrupted, where that is not the evaluation.
@@ -78,10 +78,10 @@ def build_service(
     """
     options = options or ServiceOptions()
     if make_executor is None:
-        player = player or _player_here(assembly, {card_url, *own_addresses})
-        make_executor = partial(build_executor, player, assembly.settings.results_dir)
-        artifact_of = player.rebuilt_parts
-    parts = _Parts.of(assembly, card_url, options, player, make_executor, artifact_of or nothing)
+        backend = backend or _backend_here(assembly, {card_url, *own_addresses})
+        make_executor = partial(build_executor, backend, assembly.settings.results_dir)
+        artifact_of = backend.rebuilt_parts
+    parts = _Parts.of(assembly, card_url, options, backend, make_executor, artifact_of or nothing)
 
     async def stop() -> None:
         await parts.executor.stop(STOP_TIMEOUT_S)
@@ -101,10 +101,10 @@ def build_service(
     return Service(app=app, stop=stop)
 
 
-def _player_here(assembly: Assembly, own_addresses: Collection[str]) -> Player:
-    from adk_agent.service.playing.in_process import InProcessPlayer
+def _backend_here(assembly: Assembly, own_addresses: Collection[str]) -> Backend:
+    from adk_agent.service.playing.in_process import InProcessBackend
 
-    return InProcessPlayer(assembly, own_addresses=own_addresses)
+    return InProcessBackend(assembly, own_addresses=own_addresses)
 
 
 def build_app(
@@ -122,7 +122,7 @@ class _Parts:
     card: AgentCard
     store: TaskStore
     receivers: Receivers
-    player: Player | None
+    backend: Backend | None
     executor: StoppableExecutor
     sender: PushSender
     inner: DefaultRequestHandler
@@ -135,7 +135,7 @@ class _Parts:
         assembly: Assembly,
         card_url: str,
         options: ServiceOptions,
-        player: Player | None,
+        backend: Backend | None,
         make_executor: MakeExecutor,
         artifact_of: ArtifactOf,
     ) -> _Parts:
@@ -158,7 +158,7 @@ class _Parts:
             push_config_store=receivers,
             push_sender=sender,
             push_url_validator=allowed,
-            request_context_builder=build_request_contexts(store) if player else None,
+            request_context_builder=build_request_contexts(store) if backend else None,
             validate_input_modes=True,
         )
         return cls(
@@ -166,7 +166,7 @@ class _Parts:
             card=card,
             store=store,
             receivers=receivers,
-            player=player,
+            backend=backend,
             executor=executor,
             sender=sender,
             inner=inner,
@@ -191,8 +191,8 @@ class _Parts:
             await stack.enter_async_context(opened(self.store, self.options.tasks))
             await self.receivers.open()
             stack.push_async_callback(self.sender.aclose)
-            if self.player is not None:
-                await stack.enter_async_context(self.player)
+            if self.backend is not None:
+                await stack.enter_async_context(self.backend)
             await sweep(self.store, self.artifact_of, self.now)
             await self.sender.resume()
             stack.push_async_callback(self.inner.aclose)

@@ -1,4 +1,4 @@
-"""InProcessPlayer: plays evaluations in the event loop that it is asked from."""
+"""InProcessBackend: plays evaluations in the event loop that it is asked from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status
 from adk_agent.service.conversation import artifacts
-from adk_agent.service.playing.player import Order, Played, PlayerBrokeError, RequestOrder
+from adk_agent.service.playing.backend import Job, JobBrokeError, JobResult, RequestJob
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class InProcessPlayer:
-    """Plays each order by a pipeline of its own. A `Player`.
+class InProcessBackend:
+    """Plays each job by a pipeline of its own. A `Backend`.
 
     Args:
         assembly: What evaluations are made of.
@@ -41,7 +41,7 @@ class InProcessPlayer:
         self._own_addresses = own_addresses
 
     async def __aenter__(self) -> Self:
-        """Open the task data, which all orders share."""
+        """Open the task data, which all jobs share."""
         self._assembly = replace(self._assembly, benchmarks=self._assembly.open_benchmarks())
         return self
 
@@ -51,45 +51,45 @@ class InProcessPlayer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Nothing: whoever gave an order waits for its end."""
+        """Do nothing: `play` returns when its job has ended."""
 
-    async def play(self, order: Order, on_progress: OnProgress) -> Played:
-        """See `Player`."""
+    async def play(self, job: Job, on_progress: OnProgress) -> JobResult:
+        """See `Backend`."""
         try:
-            return await self._concluded(await self._run(order, on_progress))
+            return await self._concluded(await self._run(job, on_progress))
         except Exception as error:
-            logger.exception("the evaluation of session %s broke", order.session_id)
-            raise PlayerBrokeError from error
+            logger.exception("the evaluation of session %s broke", job.session_id)
+            raise JobBrokeError from error
 
-    async def _run(self, order: Order, on_progress: OnProgress) -> Outcome:
+    async def _run(self, job: Job, on_progress: OnProgress) -> Outcome:
         pipeline = self._assembly.pipeline()
-        if isinstance(order, RequestOrder):
+        if isinstance(job, RequestJob):
             return await pipeline.run_request(
-                order.text,
+                job.text,
                 overrides=Overrides(),
                 on_progress=on_progress,
-                session_id=order.session_id,
+                session_id=job.session_id,
                 own_addresses=self._own_addresses,
             )
         return await pipeline.run_plan(
-            order.plan,
-            request=order.request,
+            job.plan,
+            request=job.request,
             on_progress=on_progress,
-            session_id=order.session_id,
-            resumed_run_id=order.resumed_run_id,
+            session_id=job.session_id,
+            resumed_run_id=job.resumed_run_id,
         )
 
-    async def _concluded(self, outcome: Outcome) -> Played:
+    async def _concluded(self, outcome: Outcome) -> JobResult:
         run_id, report = outcome.run_id, outcome.report
         if run_id is None:
-            return Played(run_id=None, problem=outcome.problem)
+            return JobResult(run_id=None, problem=outcome.problem)
         if report is None:
             found = await self.report_parts(run_id)
-            return Played(
+            return JobResult(
                 run_id=run_id, problem=outcome.problem, parts=tuple(found) if found else None
             )
         parts = await asyncio.to_thread(artifacts.report_parts, report, outcome.interpretation)
-        return Played(
+        return JobResult(
             run_id=run_id,
             problem=None,
             parts=tuple(parts),
@@ -99,11 +99,11 @@ class InProcessPlayer:
         )
 
     async def report_parts(self, run_id: str) -> list[Part] | None:
-        """See `Player`."""
+        """See `Backend`."""
         return await asyncio.to_thread(artifacts.parts_of_run, self._results_dir, run_id)
 
     async def rebuilt_parts(self, run_id: str) -> list[Part] | None:
-        """See `Player`."""
+        """See `Backend`."""
         try:
             status = read_status(self._results_dir, checked_run_id(run_id))
             if status.state in ("complete", "incomplete"):

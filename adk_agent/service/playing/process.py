@@ -1,4 +1,4 @@
-"""ProcessPlayer: has evaluations played in a process apart, so that the service's loop stays free.
+"""ProcessBackend: plays evaluations in a process apart, so that the service's loop stays free.
 
 docs/decisions/0012 says why.
 """
@@ -18,23 +18,20 @@ from a2a.types import Part
 from pydantic import SecretStr
 
 from adk_agent.results.progress import OnProgress, silent
-from adk_agent.service.playing.frames import (
-    Asked,
-    Broke,
+from adk_agent.service.playing.backend import BackendEndedError, Job, JobBrokeError, JobResult
+from adk_agent.service.playing.messages import (
     Cancel,
-    Canceled,
-    CannotStart,
     Close,
     Ended,
-    Hello,
+    Init,
+    ProgressUpdate,
     ReportOf,
-    Told,
-    framed,
-    read_frame,
-    reader_from,
-    writer_to,
+    Submit,
+    listen,
+    receiving_end,
+    send,
+    sending_end,
 )
-from adk_agent.service.playing.player import Order, Played, PlayerBrokeError, PlayerEndedError
 from adk_agent.service.playing.spawning import spawn
 
 if TYPE_CHECKING:
@@ -47,10 +44,10 @@ CLOSE_TIMEOUT_S = 3.0
 """How long what still runs may take to tidy up, before the process is killed."""
 
 
-class ProcessPlayer:
-    """Plays orders in a process of its own. A `Player`.
+class ProcessBackend:
+    """Plays jobs in a process of its own. A `Backend`.
 
-    If that process ends, what it played ends with it, and the next order starts another.
+    If that process ends, its jobs end with it, and the next job starts another one.
 
     Args:
         assembly: What evaluations are made of; has to be picklable.
@@ -67,18 +64,18 @@ class ProcessPlayer:
         secrets: Iterable[SecretStr] = (),
         spawned: subprocess.Popen[bytes] | None = None,
     ) -> None:
-        self._hello = Hello(
+        self._init = Init(
             assembly=assembly,
             own_addresses=sorted(own_addresses),
             secrets=(*secrets, *assembly.secrets()),
         )
         self._spawned = spawned
-        self._link: _Link | None = None
+        self._worker: _Worker | None = None
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         """Start the process, and wait until it can play."""
-        await self._linked()
+        await self._started()
         return self
 
     async def __aexit__(
@@ -88,106 +85,108 @@ class ProcessPlayer:
         traceback: TracebackType | None,
     ) -> None:
         """End the process. What still runs in it is cancelled."""
-        link, self._link = self._link, None
-        if link is not None:
-            await link.close()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.close()
 
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        return spawn(with_adk=not self._hello.assembly.settings.by_rules)
-
-    async def play(self, order: Order, on_progress: OnProgress) -> Played:
-        """See `Player`."""
-        link = await self._linked()
-        played: Played = await link.ask(order, on_progress)
-        return played
+    async def play(self, job: Job, on_progress: OnProgress) -> JobResult:
+        """See `Backend`."""
+        worker = await self._started()
+        result: JobResult = await worker.submit(job, on_progress)
+        return result
 
     async def report_parts(self, run_id: str) -> list[Part] | None:
-        """See `Player`."""
+        """See `Backend`."""
         return await self._parts(ReportOf(run_id, rebuilt=False))
 
     async def rebuilt_parts(self, run_id: str) -> list[Part] | None:
-        """See `Player`."""
+        """See `Backend`."""
         return await self._parts(ReportOf(run_id, rebuilt=True))
 
-    async def _parts(self, what: ReportOf) -> list[Part] | None:
-        link = await self._linked()
-        parts: list[Part] | None = await link.ask(what, silent)
+    async def _parts(self, report: ReportOf) -> list[Part] | None:
+        worker = await self._started()
+        parts: list[Part] | None = await worker.submit(report, silent)
         return parts
 
-    async def _linked(self) -> _Link:
+    async def _started(self) -> _Worker:
         async with self._starting:
-            if self._link is None or self._link.has_ended:
-                process, self._spawned = self._spawned or self._spawn(), None
-                self._link = await _Link.to(process, self._hello)
-            return self._link
+            if self._worker is None or self._worker.ended.is_set():
+                process, self._spawned = self._spawned, None
+                if process is None:
+                    process = spawn(with_adk=not self._init.assembly.settings.by_rules)
+                self._worker = _Worker(process)
+                await self._worker.start(self._init)
+            return self._worker
 
 
-class _Link:
-    """One process, and what was asked of it."""
+class _Worker:
+    """One process, and the jobs that were submitted to it."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        orders: asyncio.StreamWriter,
-        answers: asyncio.StreamReader,
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the process that plays evaluations has no pipes")
         self._process = process
-        self._orders, self._answers = orders, answers
+        with process.stdin as orders, process.stdout as answers:
+            self._orders = sending_end(orders.fileno())
+            self._answers = receiving_end(answers.fileno())
         self._numbers = itertools.count()
-        self._waiting: dict[int, asyncio.Queue[Told | Ended | PlayerEndedError]] = {}
+        self._waiting: dict[int, asyncio.Queue[ProgressUpdate | Ended]] = {}
         self._is_closing = False
-        self._listening: asyncio.Task[None] | None = None
-        self.has_ended = False
+        self.ended = asyncio.Event()
 
-    @classmethod
-    async def to(cls, process: subprocess.Popen[bytes], hello: Hello) -> _Link:
-        """Greet a process, and wait until it can play.
+    async def start(self, init: Init) -> None:
+        """Wait until the process can play.
 
         Raises:
-            PlayerEndedError: it ended, or did not get ready.
+            BackendEndedError: it ended, or did not get ready.
             Exception: whatever it says that it cannot start for.
         """
-        if process.stdin is None or process.stdout is None:
-            msg = "the process that plays evaluations has no pipes"
-            raise RuntimeError(msg)
-        link = cls(process, await writer_to(process.stdin), await reader_from(process.stdout))
         try:
-            await link._greet(hello)
+            await self._handshake(init)
         except BaseException:
-            link._kill()
-            link._orders.close()
-            await link._ending()
+            self._process.kill()
+            self.ended.set()
+            await asyncio.to_thread(self._process.wait)
             raise
-        link._listening = asyncio.create_task(link._listen())
-        return link
+        loop = asyncio.get_running_loop()
 
-    async def _greet(self, hello: Hello) -> None:
-        self._orders.write(framed(hello))
+        def on_end() -> None:
+            loop.call_soon_threadsafe(self._orders.close)  # it ends, if it has not
+            ending = _ending(self._process.wait())
+            loop.call_soon_threadsafe(self._end, ending)
+
+        listen(self._answers, self._take, loop=loop, on_end=on_end)
+
+    async def _handshake(self, init: Init) -> None:
+        send(self._orders, init)
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                answer = await read_frame(self._answers)
+                problem: Exception | None = await asyncio.to_thread(self._answers.recv)
         except TimeoutError as error:
-            msg = f"the process that plays evaluations was not ready within {START_TIMEOUT_S:g} s"
-            raise PlayerEndedError(msg) from error
-        except asyncio.IncompleteReadError as error:
-            msg = f"the process that plays evaluations did not start ({await self._ending()})"
-            raise PlayerEndedError(msg) from error
-        if isinstance(answer, CannotStart):
-            raise answer.error
+            raise BackendEndedError(
+                f"the process that plays evaluations was not ready within {START_TIMEOUT_S:g} s"
+            ) from error
+        except (EOFError, OSError) as error:
+            ending = _ending(await asyncio.to_thread(self._process.wait))
+            raise BackendEndedError(
+                f"the process that plays evaluations did not start ({ending})"
+            ) from error
+        if problem is not None:
+            raise problem
 
-    async def ask(self, what: Order | ReportOf, on_progress: OnProgress) -> Any:
-        """What comes of it; see `Player.play`."""
+    async def submit(self, job: Job | ReportOf, on_progress: OnProgress) -> Any:
+        """Return what a job comes to; see `Backend.play`."""
         number = next(self._numbers)
         queue = self._waiting[number] = asyncio.Queue()
-        self._orders.write(framed(Asked(number, what)))
+        send(self._orders, Submit(number, job))
         try:
             return await _outcome(queue, on_progress)
-        except (PlayerBrokeError, PlayerEndedError):
+        except (JobBrokeError, BackendEndedError):
             raise
-        except BaseException:  # it was cancelled, or nobody can be told any more
-            self._orders.write(framed(Cancel(number)))
-            with contextlib.suppress(PlayerBrokeError, PlayerEndedError, asyncio.CancelledError):
-                await _outcome(queue, on_progress)  # what it came to is of no interest any more
+        except BaseException:  # it was cancelled, or its progress could not be told
+            send(self._orders, Cancel(number))
+            with contextlib.suppress(JobBrokeError, BackendEndedError, asyncio.CancelledError):
+                await _outcome(queue, silent)
             raise
         finally:
             del self._waiting[number]
@@ -195,61 +194,38 @@ class _Link:
     async def close(self) -> None:
         """End the process."""
         self._is_closing = True
-        if not self.has_ended:
-            self._orders.write(framed(Close()))
+        send(self._orders, Close())
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
-                await self._ending()
+                await self.ended.wait()
         except TimeoutError:
-            self._kill()
-        if self._listening is not None:
-            await self._listening
+            self._process.kill()
+            await self.ended.wait()
 
-    async def _listen(self) -> None:
-        """Hand what comes to whoever waits for it, until nothing comes any more."""
-        try:
-            while True:
-                frame: Told | Ended = await read_frame(self._answers)
-                if frame.number in self._waiting:
-                    self._waiting[frame.number].put_nowait(frame)
-                await asyncio.sleep(0)  # many evaluations may end at once; others get their turn
-        except asyncio.IncompleteReadError:
-            pass  # it ended
-        except Exception:
-            logger.exception("what the process that plays evaluations says cannot be read")
-            self._kill()
-        self.has_ended = True
-        ending = await self._ending()
+    def _take(self, message: ProgressUpdate | Ended) -> None:
+        if message.number in self._waiting:
+            self._waiting[message.number].put_nowait(message)
+
+    def _end(self, ending: str) -> None:
+        self.ended.set()
         if not self._is_closing:
             logger.error(
-                "the process that plays evaluations ended (%s), and %d orders with it",
+                "the process that plays evaluations ended (%s), and %d jobs with it",
                 ending,
                 len(self._waiting),
             )
-        self._orders.close()
-        for queue in self._waiting.values():
-            queue.put_nowait(PlayerEndedError(f"what played the evaluation ended ({ending})"))
-
-    def _kill(self) -> None:
-        self._process.kill()
-
-    async def _ending(self) -> str:
-        code = await asyncio.to_thread(self._process.wait)
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        error = BackendEndedError(f"the process that played the evaluation ended ({ending})")
+        for number, queue in self._waiting.items():
+            queue.put_nowait(Ended(number, error))
 
 
-async def _outcome(
-    queue: asyncio.Queue[Told | Ended | PlayerEndedError], on_progress: OnProgress
-) -> Any:
-    while True:
-        match await queue.get():
-            case Told(progress=progress):
-                on_progress(progress)
-            case Ended(outcome=Canceled()):
-                raise asyncio.CancelledError
-            case Ended(outcome=Broke()):
-                raise PlayerBrokeError
-            case Ended(outcome=outcome):
-                return outcome
-            case PlayerEndedError() as error:
-                raise error
+async def _outcome(queue: asyncio.Queue[ProgressUpdate | Ended], on_progress: OnProgress) -> Any:
+    while isinstance(message := await queue.get(), ProgressUpdate):
+        on_progress(message.progress)
+    if isinstance(message.outcome, BaseException):
+        raise message.outcome
+    return message.outcome
+
+
+def _ending(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"

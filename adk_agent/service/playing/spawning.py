@@ -9,7 +9,7 @@ WITH_ADK = "--with-adk"
 
 
 def spawn(*, with_adk: bool = False) -> subprocess.Popen[bytes]:
-    """A process that waits for a `Hello`; it ends when nobody holds its standard input any more.
+    """Start a process that waits for an `Init`; it ends when its standard input is closed.
 
     Args:
         with_adk: It imports ADK at once, as its first evaluation would.

@@ -1,8 +1,8 @@
 """The process that plays a service's evaluations: `python -m adk_agent.service.playing.worker`.
 
-Reads frames from standard input and answers on what was standard output; whatever prints goes to
-standard error. It ends when it is told to, and at once when its input ends: then the service is gone,
-and a run is left as a kill would leave it.
+Receives messages on standard input and answers on what was standard output; whatever prints goes to
+standard error. It ends when it is asked to, and at once when its input ends: then the service is
+gone, and a run is left as a kill would leave it.
 """
 
 from __future__ import annotations
@@ -13,28 +13,26 @@ import importlib
 import logging
 import os
 import sys
-import threading
-from typing import IO, Any
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any
 
 from adk_agent.core.redaction import redact_logs
 from adk_agent.results.progress import Progress
-from adk_agent.service.playing.frames import (
-    Asked,
-    Broke,
+from adk_agent.service.playing.backend import Backend, Job, JobBrokeError
+from adk_agent.service.playing.messages import (
     Cancel,
-    Canceled,
-    CannotStart,
     Close,
     Ended,
-    Hello,
-    Ready,
+    Init,
+    ProgressUpdate,
     ReportOf,
-    Told,
-    blocking_frame,
-    framed,
-    writer_to,
+    Submit,
+    listen,
+    receiving_end,
+    send,
+    sending_end,
 )
-from adk_agent.service.playing.player import Player, PlayerBrokeError
 from adk_agent.service.playing.spawning import WITH_ADK
 
 logger = logging.getLogger(__name__)
@@ -52,19 +50,19 @@ SERVICE_IS_GONE = 3
 
 
 def main() -> None:
-    """Play until told to end."""
+    """Play until asked to end."""
     orders, answers = _own_pipes()
     gc.disable()
     for module in (*NEEDED, *(NEEDED_WITH_ADK if WITH_ADK in sys.argv[1:] else ())):
         importlib.import_module(module)
     try:
-        hello: Hello = blocking_frame(orders)
+        init: Init = orders.recv()
     except EOFError:
         sys.exit(SERVICE_IS_GONE)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    redact_logs(hello.secrets)
+    redact_logs(init.secrets)
     loop = asyncio.new_event_loop()
-    working = loop.create_task(_work(hello, orders, answers))
+    working = loop.create_task(_work(init, orders, answers))
     while not working.done():
         try:
             loop.run_until_complete(working)
@@ -75,65 +73,50 @@ def main() -> None:
     os._exit(0)  # without waiting for threads, in which a plugin that was given up on may go on
 
 
-def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The pipes to the service, where nothing that reads standard input, or prints, gets at them."""
-    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
+def _own_pipes() -> tuple[Connection, Connection]:
+    """Return the pipes to the service, out of reach for all that reads standard input, or prints."""
+    orders, answers = receiving_end(0), sending_end(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     return orders, answers
 
 
-async def _work(hello: Hello, orders: IO[bytes], answers: IO[bytes]) -> None:
-    from adk_agent.service.playing.in_process import InProcessPlayer
+async def _work(init: Init, orders: Connection, answers: Connection) -> None:
+    from adk_agent.service.playing.in_process import InProcessBackend
 
-    writer = await writer_to(answers)
     try:
-        player = InProcessPlayer(hello.assembly.prepared(), own_addresses=hello.own_addresses)
+        backend = InProcessBackend(init.assembly.prepared(), own_addresses=init.own_addresses)
     except Exception as error:  # noqa: BLE001 - the service raises it
-        writer.write(framed(CannotStart(error)))
-        await writer.drain()
+        send(answers, error)
         return
     gc.freeze()  # a collection over all that is loaded takes half a second
     gc.enable()
-    async with player:
-        worker = _Worker(player, writer)
-        worker.listen(orders)
-        writer.write(framed(Ready()))
+    async with backend:
+        worker = _Worker(backend, answers)
+        loop = asyncio.get_running_loop()
+        listen(orders, worker.take, loop=loop, on_end=partial(os._exit, SERVICE_IS_GONE))
+        send(answers, None)
         await worker.closed.wait()
         await worker.cancel_all()
-        await writer.drain()
 
 
 class _Worker:
     """Does what is asked for, everything at once."""
 
-    def __init__(self, player: Player, writer: asyncio.StreamWriter) -> None:
-        self._player = player
-        self._writer = writer
+    def __init__(self, backend: Backend, answers: Connection) -> None:
+        self._backend = backend
+        self._answers = answers
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self.closed = asyncio.Event()
 
-    def listen(self, orders: IO[bytes]) -> None:
-        """Hear in a thread: a loop that is busy would notice the end of the service too late."""
-        loop = asyncio.get_running_loop()
-
-        def hear() -> None:
-            while True:
-                try:
-                    frame = blocking_frame(orders)
-                except EOFError:
-                    os._exit(SERVICE_IS_GONE)
-                loop.call_soon_threadsafe(self._take, frame)
-
-        threading.Thread(target=hear, name="orders", daemon=True).start()
-
-    def _take(self, frame: Any) -> None:
-        match frame:
-            case Asked(number=number, what=what):
-                task = asyncio.get_running_loop().create_task(self._answer(number, what))
+    def take(self, message: Submit | Cancel | Close) -> None:
+        """Do what a message asks for."""
+        match message:
+            case Submit(number=number, job=job):
+                task = asyncio.create_task(self._answer(number, job))
                 self._tasks[number] = task
-                task.add_done_callback(lambda task: self._forget(number, task))
+                task.add_done_callback(partial(self._forget, number))
             case Cancel(number=number) if number in self._tasks:
                 self._tasks[number].cancel()
             case Close():
@@ -142,30 +125,30 @@ class _Worker:
     def _forget(self, number: int, task: asyncio.Task[None]) -> None:
         del self._tasks[number]
         if task.cancelled():  # before it had begun, so that it could not say so itself
-            self._writer.write(framed(Ended(number, Canceled())))
+            send(self._answers, Ended(number, asyncio.CancelledError()))
 
-    async def _answer(self, number: int, what: Any) -> None:
+    async def _answer(self, number: int, job: Job | ReportOf) -> None:
         outcome: Any
         try:
-            outcome = await self._outcome(number, what)
+            outcome = await self._outcome(number, job)
         except asyncio.CancelledError:
-            outcome = Canceled()
-        except PlayerBrokeError:
-            outcome = Broke()
+            outcome = asyncio.CancelledError()
+        except JobBrokeError:
+            outcome = JobBrokeError()
         except (Exception, SystemExit):
-            logger.exception("an order broke")
-            outcome = Broke()
-        self._writer.write(framed(Ended(number, outcome)))
+            logger.exception("a job broke")
+            outcome = JobBrokeError()
+        send(self._answers, Ended(number, outcome))
 
-    async def _outcome(self, number: int, what: Any) -> Any:
-        if isinstance(what, ReportOf):
-            parts_of = self._player.rebuilt_parts if what.rebuilt else self._player.report_parts
-            return await parts_of(what.run_id)
+    async def _outcome(self, number: int, job: Job | ReportOf) -> Any:
+        if isinstance(job, ReportOf):
+            parts_of = self._backend.rebuilt_parts if job.rebuilt else self._backend.report_parts
+            return await parts_of(job.run_id)
 
         def on_progress(progress: Progress) -> None:
-            self._writer.write(framed(Told(number, progress)))
+            send(self._answers, ProgressUpdate(number, progress))
 
-        return await self._player.play(what, on_progress)
+        return await self._backend.play(job, on_progress)
 
     async def cancel_all(self) -> None:
         """Cancel everything, and wait for its end."""

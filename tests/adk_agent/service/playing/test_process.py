@@ -1,4 +1,4 @@
-"""ProcessPlayer: evaluations in a process apart, told of, cancelled, lost and begun anew."""
+"""ProcessBackend: evaluations in a process apart, told of, cancelled, lost and started again."""
 
 import asyncio
 import itertools
@@ -17,16 +17,16 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
 from adk_agent.runs.tracking import read_status
-from adk_agent.service.playing.player import (
-    PlanOrder,
-    PlayerBrokeError,
-    PlayerEndedError,
+from adk_agent.service.playing.backend import (
+    BackendEndedError,
+    JobBrokeError,
+    PlanJob,
 )
-from adk_agent.service.playing.process import ProcessPlayer
+from adk_agent.service.playing.process import ProcessBackend
 from adk_agent.service.server import build_service
 from tau_bridge.clock import Runtime
 from tau_bridge.tau2.data import DataFolderError
-from tests.adk_agent.service.playing.orders import TIMEOUT_S, order
+from tests.adk_agent.service.playing.jobs import TIMEOUT_S, job
 from tests.fakes import scripted_agent, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
@@ -61,8 +61,8 @@ def assembly(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-async def player(assembly):
-    async with ProcessPlayer(assembly, own_addresses=["http://127.0.0.1:1/"]) as opened:
+async def backend(assembly):
+    async with ProcessBackend(assembly, own_addresses=["http://127.0.0.1:1/"]) as opened:
         yield opened
 
 
@@ -98,13 +98,13 @@ async def until(event):
     assert await asyncio.to_thread(event.wait, TIMEOUT_S)
 
 
-def pid_of(player):
-    return player._link._process.pid  # what no user needs, and a killer does
+def pid_of(backend):
+    return backend._worker._process.pid  # what no user needs, and a killer does
 
 
-async def test_a_request_is_played_in_another_process_and_told_of(player, agent, assembly):
+async def test_a_request_is_played_in_another_process_and_told_of(backend, agent, assembly):
     hearing = Hearing()
-    played = await player.play(order(f"Evaluate {agent} on one mock task, two trials"), hearing)
+    played = await backend.play(job(f"Evaluate {agent} on one mock task, two trials"), hearing)
     assert (played.problem, played.trials, played.broken) == (None, 2, 0)
     assert played.run_id == hearing.run_id
     stages = [progress.stage for progress in hearing.heard]
@@ -113,46 +113,46 @@ async def test_a_request_is_played_in_another_process_and_told_of(player, agent,
     text, data = played.parts
     assert "in mock" in text.text
     assert data.data.struct_value.fields["run_id"].string_value == played.run_id
-    assert pid_of(player) != os.getpid()
+    assert pid_of(backend) != os.getpid()
     assert read_status(assembly.settings.results_dir, played.run_id).state == "complete"
-    assert await player.report_parts(played.run_id) == await player.rebuilt_parts(played.run_id)
+    assert await backend.report_parts(played.run_id) == await backend.rebuilt_parts(played.run_id)
 
 
-async def test_a_request_that_cannot_be_read_comes_back_as_a_problem(player):
-    played = await player.play(order("Evaluate nothing in particular"), Hearing())
+async def test_a_request_that_cannot_be_read_comes_back_as_a_problem(backend):
+    played = await backend.play(job("Evaluate nothing in particular"), Hearing())
     assert (played.run_id, played.parts) == (None, None)
     assert played.problem.exit_code == RequestError.exit_code
 
 
-async def test_the_service_does_not_assess_itself(player):
-    played = await player.play(order("Evaluate http://localhost:1 on one mock task"), Hearing())
+async def test_the_service_does_not_assess_itself(backend):
+    played = await backend.play(job("Evaluate http://localhost:1 on one mock task"), Hearing())
     assert "this service itself" in played.problem.message
 
 
-async def test_a_plan_is_played_as_it_stands(player, make_plan, agent):
+async def test_a_plan_is_played_as_it_stands(backend, make_plan, agent):
     plan = make_plan(agent, num_trials=2)
-    played = await player.play(
-        PlanOrder(plan=plan, request="again", session_id="session-1"), Hearing()
+    played = await backend.play(
+        PlanJob(plan=plan, request="again", session_id="session-1"), Hearing()
     )
     assert (played.problem, played.trials) == (None, 2)
 
 
-async def test_orders_are_played_at_the_same_time_and_not_mixed_up(player, agent):
+async def test_jobs_are_played_at_the_same_time_and_not_mixed_up(backend, agent):
     texts = [f"Evaluate {agent} on one mock task, {n} trials" for n in (1, 2, 3, 4)]
     hearings = [Hearing() for _ in texts]
     played = await asyncio.gather(
-        *(player.play(order(text), hearing) for text, hearing in zip(texts, hearings, strict=True))
+        *(backend.play(job(text), hearing) for text, hearing in zip(texts, hearings, strict=True))
     )
     assert [each.trials for each in played] == [1, 2, 3, 4]
     assert [each.run_id for each in played] == [hearing.run_id for hearing in hearings]
 
 
 async def test_what_is_cancelled_has_closed_its_conversation_when_the_cancellation_goes_on(
-    player, waiting, assembly
+    backend, waiting, assembly
 ):
     url, asked, left = waiting
     hearing = Hearing()
-    work = asyncio.create_task(player.play(order(f"Evaluate {url} on one mock task"), hearing))
+    work = asyncio.create_task(backend.play(job(f"Evaluate {url} on one mock task"), hearing))
     await until(asked)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -161,10 +161,10 @@ async def test_what_is_cancelled_has_closed_its_conversation_when_the_cancellati
     assert read_status(assembly.settings.results_dir, hearing.run_id).state == "interrupted"
 
 
-async def test_what_is_cancelled_at_once_ends_too(player, agent):
+async def test_what_is_cancelled_at_once_ends_too(backend, agent):
     for _ in range(20):
         work = asyncio.create_task(
-            player.play(order(f"Evaluate {agent} on one mock task"), Hearing())
+            backend.play(job(f"Evaluate {agent} on one mock task"), Hearing())
         )
         await asyncio.sleep(0)
         work.cancel()
@@ -173,7 +173,7 @@ async def test_what_is_cancelled_at_once_ends_too(player, agent):
                 await work
 
 
-async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting, assembly):
+async def test_a_job_that_nobody_can_be_told_of_is_cancelled(backend, waiting, assembly):
     url, _, _ = waiting
     run_ids = []
 
@@ -182,57 +182,57 @@ async def test_an_order_that_nobody_can_be_told_of_is_cancelled(player, waiting,
         raise ConnectionError("gone")
 
     with pytest.raises(ConnectionError, match="gone"):
-        await player.play(order(f"Evaluate {url} on one mock task"), broken)
+        await backend.play(job(f"Evaluate {url} on one mock task"), broken)
     assert read_status(assembly.settings.results_dir, run_ids[0]).state == "interrupted"
 
 
-async def test_nothing_is_told_of_a_run_that_is_not_there(player):
-    assert await player.report_parts("20260101-000000-000000") is None
-    assert await player.rebuilt_parts("../elsewhere") is None
+async def test_nothing_is_told_of_a_run_that_is_not_there(backend):
+    assert await backend.report_parts("20260101-000000-000000") is None
+    assert await backend.rebuilt_parts("../elsewhere") is None
 
 
-async def test_when_the_process_is_killed_what_it_played_fails_and_the_next_order_starts_another(
-    player, waiting, agent, caplog
+async def test_when_the_process_is_killed_what_it_played_fails_and_the_next_job_starts_another(
+    backend, waiting, agent, caplog
 ):
     url, asked, _ = waiting
     lost = [Hearing(), Hearing()]
     works = [
-        asyncio.create_task(player.play(order(f"Evaluate {url} on one mock task"), hearing))
+        asyncio.create_task(backend.play(job(f"Evaluate {url} on one mock task"), hearing))
         for hearing in lost
     ]
     await until(asked)
     await asyncio.gather(*(hearing.first.wait() for hearing in lost))
-    before = pid_of(player)
+    before = pid_of(backend)
     os.kill(before, signal.SIGKILL)
     ended = await asyncio.gather(*works, return_exceptions=True)
-    assert [type(error) for error in ended] == [PlayerEndedError, PlayerEndedError]
+    assert [type(error) for error in ended] == [BackendEndedError, BackendEndedError]
     assert "killed by signal 9" in str(ended[0])
     assert [record.levelname for record in caplog.records] == ["ERROR"]
-    played = await player.play(order(f"Evaluate {agent} on one mock task"), Hearing())
+    played = await backend.play(job(f"Evaluate {agent} on one mock task"), Hearing())
     assert (played.problem, played.trials) == (None, 1)
-    assert pid_of(player) != before
+    assert pid_of(backend) != before
 
 
 async def test_where_there_is_no_task_data_it_does_not_start(assembly, tmp_path, monkeypatch):
     monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(DataFolderError, match="nowhere"):
-        async with ProcessPlayer(assembly):
+        async with ProcessBackend(assembly):
             pass
 
 
-async def test_an_order_that_tries_to_end_the_program_ends_alone(assembly, tmp_path, monkeypatch):
+async def test_a_job_that_tries_to_end_the_program_ends_alone(assembly, tmp_path, monkeypatch):
     (tmp_path / "senseless.py").write_text(SENSELESS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     from senseless import SenselessClock
 
     runtime = Runtime(clock=SenselessClock(), new_id=Runtime.system().new_id)
-    async with ProcessPlayer(replace(assembly, runtime=runtime)) as player:
-        before = pid_of(player)
+    async with ProcessBackend(replace(assembly, runtime=runtime)) as backend:
+        before = pid_of(backend)
         for _ in range(2):
-            with pytest.raises(PlayerBrokeError):
-                await player.play(order("Evaluate builtin:null on one mock task"), Hearing())
-        assert pid_of(player) == before
+            with pytest.raises(JobBrokeError):
+                await backend.play(job("Evaluate builtin:null on one mock task"), Hearing())
+        assert pid_of(backend) == before
 
 
 class Caller:
@@ -277,7 +277,7 @@ def trials_of(task):
     return [int(row["trial"]) for row in artifact["parts"][1]["data"]["trials"]]
 
 
-def test_a_task_whose_player_is_lost_fails_with_its_finished_trials_and_can_be_resumed(assembly):
+def test_a_task_whose_backend_is_lost_fails_with_its_finished_trials_and_can_be_resumed(assembly):
     asked_again, may_answer, numbers = threading.Event(), threading.Event(), itertools.count()
 
     async def answer(_text, _context_id):
@@ -286,14 +286,14 @@ def test_a_task_whose_player_is_lost_fails_with_its_finished_trials_and_can_be_r
             await anyio.to_thread.run_sync(may_answer.wait, TIMEOUT_S, abandon_on_cancel=True)
         return REFUSES
 
-    player = ProcessPlayer(assembly)
-    service = build_service(assembly, card_url="http://127.0.0.1:1/", player=player)
+    backend = ProcessBackend(assembly)
+    service = build_service(assembly, card_url="http://127.0.0.1:1/", backend=backend)
     with serve(scripted_agent(answer)) as agent, serve(service.app) as url:
         caller = Caller(url)
         request = {"participants": {"agent": agent}, "config": ONE_AT_A_TIME}
         task = caller.say(json.dumps(request), returnImmediately=True)
         assert asked_again.wait(TIMEOUT_S)
-        os.kill(pid_of(player), signal.SIGKILL)
+        os.kill(pid_of(backend), signal.SIGKILL)
         lost = caller.ended(task)
         assert lost["status"]["state"] == "TASK_STATE_FAILED"
         said = lost["status"]["message"]["parts"][0]["text"]

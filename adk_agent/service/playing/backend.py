@@ -1,4 +1,4 @@
-"""Player: plays evaluations for the service, wherever that is; and what it is asked for."""
+"""Backend: plays evaluations for the service, wherever that is; and the jobs that it takes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import OnProgress
 
 
-class PlayerBrokeError(Exception):
-    """An order broke by a fault of ours, which stands in the log already."""
+class JobBrokeError(Exception):
+    """A job broke by a fault of ours, which stands in the log already."""
 
 
-class PlayerEndedError(GreenroomError):
-    """Whatever played the order is gone. What was finished is on disk."""
+class BackendEndedError(GreenroomError):
+    """The backend of a job is gone. What was finished is on disk."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestOrder:
+class RequestJob:
     """Read a request, play it, and have it interpreted."""
 
     text: str
@@ -31,7 +31,7 @@ class RequestOrder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOrder:
+class PlanJob:
     """Play a plan that stands already: as a new run, or the rest of `resumed_run_id`."""
 
     plan: EvaluationPlan
@@ -40,19 +40,19 @@ class PlanOrder:
     resumed_run_id: str | None = None
 
 
-Order = RequestOrder | PlanOrder
+Job = RequestJob | PlanJob
 
 
 @dataclass(frozen=True, kw_only=True)
-class Played:
-    """How an order ended.
+class JobResult:
+    """How a job ended.
 
     Args:
         run_id: The run, None where none was begun.
         problem: Why it was refused or did not finish; None where it did.
         parts: The artifact; None where there is nothing to tell.
         mostly_broke: Faults that are not the agent's own left nothing to rely on.
-        broken: How many.
+        broken: How many trials broke.
         trials: Of how many.
     """
 
@@ -64,36 +64,36 @@ class Played:
     trials: int = 0
 
 
-class Player(AbstractAsyncContextManager["Player"], Protocol):
-    """Plays as many orders at once as it is given, between entering and leaving it as a context."""
+class Backend(AbstractAsyncContextManager["Backend"], Protocol):
+    """Plays as many jobs at once as it is given, between entering and leaving it as a context."""
 
     async def __aenter__(self) -> Self:
         """Make ready.
 
         Raises:
             DataFolderError: the task data is not there.
-            PlayerEndedError: it cannot be made ready.
+            BackendEndedError: it cannot be made ready.
         """
         ...
 
-    async def play(self, order: Order, on_progress: OnProgress) -> Played:
-        """Do what was ordered; tells of its progress, in order and before it returns.
+    async def play(self, job: Job, on_progress: OnProgress) -> JobResult:
+        """Play a job; call `on_progress` in order, for the last time before this returns.
 
         When this is cancelled, the evaluation is, and has written its report when the cancellation
         goes on.
 
         Raises:
-            PlayerBrokeError: it broke.
-            PlayerEndedError: whatever played it is gone.
+            JobBrokeError: it broke.
+            BackendEndedError: the backend is gone.
         """
         ...
 
     async def report_parts(self, run_id: str) -> list[Part] | None:
-        """The artifact by the report on disk; None where there is none, or nothing was played."""
+        """Return the artifact by the report on disk; None where it has no trials or is not there."""
         ...
 
     async def rebuilt_parts(self, run_id: str) -> list[Part] | None:
-        """The artifact of a run whose player is gone, of the trials that it has finished.
+        """Return the artifact of a run whose backend is gone, of the trials that it has finished.
 
         Writes the report of these trials into the run's folder, unless the run had ended before.
 

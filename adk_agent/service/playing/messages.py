@@ -1,0 +1,141 @@
+"""The messages between the service and the process that plays its evaluations, and their pipes.
+
+They are pickled: both ends are the same program, and what an agent wrote is in them as text only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copyreg
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from a2a.types import Part
+from pydantic import SecretStr
+
+from adk_agent.results.progress import Progress
+from adk_agent.service.playing.backend import Job, JobResult
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from adk_agent.assembly import Assembly
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Init:
+    """The first message to the worker: what it plays with, and what its log may not show.
+
+    It answers with None when it can play, or with the exception that it ends for.
+    """
+
+    assembly: Assembly
+    own_addresses: Sequence[str]
+    secrets: Sequence[SecretStr]
+
+
+@dataclass(frozen=True)
+class ReportOf:
+    """Asks for a run's artifact by the report on disk, or by what its dead backend finished."""
+
+    run_id: str
+    rebuilt: bool
+
+
+@dataclass(frozen=True)
+class Submit:
+    """To the worker: something to do, under a number that its answers bear."""
+
+    number: int
+    job: Job | ReportOf
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """To the worker: cancel the job of this number. Its `Ended` comes all the same."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Close:
+    """To the worker: cancel everything, and end."""
+
+
+@dataclass(frozen=True)
+class ProgressUpdate:
+    """From the worker: how far a job is."""
+
+    number: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Ended:
+    """From the worker: what a job came to, or the error that ended it."""
+
+    number: int
+    outcome: JobResult | list[Part] | BaseException | None
+
+
+def send(connection: Connection, message: object) -> None:
+    """Send a message. Blocks no longer than a pipe takes: the other end reads in a thread.
+
+    That the other end is gone is no error here: whoever listens to it is told.
+    """
+    with contextlib.suppress(OSError):
+        connection.send(message)
+
+
+def listen(
+    connection: Connection,
+    take: Callable[[Any], None],
+    *,
+    loop: asyncio.AbstractEventLoop,
+    on_end: Callable[[], None],
+) -> None:
+    """Receive messages in a thread of their own until the other end is gone.
+
+    Args:
+        connection: Is received from.
+        take: Called with each message, in the loop.
+        loop: The event loop.
+        on_end: Called in the thread, for a busy loop would notice the end too late.
+    """
+
+    def receive() -> None:
+        try:
+            while True:
+                loop.call_soon_threadsafe(take, connection.recv())
+        except (EOFError, OSError):
+            pass
+        except Exception:
+            logger.exception("a message of the other process cannot be read")
+        on_end()
+
+    threading.Thread(target=receive, name="messages", daemon=True).start()
+
+
+def receiving_end(descriptor: int) -> Connection:
+    """Return a connection that receives what comes through a pipe."""
+    return Connection(os.dup(descriptor), writable=False)
+
+
+def sending_end(descriptor: int) -> Connection:
+    """Return a connection that sends through a pipe."""
+    return Connection(os.dup(descriptor), readable=False)
+
+
+def _part(data: bytes) -> Part:
+    return Part.FromString(data)
+
+
+# protobuf's own way to pickle names a module that cannot be imported.
+copyreg.pickle(Part, lambda part: (_part, (part.SerializeToString(),)))
