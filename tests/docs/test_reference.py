@@ -315,7 +315,7 @@ def test_the_number_of_exercises_and_teams_is_right():
     text = (DOCS / "coordination.md").read_text()
     assert f"holds {len(questions.exercises())} exercises" in text
     assert len(teams()) == 12
-    assert "Twelve teams come along" in text
+    assert "Twelve teams are bundled" in text
 
 
 def test_the_limits_on_reports_and_calls_are_right():
