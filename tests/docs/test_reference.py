@@ -430,3 +430,11 @@ def test_every_module_that_a_page_names_exists():
     assert not {
         (page, name) for page, name in named if not any(file.endswith(f"/{name}") for file in files)
     }
+
+
+def test_every_page_that_a_program_names_exists():
+    folders = ("adk_agent", "evals", "greenroom", "purple_agent", "scripts", "tau_bridge")
+    texts = [path.read_text() for top in folders for path in (ROOT / top).rglob("*.py")]
+    named = {page for text in texts for page in re.findall(r"docs/[\w/-]+\.md", text)}
+    assert named
+    assert not {page for page in named if not (ROOT / page).exists()}
