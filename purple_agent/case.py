@@ -135,6 +135,7 @@ class Session:
         calls: How many calls were made so far.
         answered: Replies by message id, so that a message that is sent again gets the same one.
         read: What was read out of texts of this conversation; see `purple_agent.session_cache`.
+        scratchpad: What the reasoner notes for itself; None before its first reply.
     """
 
     context_id: str
@@ -154,6 +155,7 @@ class Session:
     calls: int = 0
     answered: dict[str, Answer] = field(default_factory=dict)
     read: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    scratchpad: Any = field(default=None, repr=False, compare=False)
 
     @property
     def has_policy(self) -> bool:

@@ -34,6 +34,11 @@ def json_or_text(text: str) -> Any:
         return text
 
 
+def without_surrogates(text: str) -> str:
+    """Return a text without lone surrogates, which JSON can name and no message or file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def depth_exceeds(value: Any, depth: int) -> bool:
     """Tell whether lists and objects are nested deeper than `depth` levels."""
     level = [value]

@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from purple_agent.json_values import without_surrogates
 from purple_agent.process.kinds import GENERAL, KINDS
 from purple_agent.process.machine import (
     MAX_APPROVALS,
@@ -99,7 +100,7 @@ def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
         approvals=tuple(_KeptApproval(**_sendable_fields(each)) for each in process.approvals),
         needs=tuple(_KeptNeed(**_sendable_fields(each)) for each in process.needs),
         history=process.history,
-        notes=tuple(map(_sendable, process.notes)),
+        notes=tuple(map(without_surrogates, process.notes)),
         policy_mark=checkpoint.policy_hash,
     )
     return kept.model_dump_json(by_alias=True)
@@ -137,12 +138,7 @@ def _anew(why: str) -> Checkpoint:
 
 
 def _sendable_fields(data: Approval | Need) -> dict[str, str]:
-    return {name: _sendable(value) for name, value in asdict(data).items()}
-
-
-def _sendable(text: str) -> str:
-    """Return a text without lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return {name: without_surrogates(value) for name, value in asdict(data).items()}
 
 
 def key_of(context_id: str) -> str:

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from purple_agent.json_values import without_surrogates
+
 MAX_APPROVALS = 50
 MAX_NEEDS = 20
 MAX_MARK = 100
@@ -292,4 +294,4 @@ def is_same(subject: str, other: str) -> bool:
 
 def _kept(text: str) -> str:
     """Return a text as it is kept: bounded, and fit to be written down."""
-    return text[:200].encode("utf-8", "replace").decode("utf-8")
+    return without_surrogates(text[:200])

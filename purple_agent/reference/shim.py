@@ -17,6 +17,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from purple_agent.json_values import without_surrogates
 from purple_agent.reference.bodies import once_more, read_body
 
 METHOD = "tasks/send"
@@ -63,10 +64,10 @@ class TasksSend:
         metadata = params.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         # Whoever names no conversation has one of their own.
-        task_id = _sendable(str(params.get("id") or uuid.uuid4()))
+        task_id = without_surrogates(str(params.get("id") or uuid.uuid4()))
         named = params.get("sessionId") or metadata.get("session_id") or task_id
-        session_id = _sendable(str(named))
-        said = await self._reply(_sendable(text), session_id, metadata)
+        session_id = without_surrogates(str(named))
+        said = await self._reply(without_surrogates(text), session_id, metadata)
         result = {
             "id": task_id,
             "sessionId": session_id,
@@ -79,13 +80,8 @@ class TasksSend:
 def _id(value: Any) -> str | int | None:
     """Return the id of a JSON-RPC request; None for what is no text and no number."""
     if isinstance(value, str):
-        return _sendable(value)
+        return without_surrogates(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _sendable(text: str) -> str:
-    """Return a text without lone surrogates, which JSON can name and no answer can carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from purple_agent import wire
 from purple_agent.case import Answer, AnswerKind, BudgetLevel, Case, Dialect, Say, Use
+from purple_agent.json_values import without_surrogates
 from purple_agent.process.machine import State
 from purple_agent.stages.listing import list_read
 
@@ -31,7 +32,7 @@ class StructureStage:
         metadata = describe(case)
         if case.session.dialect is Dialect.TAU2 and isinstance(case.reply, Use):
             call = case.reply.call
-            text = _sendable(wire.call(call.name, call.arguments))
+            text = without_surrogates(wire.call(call.name, call.arguments))
             return Answer(text=text, kind="called", metadata=metadata)
         said = case.reply.text.strip() if isinstance(case.reply, Say) else ""
         text = said or NOTHING_TO_SAY
@@ -53,7 +54,7 @@ def _listed(case: Case, said: str) -> str:
 
 def in_dialect(text: str, dialect: Dialect) -> str:
     """Return words in a conversation's dialect: on the τ² wire as the content of `respond`."""
-    return _sendable(wire.respond(text) if dialect is Dialect.TAU2 else text)
+    return without_surrogates(wire.respond(text) if dialect is Dialect.TAU2 else text)
 
 
 def describe(case: Case) -> dict[str, Any]:
@@ -114,11 +115,6 @@ def _json_list(text: str) -> str | None:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return None
-
-
-def _sendable(text: str) -> str:
-    """Return a text without lone surrogates, which JSON can name and no message can carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _kind(case: Case, said: str) -> AnswerKind:

@@ -8,6 +8,7 @@ from typing import Any
 
 from purple_agent.case import Case, Dialect, Entry, Session, ToolSpec
 from purple_agent.errors import ToolsUnavailableError
+from purple_agent.json_values import without_surrogates
 from purple_agent.toolbox.drift import RepairingTools
 from purple_agent.toolbox.failures import EndpointError
 from purple_agent.toolbox.opening import Opener
@@ -69,7 +70,7 @@ def session_id(case: Case) -> str:
         given = int(given)
     if isinstance(given, (str, int)) and not isinstance(given, bool) and str(given):
         # No address can hold a lone surrogate.
-        return str(given)[:MAX_SESSION_ID].encode("utf-8", "replace").decode()
+        return without_surrogates(str(given)[:MAX_SESSION_ID])
     return case.session.context_id[:MAX_SESSION_ID]
 
 

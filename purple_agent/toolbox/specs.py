@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from purple_agent.case import ToolSpec
-from purple_agent.json_values import depth_exceeds
+from purple_agent.json_values import depth_exceeds, without_surrogates
 from purple_agent.toolbox.verbs import is_write
 
 MAX_TOOLS = 200
@@ -88,7 +88,7 @@ def read_spec(tool: Any) -> ToolSpec:
 def _description(text: Any) -> str:
     if not isinstance(text, str):
         return ""
-    cut = text[:MAX_DESCRIPTION].encode(errors="replace").decode()
+    cut = without_surrogates(text[:MAX_DESCRIPTION])
     return "".join(char for char in cut if char.isprintable() or char == "\n").strip()
 
 

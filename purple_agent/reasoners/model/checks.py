@@ -60,7 +60,7 @@ def _properties(spec: ToolSpec) -> Mapping[str, Any]:
     return properties if isinstance(properties, Mapping) else {}
 
 
-def unread(arguments: Mapping[str, Any], session: Session, book: Scratchpad) -> str:
+def unread(arguments: Mapping[str, Any], session: Session, pad: Scratchpad) -> str:
     """Say which entity of a change has not been read, fit for the model; may be empty.
 
     An argument names an entity where some reading tool needs nothing but that id.
@@ -74,7 +74,7 @@ def unread(arguments: Mapping[str, Any], session: Session, book: Scratchpad) -> 
     }
     for name, value in _ids(arguments):
         reader = readers.get(name)
-        if reader is not None and (name, value) not in book.read:
+        if reader is not None and (name, value) not in pad.read:
             return f"Read {name} {value[:100]!r} with {reader} first."
     return ""
 

@@ -18,7 +18,7 @@ from purple_agent.reasoners.model.completion import Completion, LiteLlmCompletio
 from purple_agent.reasoners.model.errors import NoModelLeftError
 from purple_agent.reasoners.model.prompts import Prompt, build_prompt, session_tool_schemas
 from purple_agent.reasoners.model.replies import Proposal, read_reply
-from purple_agent.reasoners.model.scratchpad import Scratchpad, Scratchpads, information, key_of
+from purple_agent.reasoners.model.scratchpad import Scratchpad, information, key_of, scratchpad_of
 from purple_agent.reasoners.model.verify import question, read_verdict
 from purple_agent.settings import ReferenceSettings
 from purple_agent.toolbox.control import control_of
@@ -72,12 +72,11 @@ class ModelReasoner:
         self._chain = Chain(
             settings, completion or LiteLlmCompletion(), brainos=brainos, monotonic=monotonic
         )
-        self._notebooks = Scratchpads()
         self._first = settings.primary.name if settings.primary else "brainos"
 
     def author(self, session: Session) -> str:
         """See `Reasoner`; before the first reply, the model that will be asked first."""
-        return f"llm:{self._notebooks.of(session).author or self._first}"
+        return f"llm:{scratchpad_of(session).author or self._first}"
 
     async def next(self, case: Case) -> Reply:
         """Return the next reply. Never raises for what a model, a tool or a user said.
@@ -85,20 +84,20 @@ class ModelReasoner:
         Where no model can be reached, it is a sentence that says so and what was done, and `flags`
         of the session has `model:unavailable`.
         """
-        book = self._notebooks.of(case.session)
-        book.flags.discard("model:unavailable")
-        book.observe(case.session)
-        book.settle_queue(case.session.entries)
+        pad = scratchpad_of(case.session)
+        pad.flags.discard("model:unavailable")
+        pad.observe(case.session)
+        pad.settle_queue(case.session.entries)
         try:
-            reply = await self._decide(case, book)
+            reply = await self._decide(case, pad)
         except NoModelLeftError:
-            book.flags.add("model:unavailable")
-            reply = _stopped(UNAVAILABLE, case.session, book)
+            pad.flags.add("model:unavailable")
+            reply = _stopped(UNAVAILABLE, case.session, pad)
         return reply
 
     def flags(self, session: Session) -> tuple[str, ...]:
         """Return what became of the models in this session: `model:spare`, `model:unavailable`."""
-        return tuple(sorted(self._notebooks.of(session).flags))
+        return tuple(sorted(scratchpad_of(session).flags))
 
     async def complete(self, prompt: str) -> tuple[str, int]:
         """Ask the small model beside the conversation; return its answer and the tokens it took.
@@ -115,22 +114,22 @@ class ModelReasoner:
         if self._brainos is not None:
             await self._brainos.aclose()
 
-    async def _decide(self, case: Case, book: Scratchpad) -> Reply:
+    async def _decide(self, case: Case, pad: Scratchpad) -> Reply:
         strikes = _Strikes()
         for _ in range(MAX_ANSWERS):
-            proposal = await self._propose(case, book)
+            proposal = await self._propose(case, pad)
             if proposal.calls:
-                reply = await self._on_calls(case, book, proposal.calls, strikes)
+                reply = await self._on_calls(case, pad, proposal.calls, strikes)
             else:
                 reply = _on_words(case.session, proposal, strikes)
             if reply is not None:
                 return reply
             if strikes.out:
                 break
-        return _stopped(STUCK, case.session, book)
+        return _stopped(STUCK, case.session, pad)
 
     async def _on_calls(
-        self, case: Case, book: Scratchpad, calls: tuple[ProposedCall, ...], strikes: _Strikes
+        self, case: Case, pad: Scratchpad, calls: tuple[ProposedCall, ...], strikes: _Strikes
     ) -> Reply | None:
         """Return the first of the calls, or None where it is sent back to the model."""
         call, *rest = calls
@@ -140,61 +139,61 @@ class ModelReasoner:
             # A tool that exists may know better than its schema; another one cannot be called.
             if strikes.malformed >= MAX_MALFORMED and _callable(call, case.session):
                 problem = ""
-        problem = problem or await self._objection(case, book, call)
+        problem = problem or await self._objection(case, pad, call)
         if not problem:
-            return _use(case.session, book, call, rest)
+            return _use(case.session, pad, call, rest)
         shown = json.dumps(call.arguments, ensure_ascii=False, default=str)[:1_000]
         strikes.refused[shown] += 1
         _note(case.session, f"The call {call.name[:100]} {shown} was not made. {problem}")
         return None
 
-    async def _propose(self, case: Case, book: Scratchpad) -> Proposal:
+    async def _propose(self, case: Case, pad: Scratchpad) -> Proposal:
         """Take the queue of the last message, or ask anew."""
-        if book.queue:
-            calls = tuple(book.queue)
-            book.queue.clear()
+        if pad.queue:
+            calls = tuple(pad.queue)
+            pad.queue.clear()
             return Proposal(calls=calls)
         answered = await self._chain.ask(
             lambda native: build_prompt(case, native=native), case.budget_level
         )
         case.session.spent_tokens += answered.completed.tokens
-        book.author = answered.name
+        pad.author = answered.name
         if answered.name != self._first:
-            book.flags.add(f"model:{answered.name}"[:100])
+            pad.flags.add(f"model:{answered.name}"[:100])
         schemas = session_tool_schemas(case.session)
         return read_reply(answered.completed, schemas, native=answered.native)
 
-    async def _objection(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
+    async def _objection(self, case: Case, pad: Scratchpad, call: ProposedCall) -> str:
         """Say why a call is not made although its form is right; may be empty."""
         session, arguments = case.session, call.arguments or {}
         key = key_of(call.name, arguments)
         spec = session.spec(call.name)
         is_write = spec is None or spec.is_write
-        if is_write and book.done.get(key) == book.turn:
+        if is_write and pad.done.get(key) == pad.turn:
             return "This was already carried out; see its result. Do not make it again."
-        if book.made[key] >= MAX_SAME:
+        if pad.made[key] >= MAX_SAME:
             return "You have made this very call several times; its result will be the same."
         if not is_write or control_of(call.name) is not None:
             return ""
-        if key not in book.sent_back and (found := _before_a_change(key, call, session, book)):
-            book.sent_back.add(key)
+        if key not in pad.sent_back and (found := _before_a_change(key, call, session, pad)):
+            pad.sent_back.add(key)
             return found
-        return await self._verdict(case, book, call) if _needs_verdict(session) else ""
+        return await self._verdict(case, pad, call) if _needs_verdict(session) else ""
 
-    async def _verdict(self, case: Case, book: Scratchpad, call: ProposedCall) -> str:
+    async def _verdict(self, case: Case, pad: Scratchpad, call: ProposedCall) -> str:
         """Say what speaks against a change: asked once, and again only after something new."""
         session, arguments = case.session, call.arguments or {}
         if asks_confirmation(session.policy_text) and not _confirmable(session):
             return "Tell the user first what exactly you are about to do, and wait for a clear yes."
         key, now = key_of(call.name, arguments), information(session.entries)
-        if key not in book.objections or book.objections[key][0] != now:
+        if key not in pad.objections or pad.objections[key][0] != now:
             prompt = Prompt(tuple(question(session, call.name, arguments)), ())
             answered = await self._chain.ask(lambda _: prompt, case.budget_level)
             session.spent_tokens += answered.completed.tokens
             verdict = read_verdict(answered.completed.content)
             objection = "" if verdict.allowed else f"The check says no: {verdict.reason}"
-            book.objections[key] = (now, objection)
-        return book.objections[key][1]
+            pad.objections[key] = (now, objection)
+        return pad.objections[key][1]
 
 
 @dataclass(kw_only=True)
@@ -220,18 +219,18 @@ def _on_words(session: Session, proposal: Proposal, strikes: _Strikes) -> Reply 
     return None
 
 
-def _use(session: Session, book: Scratchpad, call: ProposedCall, rest: list[ProposedCall]) -> Use:
+def _use(session: Session, pad: Scratchpad, call: ProposedCall, rest: list[ProposedCall]) -> Use:
     made = session.new_call(call.name, call.arguments or {})
-    book.queue.extend(rest)
-    book.waiting_for = made.id
+    pad.queue.extend(rest)
+    pad.waiting_for = made.id
     return Use(call=made)
 
 
-def _before_a_change(key: str, call: ProposedCall, session: Session, book: Scratchpad) -> str:
+def _before_a_change(key: str, call: ProposedCall, session: Session, pad: Scratchpad) -> str:
     """Say what to do before a change that is proposed for the first time; may be empty."""
-    if key in book.done:
+    if key in pad.done:
         return "This was carried out before. Make it again only if the user asks for it again."
-    return unread(call.arguments or {}, session, book)
+    return unread(call.arguments or {}, session, pad)
 
 
 def _needs_verdict(session: Session) -> bool:
@@ -254,9 +253,9 @@ def _note(session: Session, text: str) -> None:
     session.entries.append(Entry(role="note", text=text))
 
 
-def _stopped(sentence: str, session: Session, book: Scratchpad) -> Say:
+def _stopped(sentence: str, session: Session, pad: Scratchpad) -> Say:
     """End honestly: with the sentence, and for a business what was done for this message."""
-    done = [key.partition(" ")[0] for key, turn in book.done.items() if turn == book.turn]
+    done = [key.partition(" ")[0] for key, turn in pad.done.items() if turn == pad.turn]
     if not done or session.dialect is Dialect.TAU2:
         return Say(text=sentence)
     return Say(text=f"{sentence} Done before that: {', '.join(done[:MAX_TOLD])}. Nothing else was.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import weakref
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,21 +103,9 @@ def information(entries: Sequence[Entry]) -> int:
     )
 
 
-class Scratchpads:
-    """The scratchpads of the sessions that are alive; each goes with its session."""
-
-    def __init__(self) -> None:
-        self._books: dict[int, tuple[weakref.ref[Session], Scratchpad]] = {}
-
-    def of(self, session: Session) -> Scratchpad:
-        """Return the session's scratchpad, a fresh one the first time."""
-        key = id(session)
-        known = self._books.get(key)
-        if known is not None and known[0]() is session:
-            return known[1]
-        book = Scratchpad()
-        self._books[key] = (weakref.ref(session, lambda _: self._books.pop(key, None)), book)
-        return book
-
-    def __len__(self) -> int:
-        return len(self._books)
+def scratchpad_of(session: Session) -> Scratchpad:
+    """Return the session's scratchpad, a fresh one the first time."""
+    if session.scratchpad is None:
+        session.scratchpad = Scratchpad()
+    pad: Scratchpad = session.scratchpad
+    return pad

@@ -1,6 +1,5 @@
 """What the model reasoner makes of a model's answers, turn by turn."""
 
-import gc
 
 import pytest
 
@@ -307,13 +306,3 @@ async def test_past_cases_and_summary_are_shown_as_data(talk):
     system = begun.completion.asked[0].body["messages"][0]["content"]
     assert "<summary>\nThey asked for P-7.\n</summary>" in system
     assert "r‹policy>" in system
-
-
-async def test_notebooks_go_with_their_sessions(talk):
-    begun = talk(lambda asked: "ok").user("hi")
-    await begun.next()
-    books = begun.reasoner._notebooks
-    assert len(books) == 1
-    begun.session = None
-    gc.collect()
-    assert len(books) == 0
