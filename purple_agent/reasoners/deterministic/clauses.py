@@ -8,7 +8,7 @@ from typing import Final
 
 from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
 from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
-from purple_agent.reasoners.deterministic.words import ALSO_NOUNS, acts_of, stem, unphrased
+from purple_agent.reasoners.deterministic.words import acts_of, stem, unphrased
 from purple_agent.session_cache import cached_per_session
 from purple_agent.toolbox.verbs import READ_VERBS
 
@@ -37,12 +37,6 @@ _PAST: Final = re.compile(
     r"has already|received|told me|said|talked|discussed|spoke)\b",
     re.I,
 )
-_GIVE_ME: Final = re.compile(r"\bgive (?:me|us)\b", re.I)
-_OBJECT: Final = re.compile(
-    r"\s+(?:a|an|the|my|our|her|his|their|its|this|that|these|those|it|them|him|all|some|me|us)\b",
-    re.I,
-)
-_VALUE: Final = re.compile(r"\s*(?::|#|\s[\"'(]|\s*$|\s+(?![$€£])\S*[\d@])")
 _NEGATED: Final = re.compile(
     r"\b(?:do not|don't|does not|not|never|without|instead of|rather than)\s+(?:\w+\s+){0,3}$", re.I
 )
@@ -97,14 +91,11 @@ def clauses_of(text: str) -> tuple[Clause, ...]:
 
 def _is_break(match: re.Match[str]) -> bool:
     """Tell whether `and` or a comma is followed by another verb, rather than by another thing."""
-    if match.group(1) is None:
-        return True
-    verb, following = match.group(2).lower(), match.string[match.end() + len(match.group(2)) :]
-    return bool(acts_of(stem(verb))) and (verb not in ALSO_NOUNS or bool(_OBJECT.match(following)))
+    return match.group(1) is None or bool(acts_of(stem(match.group(2).lower())))
 
 
 def _clause(text: str) -> Clause:
-    verbs = _verbs(_GIVE_ME.sub("tell", unphrased(text)))
+    verbs = _verbs(unphrased(text))
     wishes = bool(_WISH.search(text)) or (bool(verbs) and bool(_ASKED.match(text)))
     changes = wishes and not _READING.issuperset(verbs)
     return Clause(
@@ -121,10 +112,8 @@ def _verbs(text: str) -> tuple[str, ...]:
     """Return the stems of the verbs that ask, each once: known acts, and verbs that only look."""
     found: dict[str, None] = {}
     for match in _ASKED.finditer(text):
-        word = match.group(1).lower()
-        is_noun = word in ALSO_NOUNS and _VALUE.match(text, match.end(1)) is not None
-        if is_noun or _NEGATED.search(text, max(0, match.start(1) - 60), match.start(1)):
-            continue
-        if acts_of(stem(word)) or stem(word) in _READING:
-            found[stem(word)] = None
+        verb = stem(match.group(1).lower())
+        negated = _NEGATED.search(text, max(0, match.start(1) - 60), match.start(1))
+        if not negated and (acts_of(verb) or verb in _READING):
+            found[verb] = None
     return tuple(found)

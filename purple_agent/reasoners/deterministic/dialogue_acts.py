@@ -19,12 +19,11 @@ class Act(StrEnum):
     HUMAN = "human"
     """Asks for a human, or to escalate."""
     QUESTION = "question"
-    CHIT_CHAT = "chit_chat"
 
 
 _PATTERNS: Final = {
     Act.GREETING: re.compile(
-        r"^\W*(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))\b", re.I
+        r"^\W*(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|how are you)\b", re.I
     ),
     Act.CONFIRMATION: re.compile(
         r"^\W*(?:yes|yep|yeah|yup|sure|ok(?:ay)?|correct|confirmed|absolutely|definitely|"
@@ -50,7 +49,6 @@ _PATTERNS: Final = {
         r"|\bwhat(?:'s| is| are)\b|\bstatus of\b|\bhow (?:much|many|long)\b",
         re.I,
     ),
-    Act.CHIT_CHAT: re.compile(r"\b(?:how are you|who are you|what can you do)\b", re.I),
 }
 _REVERSED: Final = re.compile(r"\b(?:but|except|unless|wait|no|not|never|only|\w+n't)\b", re.I)
 """Words after a yes that take it back, or a part of it."""
@@ -66,7 +64,4 @@ def yes_or_no(text: str) -> bool | None:
 @cached_per_session
 def acts_in(text: str) -> frozenset[Act]:
     """Return the acts that a text performs; none for a bare request."""
-    found = {act for act, pattern in _PATTERNS.items() if pattern.search(text)}
-    if Act.CHIT_CHAT in found:
-        found.discard(Act.QUESTION)
-    return frozenset(found)
+    return frozenset(act for act, pattern in _PATTERNS.items() if pattern.search(text))

@@ -17,7 +17,6 @@ from purple_agent.process.machine import ApprovalStatus
 from purple_agent.reasoners.deterministic import slots, wording
 from purple_agent.reasoners.deterministic.dialogue_acts import yes_or_no
 from purple_agent.reasoners.deterministic.goals import Goal
-from purple_agent.reasoners.deterministic.ids import IdReader, typed_id
 from purple_agent.reasoners.deterministic.prose_policy import ProsePolicy
 from purple_agent.reasoners.deterministic.request import PENDING, MadeCall, Request
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolIndex
@@ -59,7 +58,6 @@ class GoalExecutor:
     request: Request
     index: ToolIndex
     prose: ProsePolicy
-    ids: IdReader
 
     @property
     def _is_business(self) -> bool:
@@ -147,7 +145,10 @@ class GoalExecutor:
             return self._restricted(about, ruling)
         doubt = self.prose.doubt(goal.tool, goal.arguments)
         if doubt:
-            return self._doubted(about, doubt, _first_id(goal.arguments))
+            why = (
+                f'I cannot judge for certain whether this rule allows it: "{wording.shown(doubt)}"'
+            )
+            return self.escalate(f"I did not {about}: {why}", subject=_first_id(goal.arguments))
         if self.prose.asks_confirmation and not self._is_confirmed(about):
             return Outcome(text=f"You would like me to {about}. {wording.GO_AHEAD}", asks=True)
         return self._use(goal.tool, goal.arguments)
@@ -169,17 +170,6 @@ class GoalExecutor:
         denied = ruling.approval is not None and ruling.approval.status is ApprovalStatus.DENIED
         word = "denied, so it is not approved and" if denied else "blocked by policy and"
         return Outcome(text=f"The request to {about} is {word} was not done. {ruling.reason}")
-
-    def _doubted(self, about: str, doubt: str, subject: str) -> Step:
-        text = (
-            f"I did not {about}: I cannot judge for certain whether this rule allows it: "
-            f'"{wording.shown(doubt)}"'
-        )
-        if self._is_business:
-            return self.escalate(text, subject=subject)
-        if self.index.control("escalate") is None:
-            return Outcome(text=text)
-        return Outcome(text=f"{text} {wording.OFFER_HUMAN}", asks=True)
 
     def _is_confirmed(self, about: str) -> bool:
         """Tell whether the user said yes to this very call, after we had asked."""
@@ -289,11 +279,10 @@ class GoalExecutor:
 
     def _read_arguments(self, tool: Tool, goal: Goal) -> dict[str, Json] | None:
         """Return the required arguments of a read, from the goal, the words, or what is known."""
-        whole = slots.slots_in(tool, utterance_of(self.request.whole), self.ids, strict=True)
-        said = slots.slots_in(tool, utterance_of(goal.clause), self.ids, strict=True)
-        given = {**whole, **said, **goal.arguments}
+        said = slots.slots_in(tool, utterance_of(self.request.whole), strict=True)
+        given = {**said, **goal.arguments}
         arguments = {
-            each.name: given.get(each.name, goal.known_value(each, tool, self.request.whole))
+            each.name: given.get(each.name, slots.known_value(each, goal.known))
             for each in tool.required
         }
         return None if None in arguments.values() else arguments
@@ -337,8 +326,7 @@ def _control_slot(parameter: Parameter, subject: str, reason: str, approval: str
     """Return the value for a parameter of a control tool; empty for none."""
     if parameter.is_id or parameter.name == "subject":
         is_approval = "approval" in parameter.words
-        return approval if is_approval else subject and typed_id(parameter, [subject])
+        return approval if is_approval else subject and slots.typed_id(parameter, [subject])
     if parameter.choices:
         return parameter.choices[0] if parameter.required else None
-    wanted = parameter.required or slots.is_free_text(parameter)
-    return reason[: slots.LONGEST_SLOT] if wanted and parameter.kind == "string" else None
+    return reason[: slots.LONGEST_SLOT] if parameter.kind == "string" else None

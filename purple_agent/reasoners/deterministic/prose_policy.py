@@ -35,12 +35,6 @@ _CONFIRMING: Final = re.compile(
     r"\bbefore\b[^.\n]{0,200}\bconfirm",
     re.I,
 )
-_TRANSFER: Final = re.compile(
-    r"\b(?:transfer|escalate|hand)\b[^.\n]{0,200}\b(?:human|agent|supervisor)", re.I
-)
-_MESSAGE: Final = re.compile(
-    r"\bsend (?:the|a|this) message\s+[\"'“]([^\"'“”\n]{5,200})[\"'”]", re.I
-)
 _FORBIDS: Final = re.compile(
     r"\b(?:not allowed to|not permitted to|must not|may not|cannot|can't|do not|don't|never)\s+"
     r"([a-z]+)",
@@ -62,14 +56,10 @@ class ProsePolicy:
     Args:
         sentences: In order.
         asks_confirmation: The user has to say yes before a change.
-        allows_transfer: It speaks of handing over to a human.
-        transfer_message: What it wants said after a transfer; empty where it does not say.
     """
 
     sentences: tuple[str, ...]
     asks_confirmation: bool
-    allows_transfer: bool
-    transfer_message: str
 
     def doubt(self, tool: Tool, arguments: Mapping[str, Json]) -> str:
         """Return the first sentence that may restrict a call and is not understood; may be empty."""
@@ -79,12 +69,6 @@ class ProsePolicy:
             if _RESTRICTS.search(each) and not _CONFIRMING.search(each)
         )
         return next((each for each in restricting if not _is_kept(each, tool, arguments)), "")
-
-    def nearest(self, text: str) -> str:
-        """Return the sentence that shares most words with a text; empty where none shares any."""
-        wanted = set(stems(text))
-        best = max(self.sentences, key=lambda each: len(wanted & set(stems(each))), default="")
-        return "" if wanted.isdisjoint(stems(best)) else best
 
 
 def _is_kept(sentence: str, tool: Tool, arguments: Mapping[str, Json]) -> bool:
@@ -115,10 +99,7 @@ def _named(text: str, names: Iterable[str]) -> list[str]:
 def prose_policy_of(text: str) -> ProsePolicy:
     """Read a policy in plain words."""
     parts = [_BULLET.sub("", part).strip() for part in _SENTENCE.split(text)]
-    message = _MESSAGE.search(text)
     return ProsePolicy(
         sentences=tuple(part for part in parts if part)[:MAX_SENTENCES],
         asks_confirmation=asks_confirmation(text),
-        allows_transfer=bool(_TRANSFER.search(text)),
-        transfer_message=message.group(1) if message else "",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, Use
 from purple_agent.facts import entity_read_by
@@ -12,16 +11,13 @@ from purple_agent.reasoners.deterministic import wording
 from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
 from purple_agent.reasoners.deterministic.goal_executor import GoalExecutor, Outcome, Step
 from purple_agent.reasoners.deterministic.goals import Goals, goals_of
-from purple_agent.reasoners.deterministic.ids import IdReader
-from purple_agent.reasoners.deterministic.prose_policy import ProsePolicy, prose_policy_of
+from purple_agent.reasoners.deterministic.prose_policy import prose_policy_of
 from purple_agent.reasoners.deterministic.request import CLOSING, Request, request_of
 from purple_agent.reasoners.deterministic.tool_choice import is_about_policy
 from purple_agent.reasoners.deterministic.tools import ToolIndex, index_of
 from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.reasoners.deterministic.words import stems
 from purple_agent.reasoners.reasoner import DETERMINISTIC
-
-_PERMISSION: Final = frozenset(stems("limit allowed permitted maximum"))
 
 
 class DeterministicReasoner:
@@ -46,12 +42,10 @@ class DeterministicReasoner:
         session = case.session
         request, index = request_of(session), _index(session)
         prose = prose_policy_of(session.policy_text if session.policy.is_prose else "")
-        known = _known(session, request)
-        ids = IdReader(index=index, known=known)
-        executor = GoalExecutor(session=session, request=request, index=index, prose=prose, ids=ids)
-        if _wants_human(request):
+        executor = GoalExecutor(session=session, request=request, index=index, prose=prose)
+        if Act.HUMAN in acts_in(request.current):
             return _handover(executor)
-        goals = goals_of(session, request, ids)
+        goals = goals_of(request, index, _known(session, request))
         outcomes: list[Outcome] = []
         for goal in goals.calls:
             step = executor.advance(goal)
@@ -63,7 +57,7 @@ class DeterministicReasoner:
             if isinstance(step, Use):
                 return step
             outcomes.append(step)
-        return _summed_up(executor, goals, outcomes) or _small_talk(request, goals, index, known)
+        return _summed_up(executor, goals, outcomes) or _small_talk(request, goals, index)
 
 
 def _index(session: Session) -> ToolIndex:
@@ -89,12 +83,6 @@ def _known(session: Session, request: Request) -> Mapping[str, Json]:
 # -- humans ------------------------------------------------------------------------------------
 
 
-def _wants_human(request: Request) -> bool:
-    acts = acts_in(request.current)
-    offered = bool(request.questions) and wording.OFFER_HUMAN in request.questions[-1]
-    return Act.HUMAN in acts or (offered and Act.CONFIRMATION in acts)
-
-
 def _handover(executor: GoalExecutor) -> Reply:
     """Hand over to the human that the user asked for."""
     texts = executor.request.texts
@@ -103,7 +91,7 @@ def _handover(executor: GoalExecutor) -> Reply:
     if isinstance(step, Use):
         return step
     if wording.HANDED_OVER in step.text:
-        return Say(text=executor.prose.transfer_message or wording.HANDED_OVER)
+        return Say(text=wording.HANDED_OVER)
     return Say(text="I have no way to reach a human from here. I am sorry.", unable=True)
 
 
@@ -112,8 +100,6 @@ def _unsupported(executor: GoalExecutor, goals: Goals) -> Step:
     if any(goal.tool.spec.is_write for goal in goals.calls):
         return Outcome(text=wording.PARTLY)
     text = "I have no tool that does what you ask."
-    if executor.session.dialect is Dialect.TAU2 and not executor.prose.allows_transfer:
-        return Outcome(text=f"{text} I am sorry.", unable=True)
     summary = f"{text} Asked: {wording.shown(' '.join(goals.unsupported))}"
     return executor.escalate(text, subject=_subject(executor.request), summary=summary)
 
@@ -129,37 +115,26 @@ def _subject(request: Request) -> str:
 
 def _summed_up(executor: GoalExecutor, goals: Goals, outcomes: list[Outcome]) -> Say | None:
     """Return what came of the goals, in words; None where there is nothing to say of them."""
-    session, prose = executor.session, executor.prose
+    session = executor.session
     parts = [each.text for each in outcomes if not each.asks]
     questions = [each.text for each in outcomes if each.asks]
     if questions:
         return Say(text=" ".join([*parts, questions[0]]))
-    parts += _policy_answers(session, prose, goals)
+    parts += _policy_answers(session, goals)
     if not parts:
         return None
     text = "\n".join(dict.fromkeys(parts))
-    is_handed_over = wording.HANDED_OVER in text
-    if is_handed_over and prose.transfer_message:
-        text = prose.transfer_message
-    elif not is_handed_over and session.dialect is Dialect.TAU2:
+    if session.dialect is Dialect.TAU2 and wording.HANDED_OVER not in text:
         text = f"{text} {CLOSING}"
     return Say(text=text, unable=bool(outcomes) and all(each.unable for each in outcomes))
 
 
-def _policy_answers(session: Session, prose: ProsePolicy, goals: Goals) -> list[str]:
-    """Return what the policy says to the questions that are about it."""
-    answers = []
-    reads = any(not goal.tool.spec.is_write for goal in goals.calls)
-    for question in goals.questions:
-        asks_permission = not reads and not _PERMISSION.isdisjoint(stems(question))
-        if not is_about_policy(question) and not asks_permission:
-            continue
-        if session.policy.rules:
-            rules = "; ".join(f"{each.id}: {_in_words(each)}" for each in session.policy.rules[:10])
-            answers.append(f"The policy has these rules: {rules}.")
-        elif prose.nearest(question):
-            answers.append(f"The policy says: {prose.nearest(question)}")
-    return answers
+def _policy_answers(session: Session, goals: Goals) -> list[str]:
+    """Return the rules of the policy, where a question is about them."""
+    if not any(map(is_about_policy, goals.questions)) or not session.policy.rules:
+        return []
+    rules = "; ".join(f"{each.id}: {_in_words(each)}" for each in session.policy.rules[:10])
+    return [f"The policy has these rules: {rules}."]
 
 
 def _in_words(rule: Rule) -> str:
@@ -167,34 +142,17 @@ def _in_words(rule: Rule) -> str:
     return rule.description or f"{rule.action.value.replace('_', ' ')}{when}"
 
 
-def _small_talk(request: Request, goals: Goals, index: ToolIndex, known: Mapping[str, Json]) -> Say:
+def _small_talk(request: Request, goals: Goals, index: ToolIndex) -> Say:
     """Answer a text that asks for nothing that could be done or looked up."""
     acts = acts_in(request.current)
     if Act.THANKS in acts:
         return Say(text=f"You are welcome. {CLOSING}")
     if Act.DENIAL in acts:
         return Say(text=f"All right, I have done nothing more. {CLOSING}")
-    if goals.questions:
-        answer = _from_facts(goals, known)
-        unknown = f"I do not know that, and I have no tool to look it up. {CLOSING}"
-        return Say(text=answer or unknown, unable=not answer)
-    if Act.CHIT_CHAT in acts:
-        fixed = "I am an assistant that follows fixed rules."
-        return Say(text=f"{fixed} {wording.abilities(index)}{wording.GREETING}")
     is_greeting = Act.GREETING in acts and len(stems(request.current)) <= 3
     if is_greeting or not request.current.strip():
         return Say(text=wording.GREETING)
-    unsure = "I am not sure what you would like me to do."
-    return Say(text=f"{unsure} {wording.abilities(index)}What can I do for you?", unable=True)
-
-
-def _from_facts(goals: Goals, known: Mapping[str, Json]) -> str:
-    """Return the facts whose entity, or one of whose fields, a question names."""
-    parts = []
-    for question in goals.questions:
-        wanted = set(stems(question))
-        for entity, value in known.items():
-            names = [entity, *value] if isinstance(value, dict) else [entity]
-            if any(wanted.intersection(stems(name)) for name in names):
-                parts.append(wording.found(entity, value, question))
-    return " ".join(dict.fromkeys(parts))
+    text = "I am not sure what you would like me to do."
+    if goals.questions:
+        text = "I do not know that, and I have no tool to look it up."
+    return Say(text=f"{text} {wording.abilities(index)}What can I do for you?", unable=True)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
 from purple_agent.case import Json
 from purple_agent.reasoners.deterministic.dialogue_acts import yes_or_no
-from purple_agent.reasoners.deterministic.ids import IdReader
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool
-from purple_agent.reasoners.deterministic.utterance import (
-    Utterance,
-    Value,
-    utterance_of,
-)
+from purple_agent.reasoners.deterministic.utterance import Utterance, Value, id_shape, utterance_of
 from purple_agent.reasoners.deterministic.words import acts_of, stem, words_in
 from purple_agent.toolbox.schema_types import is_of
 
@@ -40,26 +35,6 @@ _MONEY: Final = frozenset(
     ]
 )
 _SHARE: Final = frozenset(("percent", "percentage", "rate"))
-_NAMING: Final = frozenset(("name", "title", "subject", "label"))
-_FREE_TEXT: Final = frozenset(
-    [
-        "reason",
-        "note",
-        "notes",
-        "description",
-        "comment",
-        "comments",
-        "summary",
-        "message",
-        "justification",
-        "details",
-        "explanation",
-        "rationale",
-        "text",
-        "body",
-        "resolution",
-    ]
-)
 _BECAUSE: Final = re.compile(
     r"\b(?:because|due to|since|as|reason(?: is|:)?)\s+([^.!?\n]{3,300})", re.I
 )
@@ -67,7 +42,6 @@ _CALLED: Final = re.compile(
     r"\b(?:called|named|titled|entitled|with the (?:title|name|subject))\s+"
     r"([A-Z][\w&'-]*(?: (?:[A-Z0-9][\w&'-]*|of|and|for|the))*)"
 )
-_NOT: Final = re.compile(r"\b(?:not|no|without|don't|do not)\b[\w ]{0,20}$", re.I)
 _LEAD_IN: Final = re.compile(
     r"^\W*(?:(?:it(?:'s| is)|that(?:'s| is| would be)|this is|sure|yes|ok|please use|use|make it|"
     r"the [\w ]{1,30} is|my [\w ]{1,30} is|i(?:'m| am))[,:]?\s+)+",
@@ -75,77 +49,138 @@ _LEAD_IN: Final = re.compile(
 )
 
 
-def slots_in(
-    tool: Tool, said: Utterance, ids: IdReader, *, strict: bool = False
-) -> dict[str, Json]:
+def slots_in(tool: Tool, said: Utterance, *, strict: bool = False) -> dict[str, Json]:
     """Return the slots of a tool that a text fills by itself.
 
     Args:
         tool: Its parameters are filled.
         said: The text.
-        ids: Reads the ids of the text.
         strict: An id does not fill a slot merely because it is the only one.
     """
-    filled = ids.slots_in(tool, said, least=2 if strict else 1)
+    filled = _id_slots(tool, said, least=2 if strict else 1)
     used = {str(value).lstrip("#") for value in filled.values()}
     for parameter in tool.parameters:
         if parameter.name not in filled and not parameter.is_id:
-            value = _value_for(parameter, tool, said, used)
+            value = _value_for(parameter, said, used)
             if value is not None:
                 filled[parameter.name] = value
                 used.add(str(value))
     return filled
 
 
-def _value_for(parameter: Parameter, tool: Tool, said: Utterance, used: set[str]) -> Json:
+# -- ids ---------------------------------------------------------------------------------------
+
+
+def _id_slots(tool: Tool, said: Utterance, *, least: int) -> dict[str, Json]:
+    """Give each id to the parameter that it fits best, if its rank is `least`."""
+    offers = [
+        (-rank, number, value.start, parameter, value.text)
+        for number, parameter in enumerate(tool.parameters)
+        if parameter.is_id and not parameter.choices
+        for rank, value in _ranked(tool, parameter, said)
+        if rank >= least
+    ]
+    filled: dict[str, Json] = {}
+    taken: set[str] = set()
+    for rank, _, _, parameter, text in sorted(offers, key=lambda offer: offer[:3]):
+        if parameter.name not in filled and text not in taken:
+            alike = [each[4] for each in offers if each[3] is parameter and each[0] == rank]
+            texts = alike if parameter.kind == "array" else [text]
+            filled[parameter.name] = typed_id(parameter, texts)
+            taken.update(texts)
+    return filled
+
+
+def ids_for(tool: Tool, parameter: Parameter, said: Utterance) -> list[str]:
+    """Return the ids of a text that fit a parameter and look like the best one, in order."""
+    ranked = [(rank, each.text) for rank, each in _ranked(tool, parameter, said) if rank]
+    _, best = max(ranked, key=lambda pair: pair[0], default=(0, ""))
+    return [text for _, text in ranked if id_shape(text) == id_shape(best)]
+
+
+def typed_id(parameter: Parameter, texts: Sequence[str]) -> Json:
+    """Return ids as a parameter wants them: all as a list, or the first, a number where asked."""
+    if parameter.kind == "array":
+        return list(dict.fromkeys(texts))
+    plain = texts[0].lstrip("#")
+    if parameter.kind in {"integer", "number"} and plain.isdigit() and len(plain) < 19:
+        return int(plain)
+    return plain if plain.isdigit() else texts[0]
+
+
+def _ranked(tool: Tool, parameter: Parameter, said: Utterance) -> list[tuple[int, Value]]:
+    """Rate how well each id of a text fits a parameter; 0 where it does not."""
+    others = [each for each in tool.required if each.is_id and each is not parameter]
+    numbers = [each for each in said.values if each.kind == "number"]
+    ranked = [
+        (_rank(parameter, parameter.entity or tool.entity, value, said), value)
+        for value in (*said.ids, *numbers)
+    ]
+    # The only id is taken for the only slot, unless it rather is the id of something else.
+    if len(said.ids) == 1 and not others and ranked[0][0] == 0:
+        value = ranked[0][1]
+        rivals = (each for each in tool.rivals if each.name != parameter.name)
+        ranked[0] = int(not any(_rank(each, each.entity, value, said) for each in rivals)), value
+    return ranked
+
+
+def _rank(parameter: Parameter, entity: str, value: Value, said: Utterance) -> int:
+    """Rate an id by the word before it, by its letters, and by examples in the schema."""
+    words = [word for word in entity.split("_") if word]
+    before = map(stem, words_in(said.text[max(0, value.start - 40) : value.start])[-3:])
+    is_named = not {stem(word) for word in words}.isdisjoint(before)
+    if value.kind == "number":  # an id only right behind its word: "order 10023"
+        return 3 * (is_named and value.text.isdigit())
+    rank = 3 * is_named + 3 * (id_shape(value.text) in parameter.examples)
+    letters = re.match(r"#?([A-Za-z]+)", value.text)
+    if letters is None or not words:
+        return rank
+    prefix = letters.group(1).lower()
+    initials = "".join(word[0] for word in words)
+    is_prefix = any(word.startswith(prefix) or prefix.startswith(word) for word in words)
+    return rank + 2 * (is_prefix or prefix == initials)
+
+
+# -- other values ------------------------------------------------------------------------------
+
+
+def _value_for(parameter: Parameter, said: Utterance, used: set[str]) -> Json:
     """Return the value that a text holds for a parameter; None for none."""
     if parameter.choices:
         return choice_in(parameter, said.text)
-    if parameter.kind == "boolean":
-        name = r"\W+".join(map(re.escape, parameter.words[-2:]))
-        match = re.search(rf"\b{name}\b", said.text.lower())
-        return None if match is None else _NOT.search(said.text[: match.start()]) is None
     labelled = parameter.label.search(said.text) if parameter.label else None
-    typed = typed_value(parameter, _unquoted(labelled.group(1))) if labelled else None
-    if typed is not None:
-        return typed
+    if labelled is not None:
+        quoted = re.search(r"[\"']([^\"'\n]{1,300})[\"']", labelled.group(1))
+        typed = typed_value(parameter, quoted.group(1) if quoted else labelled.group(1).strip())
+        if typed is not None:
+            return typed
     if parameter.kind in {"integer", "number"}:
         return _number_for(parameter, said, used)
-    return _text_for(parameter, tool, said, used) if parameter.kind == "string" else None
-
-
-def _unquoted(text: str) -> str:
-    quoted = re.search(r"[\"']([^\"'\n]{1,300})[\"']", text)
-    return quoted.group(1) if quoted else text.strip().strip("\"'")
+    return _text_for(parameter, said, used) if parameter.kind == "string" else None
 
 
 def choice_in(parameter: Parameter, text: str) -> Json:
     """Return the value of an enumeration that a text names; None for none.
 
-    The last one wins that is named as it is; else the last whose verb is: "close" for `closed`.
+    The last one wins that is named as it is, else the last whose verb is: "close" for `closed`.
     """
     spoken = words_in(text)
-    joined, acts = f" {' '.join(spoken)} ", [acts_of(stem(word)) for word in spoken]
-    best: tuple[int, int, Json] = (0, -1, None)
+    joined = f" {' '.join(spoken)} "
+    acts = [acts_of(stem(word)) for word in spoken]
+    named, meant = {}, {}
     for choice in parameter.choices:
         plain = " ".join(words_in(str(choice)))
-        best = max(best, (2, joined.rfind(f" {plain} "), choice), key=_place) if plain else best
-        own = acts_of(stem(plain))
-        places = [at for at, each in enumerate(acts) if own & each]
-        best = max(best, (1, places[-1] if places else -1, choice), key=_place)
-    return best[2]
-
-
-def _place(found: tuple[int, int, Json]) -> tuple[int, int]:
-    weight, at, _ = found
-    return (weight, at) if at >= 0 else (0, -1)
+        named[joined.rfind(f" {plain} ")] = choice
+        places = [at for at, each in enumerate(acts) if acts_of(stem(plain)) & each]
+        meant[max(places, default=-1)] = choice
+    best = named if max(named, default=-1) >= 0 else meant
+    at = max(best, default=-1)
+    return best[at] if at >= 0 else None
 
 
 def typed_value(parameter: Parameter, text: str) -> Json:
     """Return a text as the parameter wants it; None where it cannot be that."""
     text = text.strip()[:LONGEST_SLOT]
-    if not text:
-        return None
     if parameter.choices:
         return choice_in(parameter, text)
     if parameter.kind in {"integer", "number"}:
@@ -154,10 +189,10 @@ def typed_value(parameter: Parameter, text: str) -> Json:
     if parameter.kind == "boolean":
         return {"true": True, "false": False}.get(bare(text).lower(), yes_or_no(text))
     if parameter.kind == "array":
-        return [part.strip() for part in re.split(r",|\band\b", text) if part.strip()]
-    if _is_date(parameter):
-        return next(iter(utterance_of(text).texts("date")), None)
-    return text if parameter.kind == "string" else None
+        return [part.strip() for part in re.split(r",|\band\b", text) if part.strip()] or None
+    if parameter.is_date:
+        return utterance_of(text).first("date")
+    return text if text and parameter.kind == "string" else None
 
 
 def bare(text: str) -> str:
@@ -166,7 +201,7 @@ def bare(text: str) -> str:
 
 
 def _number(parameter: Parameter, number: Decimal | None) -> Json:
-    if number is None or not number.is_finite():
+    if number is None:
         return None
     if number == number.to_integral_value():
         return int(number)
@@ -174,103 +209,48 @@ def _number(parameter: Parameter, number: Decimal | None) -> Json:
 
 
 def _number_for(parameter: Parameter, said: Utterance, used: set[str]) -> Json:
-    """Return the only amount of the wanted kind, else a number beside the name, else the only one."""
+    """Return the first amount of the wanted kind, else the only plain number."""
     parts = frozenset(parameter.words)
-    kind = "percent" if parts & _SHARE else "money" if parts & _MONEY else "number"
+    kind = "percent" if parts & _SHARE else "money" if parts & _MONEY else ""
     wanted = [each for each in said.values if each.kind == kind]
     plain = [e for e in said.values if e.kind == "number" and e.text not in used]
-    if kind == "number" or len(wanted) != 1:
-        near = [each for each in (*wanted, *plain) if _is_near(parameter, said.text, each)]
-        digits = [each for each in plain if each.text[:1].isdigit()]
-        wanted = near[:1] or (wanted[:1] if kind != "number" else []) or digits
-    return _number(parameter, wanted[0].number) if len(wanted) == 1 else None
+    digits = [each for each in plain if each.text[:1].isdigit()]
+    found = wanted[:1] or (digits if len(digits) == 1 else [])
+    return _number(parameter, found[0].number) if found else None
 
 
-def _is_near(parameter: Parameter, text: str, value: Value) -> bool:
-    """Tell whether a word of the parameter's name stands beside a value."""
-    names = {stem(word) for word in parameter.words}
-    before = words_in(text[max(0, value.start - 25) : value.start])[-2:]
-    after = words_in(text[value.end : value.end + 20])[:1]
-    return any(stem(word) in names for word in (*before, *after))
-
-
-def _is_date(parameter: Parameter) -> bool:
-    return (
-        "date" in parameter.words
-        or parameter.format in {"date", "date-time"}
-        or parameter.words[-1:] in {("day",), ("on",), ("deadline",), ("until",)}
-    )
-
-
-def _text_for(parameter: Parameter, tool: Tool, said: Utterance, used: set[str]) -> Json:
+def _text_for(parameter: Parameter, said: Utterance, used: set[str]) -> Json:
     """Return the text for a parameter. One that may be left out takes none by guessing."""
-    parts = frozenset(parameter.words)
-    quoted = next((each for each in said.texts("quoted") if each not in used), None)
-    if _is_date(parameter):
-        return next(iter(said.texts("date")), None)
-    if "email" in parts:
-        return next(iter(said.texts("email")), None)
-    if "phone" in parts:
-        return next(iter(said.texts("phone")), None)
-    if "reason" in parts:
-        because = _BECAUSE.search(said.text)
-        return because.group(1).strip() if because else quoted
+    if parameter.is_date:
+        return said.first("date")
+    if "email" in parameter.words:
+        return said.first("email")
+    quoted = [each.text for each in said.values if each.kind == "quoted" and each.text not in used]
+    pattern = _BECAUSE if "reason" in parameter.words else _CALLED
+    found = pattern.search(said.text)
+    if "reason" in parameter.words and found is not None:
+        return found.group(1).strip()
     if not parameter.required:
         return None
-    if parts & _FREE_TEXT:
-        # A quoted text rather is the name or title, where the tool wants one as well.
-        named = any(_NAMING.intersection(each.words) for each in tool.required)
-        return None if named else quoted
-    if parts & _NAMING:
-        called = _CALLED.search(said.text)
-        return quoted or (called.group(1) if called else None)
-    return quoted if len(said.texts("quoted")) == 1 else None
-
-
-def is_free_text(parameter: Parameter) -> bool:
-    """Tell whether the user's own words will do, as for a reason or a summary."""
-    fixed = parameter.kind != "string" or parameter.choices or parameter.is_id
-    return not fixed and bool(_FREE_TEXT.intersection(parameter.words))
+    if quoted or found is None or not {"name", "title"}.intersection(parameter.words):
+        return quoted[0] if len(quoted) == 1 else None
+    return found.group(1)
 
 
 # -- from what is known ------------------------------------------------------------------------
 
 
-def known_value(parameter: Parameter, tool: Tool, known: Mapping[str, Json], said: str) -> Json:
-    """Return the value that the facts hold for a parameter; None where they hold none, or several.
-
-    A record's field of the very name wins; of a list, the one record that the words point to.
-    """
+def known_value(parameter: Parameter, known: Mapping[str, Json]) -> Json:
+    """Return the value that records have under a parameter's name; None for none, or for several."""
     if parameter.kind == "object" or parameter.choices:
         return None
     records = [fact for fact in known.values() if isinstance(fact, dict)]
-    named = _only(parameter, (record.get(parameter.name) for record in records))
-    if named is not None or not parameter.is_id:
-        return named
-    record = known.get(parameter.entity or tool.entity)
-    own = record.get("id") if isinstance(record, dict) else None
-    return own if _fits(parameter, own) else _only(parameter, _ids_meant(parameter, known, said))
-
-
-def _ids_meant(parameter: Parameter, known: Mapping[str, Json], said: str) -> Iterable[Json]:
-    """Yield the ids of listed records of which the words name another field."""
-    for name, fact in known.items():
-        rows = fact[:200] if isinstance(fact, list) else []
-        for row in (each for each in rows if isinstance(each, dict)):
-            is_own = stem(name) == stem(parameter.entity)
-            own = row.get(parameter.name, row.get("id") if is_own else None)
-            texts = [each for each in row.values() if isinstance(each, str) and len(each) > 3]
-            if len(rows) == 1 or any(t.lower() in said.lower() for t in texts if t != own):
-                yield own
+    values = [record.get(parameter.name) for record in records]
+    fitting = [each for each in values if _fits(parameter, each)]
+    return fitting[0] if fitting and all(each == fitting[0] for each in fitting) else None
 
 
 def _fits(parameter: Parameter, value: Json) -> bool:
     if parameter.kind in {"integer", "number", "boolean", "array"}:
         return is_of(value, parameter.kind)
     return isinstance(value, str) and 0 < len(value) <= LONGEST_SLOT
-
-
-def _only(parameter: Parameter, values: Iterable[Json]) -> Json:
-    """Return the value that all fitting ones are; None where there is none, or where they differ."""
-    fitting = [each for each in values if _fits(parameter, each)]
-    return fitting[0] if fitting and all(each == fitting[0] for each in fitting) else None

@@ -10,29 +10,25 @@ from typing import Final
 
 from purple_agent.reasoners.deterministic import slots
 from purple_agent.reasoners.deterministic.clauses import Clause
-from purple_agent.reasoners.deterministic.ids import IdReader
 from purple_agent.reasoners.deterministic.request import Request
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolIndex
-from purple_agent.reasoners.deterministic.utterance import Utterance, utterance_of
+from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.reasoners.deterministic.words import (
-    GENERIC_STEMS,
     LIGHT_STEMS,
-    NEGATIVE_STEMS,
     acts_of,
     stem,
     stems,
 )
 
-ENOUGH_TO_WRITE: Final = 60.0
-"""The score, of 100, from which a clause asks for a tool that changes something."""
-ENOUGH_TO_READ: Final = 35.0
+ENOUGH_TO_WRITE: Final = 0.25
+"""The score, of about 1, from which a clause asks for a tool that changes something."""
+ENOUGH_TO_READ: Final = 0.7
 EARLIER_TEXTS: Final = 2
 """How many texts before the present request "it" may reach back to."""
 
 _POINTS_BACK: Final = re.compile(r"\b(?:it|its|this|that|them|their|these|those|both)\b", re.I)
 _ASIDE: Final = frozenset(map(stem, ["request", "ask", "help", "check", "confirm", "note"]))
 """Verbs of acts that rather are about the conversation."""
-_UPDATE: Final = acts_of(stem("update"))
 _POLICY_WORDS: Final = frozenset(stems("policy rule guideline threshold"))
 
 
@@ -47,7 +43,6 @@ class ToolChoice:
 
     request: Request
     index: ToolIndex
-    ids: IdReader
 
     @cached_property
     def _around(self) -> frozenset[str]:
@@ -70,20 +65,19 @@ class ToolChoice:
         """Return the tool that looks up what a clause wants to know."""
         if not (clause.is_question or clause.reads_only) or is_about_policy(clause.text):
             return None
-        best: tuple[float, Tool | None] = (ENOUGH_TO_READ - 1, None)
+        best: tuple[float, Tool | None] = (0.0, None)
         for tool in self.index.reads:
             share, has_id = self._share(tool, clause), self._has_id(tool, tool.parameters, clause)
             lacks_id = not has_id and any(each.is_id for each in tool.required)
-            described = len(tool.described.intersection(stems(clause.text)))
-            points = 50 * share + 40 * has_id - 20 * lacks_id + 3 * min(5, described)
-            if (share or has_id) and points > best[0]:
-                best = (points, tool)
+            score = share + 0.8 * has_id - 0.4 * lacks_id
+            if score >= ENOUGH_TO_READ and score > best[0]:
+                best = (score, tool)
         return best[1]
 
     def is_unsupported(self, clause: Clause) -> bool:
         """Tell whether a clause asks to do something to our things that no tool does."""
         verbs = _verbs_of_acts(clause)
-        if clause.is_background or clause.is_question or not verbs or GENERIC_STEMS & verbs:
+        if clause.is_background or clause.is_question or not verbs:
             return False
         nouns = {noun for tool in self.index.tools if not tool.role for noun in tool.nouns}
         is_ours = not (nouns - verbs).isdisjoint(stems(clause.text))
@@ -91,56 +85,41 @@ class ToolChoice:
 
     def _candidates(self, clause: Clause) -> tuple[list[Tool], bool]:
         """Return the tools that do what a clause asks for, and whether its own verb says so."""
-        writes, said = self.index.writes, stems(clause.text)
-        asked = [tool for tool in writes if tool.does(clause.verbs)]
+        asked = [tool for tool in self.index.writes if tool.does(clause.verbs)]
         if asked:
             return asked, True
-        # "Close it" asks to set a status to `closed`.
-        setting = [
-            tool
-            for tool in writes
-            if _UPDATE & acts_of(tool.verb)
-            and any(slots.choice_in(p, clause.text) is not None for p in tool.required if p.choices)
-        ]
-        if setting or _verbs_of_acts(clause) - LIGHT_STEMS:
-            return setting, False
-        mentioned = [tool for tool in writes if tool.does(said)]
-        if not mentioned and not GENERIC_STEMS.isdisjoint(said):
-            mentioned = [tool for tool in writes if tool.verb not in NEGATIVE_STEMS]
-        return mentioned, False
+        if _verbs_of_acts(clause) - LIGHT_STEMS:
+            return [tool for tool in self.index.writes if _sets(tool, clause)], False
+        return [tool for tool in self.index.writes if tool.does(stems(clause.text))], False
 
     def _score(self, tool: Tool, clause: Clause) -> float:
-        """Rate how well a clause asks for a tool that does what it says, from 50 to 98.
-
-        The nouns count 40, the very verb 3, and words of the description 5. An id that fits counts
-        as half of the nouns.
-        """
-        said = frozenset(stems(clause.text))
+        """Rate how well a clause asks for a tool: by its nouns or an id that fits, and its verb."""
         share = self._share(tool, clause)
         if share < 0.5 and self._has_id(tool, tool.required, clause):
             share = 0.5
-        exact = 3.0 if tool.verb in (clause.verbs or said) else 0.0
-        return 50.0 + 40.0 * share + exact + min(5.0, len(tool.described & said))
+        is_exact = tool.verb in (clause.verbs or stems(clause.text))
+        return share + 0.075 * is_exact
 
     def _share(self, tool: Tool, clause: Clause) -> float:
         """Return how many of a tool's nouns are said, 0 to 1; elsewhere in the request count half."""
-        said, around = frozenset(stems(clause.text)), self._around
-        if _POINTS_BACK.search(clause.text):
-            around = around.union(*map(stems, self.request.earlier[-EARLIER_TEXTS:]))
-        named = sum(1.0 if noun in said else 0.5 * (noun in around) for noun in tool.nouns)
+        said = stems(clause.text)
+        named = sum(1.0 if noun in said else 0.5 * (noun in self._around) for noun in tool.nouns)
         return named / len(tool.nouns) if tool.nouns else 0.5
 
     def _has_id(self, tool: Tool, parameters: Iterable[Parameter], clause: Clause) -> bool:
-        said = self._values(clause)
-        return any(self.ids.ids_for(tool, p, said) for p in parameters if p.is_id)
-
-    def _values(self, clause: Clause) -> Utterance:
-        """Return the clause, with the rest of the request where it points to another clause."""
-        if not _POINTS_BACK.search(clause.text):
-            return utterance_of(clause.text)
-        earlier = self.request.earlier[-EARLIER_TEXTS:]
-        return utterance_of("\n".join((clause.text, *self.request.texts, *earlier)))
+        text = clause.text
+        if _POINTS_BACK.search(text):
+            earlier = self.request.earlier[-EARLIER_TEXTS:]
+            text = "\n".join((text, *self.request.texts, *earlier))
+        said = utterance_of(text)
+        return any(slots.ids_for(tool, each, said) for each in parameters if each.is_id)
 
 
 def _verbs_of_acts(clause: Clause) -> frozenset[str]:
     return frozenset(each for each in clause.verbs if acts_of(each)) - _ASIDE
+
+
+def _sets(tool: Tool, clause: Clause) -> bool:
+    """Tell whether a tool sets the state that a clause names: "close it" sets it to `closed`."""
+    choosing = (each for each in tool.required if each.choices)
+    return tool.does((stem("update"),)) and any(slots.choice_in(p, clause.text) for p in choosing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -16,7 +16,6 @@ from purple_agent.reasoners.deterministic.words import (
     STOP,
     acts_of,
     stem,
-    stems,
     words_in,
 )
 from purple_agent.toolbox.control import Control, control_of
@@ -41,7 +40,7 @@ class Parameter:
         kind: The JSON type; `string` where the schema gives none.
         required: A call must have it.
         choices: The values of an enumeration.
-        format: The format that the schema names; may be empty.
+        is_date: It takes a day.
         examples: The shapes of the ids in its description.
     """
 
@@ -50,13 +49,13 @@ class Parameter:
     kind: str
     required: bool
     choices: tuple[Any, ...] = ()
-    format: str = ""
+    is_date: bool = False
     examples: frozenset[str] = frozenset()
 
     @property
     def is_id(self) -> bool:
         """Tell whether it takes the id of something."""
-        return self.words[-1:] != () and self.words[-1] in _ID_WORDS
+        return not _ID_WORDS.isdisjoint(self.words[-1:])
 
     @property
     def entity(self) -> str:
@@ -81,18 +80,18 @@ class Tool:
         role: Which control tool it is; empty for every other tool.
         verb: The first word of its name.
         nouns: The other words of its name.
-        described: The words of its description.
         parameters: In the order of the schema.
         entity: The entity that its result is filed under, see `entity_read_by`.
+        rivals: The parameters of all tools that take the id of something.
     """
 
     spec: ToolSpec
     role: Control | Literal[""]
     verb: str
     nouns: frozenset[str]
-    described: frozenset[str]
     parameters: tuple[Parameter, ...]
     entity: str
+    rivals: tuple[Parameter, ...] = ()
 
     @property
     def name(self) -> str:
@@ -147,7 +146,9 @@ class ToolIndex:
 
 def index_of(specs: Iterable[ToolSpec]) -> ToolIndex:
     """Prepare tools for matching."""
-    return ToolIndex(tools=tuple(map(_tool, specs)))
+    tools = tuple(map(_tool, specs))
+    takers = {p.name: p for tool in tools for p in tool.parameters if p.is_id and p.entity}
+    return ToolIndex(tools=tuple(replace(tool, rivals=tuple(takers.values())) for tool in tools))
 
 
 def _tool(spec: ToolSpec) -> Tool:
@@ -160,7 +161,6 @@ def _tool(spec: ToolSpec) -> Tool:
         role=control_of(spec.name) or "",
         verb=stem(verb),
         nouns=frozenset(stem(word) for word in nouns if word not in STOP),
-        described=frozenset(stems(spec.description[:600])) - {stem(verb)},
         parameters=tuple(_parameter(name, schema, name in needed) for name, schema in found)[:100],
         entity=entity_read_by(spec.name),
     )
@@ -179,6 +179,6 @@ def _parameter(name: str, schema: Any, required: bool) -> Parameter:
         kind=kind if isinstance(kind, str) and kind else "string",
         required=required,
         choices=tuple(choices[:100]) if isinstance(choices, list) else (),
-        format=str(schema.get("format", "")),
+        is_date="date" in words_in(name) or schema.get("format") in ("date", "date-time"),
         examples=frozenset(id_shape(each.text) for each in utterance_of(described[:500]).ids),
     )

@@ -14,7 +14,7 @@ LONGEST_TEXT: Final = 8_000
 MOST_VALUES: Final = 60
 """Values that are taken from one text."""
 
-Kind = Literal["id", "money", "number", "percent", "date", "email", "phone", "quoted"]
+Kind = Literal["id", "money", "number", "percent", "date", "email", "quoted"]
 
 _MONTHS: Final = [
     "jan",
@@ -61,7 +61,6 @@ _FORMS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("date", re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?\b")),
     ("date", re.compile(rf"\b{_MONTH} {_DAY},? \d{{4}}\b", re.I)),
     ("date", re.compile(rf"\b{_DAY}(?: of)? {_MONTH},? \d{{4}}\b", re.I)),
-    ("phone", re.compile(r"(?<![\w-])\+?\d{2,4}(?:[- ]\d{2,4}){2,4}(?![\w-])")),
     ("money", re.compile(rf"[$€£]\s?{_AMOUNT}\b|\b{_CURRENCY}\s?{_AMOUNT}\b", re.I)),
     ("money", re.compile(rf"(?<![\w.-]){_AMOUNT}\s?{_CURRENCY}\b", re.I)),
     ("percent", re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:%|percent\b)")),
@@ -117,9 +116,9 @@ class Utterance:
                 first.setdefault(value.text.lstrip("#"), value)
         return tuple(first.values())
 
-    def texts(self, kind: Kind) -> list[str]:
-        """Return the values of one kind as texts."""
-        return [each.text for each in self.values if each.kind == kind]
+    def first(self, kind: Kind) -> str | None:
+        """Return the first value of a kind; None for none."""
+        return next((each.text for each in self.values if each.kind == kind), None)
 
 
 @cached_per_session

@@ -17,7 +17,6 @@ LONGEST_VALUE: Final = 200
 GREETING: Final = "Hello! How can I help you today?"
 HANDED_OVER: Final = "This has been escalated: you are being transferred to a human agent."
 PARTLY: Final = "A part of what you ask is something that I have no tool for."
-OFFER_HUMAN: Final = "Would you like me to transfer you to a human agent?"
 GO_AHEAD: Final = "Do you confirm that I should go ahead (yes or no)?"
 UNCHANGED: Final = "Nothing was changed. Please check what you gave me."
 

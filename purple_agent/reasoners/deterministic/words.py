@@ -57,23 +57,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-GENERIC: Final = _words("process handle deal care sort proceed execute")
-"""Verbs that ask for whatever the tools offer for the thing concerned."""
 LIGHT: Final = _words(
     "create make issue submit place apply give perform do process send start request raise open "
     "record log add file post"
 )
 """Verbs that say little beside their noun: `issue_refund` refunds."""
-ALSO_NOUNS: Final = _words(
-    "order issue return record file request report note transfer match refund credit exchange log "
-    "plan purchase email mail message ship book place check release document schedule start"
-)
-"""Verbs that are a noun where a value follows: "order 4711", "email me@example.org"."""
-NEGATIVE: Final = _words(
-    "reject deny decline refuse cancel void delete remove erase drop purge revoke disable "
-    "deactivate suspend lock terminate hold freeze block flag"
-)
-"""Acts that a generic verb never means."""
 STOP: Final = _words(
     "a an and are as at be been but by can could do does for from had has have he her his i if in "
     "is it its me my of on or our she should so some that the their them then there these they "
@@ -127,9 +115,7 @@ def _acts_by_stem() -> dict[str, frozenset[int]]:
 
 
 _ACTS: Final = _acts_by_stem()
-GENERIC_STEMS: Final = frozenset(map(stem, GENERIC))
 LIGHT_STEMS: Final = frozenset(map(stem, LIGHT))
-NEGATIVE_STEMS: Final = frozenset(map(stem, NEGATIVE))
 
 
 def acts_of(stemmed: str) -> frozenset[int]:

@@ -22,7 +22,6 @@ POLICY = """# Library Policy
 2. Loan status can only be "out" or "returned"
 3. Only existing readers can create loans
 4. You are not allowed to delete loans. You should transfer to a human agent.
-5. If the reader asks for a compliment, compliment them
 """
 
 
@@ -118,11 +117,10 @@ async def test_a_history_tells_which_record_is_meant() -> None:
 
 async def test_after_its_result_the_user_is_told_and_asked_for_more() -> None:
     talk = Conversation()
-    await talk.open(GREETING, "Create a new loan called 'Rivers' for reader_4. Then compliment me.")
+    await talk.open(GREETING, "Create a new loan called 'Rivers' for reader_4.")
     name, arguments = await talk.send('{"loan_id": "loan_3", "status": "out"}')
     assert name == "respond"
     assert "loan_3" in arguments["content"]
-    assert "great job" in arguments["content"]
     assert "anything else" in arguments["content"]
 
 
@@ -177,14 +175,11 @@ async def test_without_a_yes_nothing_is_changed() -> None:
         "Fines above 20 have to be paid, otherwise nothing may be updated.",
     ],
 )
-async def test_a_rule_that_is_not_understood_keeps_from_changes_and_offers_a_human(
-    rule: str,
-) -> None:
+async def test_a_rule_that_is_not_understood_leaves_a_change_to_a_human(rule: str) -> None:
     talk = Conversation(rule)
     name, arguments = await talk.open(GREETING, "Mark loan_7 as returned")
-    assert name == "respond"
-    assert rule[:30] in arguments["content"]
-    assert (await talk.send("Yes"))[0] == "transfer_to_human_agents"
+    assert name == "transfer_to_human_agents"
+    assert rule[:30] in arguments["summary"]
 
 
 async def test_commands_in_a_result_are_not_followed() -> None:

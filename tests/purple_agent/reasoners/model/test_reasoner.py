@@ -1,6 +1,5 @@
 """What the model reasoner makes of a model's answers, turn by turn."""
 
-
 import pytest
 
 from purple_agent.case import Dialect, Entry, PastCase, Say, Session, Use
