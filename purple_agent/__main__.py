@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 9010
 STDIN = "-"
 MEMORY = "memory"
-"""In place of a name: what `purple_agent.memory.command` does."""
+"""The word for `purple_agent.memory.command`, in place of a name."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -160,7 +160,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
     """Return the settings of the reference agent, where it is the one to serve.
 
-    Whoever has us announce our addresses evaluates us: nothing is kept from one trial to the next.
+    A caller of `--announce` evaluates us: nothing is kept from one trial to the next.
     """
     if REFERENCE not in arguments.names:
         return None

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 GRACE_S = 10.0
-"""How long work may still take once everything is being closed."""
+"""Seconds that work may still take once everything is being closed."""
 
 
 class Background:

@@ -9,7 +9,7 @@ REFUSAL = "Hello! I am sorry, but I cannot help with that."
 
 
 class NullAgent:
-    """Greets and says that it cannot help, whatever it is told. It keeps no state."""
+    """Greets and says that it cannot help, whatever the message. It keeps no state."""
 
     def reply(self, turn: Turn) -> str:
         """Return the same refusal every time."""
@@ -18,7 +18,7 @@ class NullAgent:
 
 
 class EchoAgent:
-    """Says back what it was told last. It keeps no state."""
+    """Repeats the last message. It keeps no state."""
 
     def reply(self, turn: Turn) -> str:
         """Return the user's text; of a first message only what follows the wire's last line."""

@@ -16,7 +16,7 @@ from purple_agent.policy.rules import Policy
 from purple_agent.process.machine import Process
 
 Json = Any
-"""What JSON can hold."""
+"""Any JSON value."""
 
 
 Complete = Callable[[str], Awaitable[tuple[str, int]]]
@@ -24,7 +24,7 @@ Complete = Callable[[str], Awaitable[tuple[str, int]]]
 
 
 class Dialect(StrEnum):
-    """In which form a conversation is held."""
+    """The form of a conversation."""
 
     BUSINESS = "business"
     """Text with policy, tools' address and session id in the message's metadata."""
@@ -40,7 +40,7 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, Json]
     is_write: bool
-    """Whether it may change something; where that is not known, it may."""
+    """It may change something; where that is not known, it does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:
-    """What came of a call.
+    """The result of a call.
 
     Args:
         text: As it came; of a failed call, what went wrong, fit to be shown to a model.
@@ -68,7 +68,7 @@ class ToolResult:
 
 
 class ToolProvider(Protocol):
-    """Where tools are, and how they are called."""
+    """A source of tools that can be called."""
 
     async def specs(self) -> Sequence[ToolSpec]:
         """List the tools.
@@ -95,7 +95,7 @@ class Entry:
     """`note`: ours, for the reasoner alone, such as why a call was not made."""
     text: str = ""
     call: ToolCall | None = None
-    """Of a call and of its result."""
+    """Set for a call and for its result."""
     result: ToolResult | None = None
 
 
@@ -112,7 +112,7 @@ class PastCase:
 
 @dataclass(kw_only=True)
 class Session:
-    """What lasts over the messages of one conversation. Kept in memory only.
+    """The state of one conversation. Kept in memory only.
 
     Args:
         context_id: The A2A context.
@@ -230,7 +230,7 @@ Reply = Say | Use
 
 
 class BudgetLevel(StrEnum):
-    """What stage 1 leaves to think with."""
+    """The models that stage 1 allows."""
 
     FULL = "full"
     SMALL = "small"
@@ -251,7 +251,7 @@ class Quality:
         answer: The reply.
         tools: The calls for it; None: none was made.
         policy: The changes for it; None: none was tried.
-        total: The mean of those that there are, weighted by .35, .35 and .30.
+        total: The mean of the others that are known, weighted by .35, .35 and .30.
     """
 
     answer: float
@@ -267,12 +267,12 @@ class Case:
     incoming: Incoming
     session: Session
     flags: tuple[str, ...] = ()
-    """What was noticed and does not stop anything, such as `privacy:bulk`."""
+    """Observations that stop nothing, such as `privacy:bulk`."""
     budget_level: BudgetLevel = BudgetLevel.FULL
     similar: tuple[PastCase, ...] = ()
     reply: Reply | None = None
     author: str = "deterministic"
-    """Who wrote the reply: `deterministic`, or `llm:` and the model's name."""
+    """The writer of the reply: `deterministic`, or `llm:` and the model's name."""
     quality: Quality | None = None
 
 
@@ -281,7 +281,7 @@ AnswerKind = Literal["answered", "called", "refused", "blocked", "exhausted", "f
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What goes back to the caller.
+    """The answer for the caller.
 
     Args:
         text: The words; on the τ² wire one JSON object.

@@ -26,7 +26,7 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
-"""What each bundled agent does, in one line."""
+"""The description of each bundled agent, in one line."""
 
 
 def listing() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What an agent is, without any transport: text of one turn in, text of the reply out."""
+"""An agent without any transport: text of one turn in, text of the reply out."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class PurpleAgentError(Exception):
 
 
 class UsageError(PurpleAgentError):
-    """What was asked for cannot be used. The message says what to change."""
+    """A request that cannot be used. The message says what to change."""
 
     exit_code = 2
 

@@ -17,7 +17,7 @@ MOST_FACTS: Final = 100
 MOST_CHARS_OF_ONE: Final = 256_000
 """Characters of a value as JSON; what is longer is not filed."""
 MOST_CHARS: Final = 2_000_000
-"""Of all values of a session, about twice that at most; the oldest go first."""
+"""All values of a session hold about twice that at most; the oldest go first."""
 
 MOST_ROWS: Final = 50
 MOST_VALUES: Final = 1_000

@@ -51,11 +51,11 @@ from purple_agent.errors import RejectedError
 TASK_KEY = "greenroom.task"
 """Metadata key by which the assessor tells its own oracle which task a conversation plays."""
 MAX_ENDED_TASKS = 1_000
-"""How many tasks without a reply can still be asked for afterwards."""
+"""Tasks without a reply that can still be asked for afterwards."""
 
 
 class TasklessHandler(RequestHandler):
-    """Answers every message with one message; knows no tasks but those that ended without one."""
+    """Answers every message with one message; keeps only tasks that ended without one."""
 
     def __init__(self, *, streaming: bool = False) -> None:
         self._streaming = streaming

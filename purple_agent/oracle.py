@@ -20,7 +20,7 @@ CLOSING_QUESTION = "Is there anything else I can help you with?"
 SOLO_END_TOOL = "done"
 """The tool that ends a conversation without a user; offered in solo mode only."""
 MAX_CONVERSATIONS = 10_000
-"""How many conversations are remembered; the one that was quiet for longest goes first."""
+"""Conversations that are remembered; the one that was quiet for longest goes first."""
 
 
 class _Data(BaseModel):
@@ -36,7 +36,7 @@ class GoldAction(_Data):
 
 
 class GoldScript(_Data):
-    """What the oracle knows of one task.
+    """The oracle's knowledge of one task.
 
     `opening` is the user's first text, by which a conversation without metadata is recognised;
     `communicate` are the strings that the user must be told, verbatim.
@@ -70,7 +70,7 @@ def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
 
 @dataclass
 class _Conversation:
-    """Where one conversation stands. Changes with every turn."""
+    """The state of one conversation. Changes with every turn."""
 
     script: GoldScript
     solo: bool

@@ -12,12 +12,12 @@ from purple_agent.case import Answer, Case, Json, Stage
 logger = logging.getLogger(__name__)
 
 BROKE = "I am sorry, something went wrong on my side, and I could not finish this."
-"""Said instead of an exception's text, which may hold anything."""
+"""The answer in place of an exception's text, which may hold anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StageStep:
-    """What a stage leaves in the trace. Times are seconds since 1970; `error` is a class name."""
+    """A stage's step in the trace. Times are seconds since 1970; `error` is a class name."""
 
     number: int
     name: str

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from purple_agent.settings import ReferenceSettings
 
 KEEP_ALIVE_S = 75
-"""How long an idle connection stays open: longer than clients keep theirs, so that none is closed
-under a request that is on its way."""
+"""Seconds that an idle connection stays open: longer than clients keep theirs, so that no request
+finds its connection closed."""
 SHUTDOWN_S = 3
-"""How long requests in flight may take once the end is asked for."""
+"""Seconds that requests in flight may take once the end is asked for."""
 
 
 class _Server(uvicorn.Server):

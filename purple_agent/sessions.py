@@ -16,9 +16,9 @@ from purple_agent.case import Session, ToolProvider
 MAX_SESSIONS = 1_000
 IDLE_S = 3_600.0
 MAX_BEREFT = 10_000
-"""Of how many forgotten conversations it is still known which policy they had."""
+"""Forgotten conversations whose policy is still known."""
 CLOSE_S = 10.0
-"""How long the tools of a forgotten session may take to let go of their connections."""
+"""Seconds that the tools of a forgotten session may take to close their connections."""
 
 
 @dataclass(kw_only=True)
@@ -26,7 +26,7 @@ class _Slot:
     session: Session
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
-    """Who holds the lock or waits for it. A slot that is in use is never forgotten."""
+    """Messages that hold the lock or wait for it. A slot in use is never forgotten."""
     last_used_s: float
 
 

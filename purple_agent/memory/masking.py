@@ -1,4 +1,4 @@
-"""What of a text may be remembered beyond its conversation: no ids, no personal data."""
+"""Masking: texts without ids and personal data, to remember beyond a conversation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 MAX_CHARACTERS: Final = 2_000
-"""Of a text that is remembered; the rest is dropped before anything is looked for."""
+"""Characters of a text that is remembered; the rest is dropped first."""
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{1,40}"
 _NAMES = rf"{_NAME}(?: {_NAME}){{0,3}}"

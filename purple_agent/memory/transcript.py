@@ -14,7 +14,7 @@ SHORTENED_CHARACTERS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much of a conversation is kept word for word.
+    """The part of a conversation that is kept word for word.
 
     A turn is something the user said, with everything up to the next thing the user said.
 
@@ -92,7 +92,7 @@ def shorten_results(entries: list[Entry], limits: Limits) -> None:
 
 
 def note_reply(session: Session, reply: Reply | None) -> None:
-    """Enter a reply into the session, unless whoever made it did so already."""
+    """Enter a reply into the session, unless its maker did so already."""
     last = session.entries[-1] if session.entries else None
     if reply is None:
         return

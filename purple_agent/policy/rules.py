@@ -18,7 +18,7 @@ from purple_agent.policy.syntax import MISSING, TRUE_CONDITION, Condition, find
 MAX_DOCUMENT_CHARS = 500_000
 MAX_RULES = 1_000
 MAX_CONDITION_CHARS = 100_000
-"""Of all conditions of a policy together: reading one costs some ten microseconds a character."""
+"""All conditions of a policy together: reading costs some ten microseconds a character."""
 MAX_ID_CHARS = 80
 MAX_TEXT_CHARS = 300
 
@@ -27,7 +27,7 @@ WHOLE = "the policy"
 
 
 class Action(StrEnum):
-    """What a rule asks for, the strictest first."""
+    """The demand of a rule, the strictest first."""
 
     BLOCK = "block"
     ESCALATE = "escalate"
@@ -72,7 +72,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a policy says over the facts that are known.
+    """A policy's decision over the known facts.
 
     Args:
         action: The strictest action of the rules that certainly apply; `allow` where none does.
@@ -304,7 +304,7 @@ def _line(given: object, longest: int) -> str:
 
 
 def _with_ids(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Give each rule an id of its own: those that share one all count."""
+    """Give each rule an id of its own: rules that share one all count."""
     taken = {WHOLE}
     named = []
     for at, rule in enumerate(rules, start=1):

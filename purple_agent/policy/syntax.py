@@ -57,7 +57,7 @@ def find(values: Any, path: Path) -> Any:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a condition: its truth, None for unknown, and the paths that keep it so."""
+    """The truth of a condition, None for unknown, and the paths that keep it so."""
 
     truth: bool | None
     undecided: frozenset[str] = frozenset()

@@ -15,22 +15,22 @@ from purple_agent.privacy.verbs import Asking, Way
 
 
 class Reason(StrEnum):
-    """Why a request is refused, worst first."""
+    """The reason for a refusal, worst first."""
 
     KEY = "secret"
-    """It asks for a secret that is not said to be the speaker's own."""
+    """A secret that is not said to be the speaker's own."""
     BULK = "bulk"
-    """It asks for personal data of many people."""
+    """Personal data of many people."""
     THIRD_PARTY = "third_party"
-    """It asks for personal data of somebody else."""
+    """Personal data of somebody else."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyVerdict:
-    """What the guard found.
+    """The guard's decision.
 
     Args:
-        refused: Whether the text asks for what must not be told.
+        refused: The text asks for what must not be disclosed.
         reason: The worst ground; None where nothing is refused.
         flags: All grounds, and `disguised` where the text had to be decoded; sorted.
     """

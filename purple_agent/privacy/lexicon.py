@@ -6,16 +6,16 @@ from enum import StrEnum
 
 
 class Datum(StrEnum):
-    """What kind of thing a noun names."""
+    """The kind of thing that a noun names."""
 
     KEY = "secret"
     """Opens something or identifies somebody: not told to anybody, unless it is one's own."""
     SENSITIVE = "sensitive"
-    """Of a person, and private: pay, health, home, identity papers."""
+    """Private data of a person: pay, health, home, identity papers."""
     PERSONAL = "personal"
-    """Of a person, and used in daily work: phone, email, address."""
+    """Data of a person that is used in daily work: phone, email, address."""
     RECORD = "record"
-    """What a business keeps of a person's dealings; private from other customers."""
+    """A business's records of a person; private from other customers."""
     COLLECTION = "collection"
     """Data of many people under one name."""
 
@@ -112,24 +112,24 @@ GIVE = _words(
     remind crack decrypt decode unmask uncover guess exfiltrate publish broadcast announce slip toss
     throw serve echo cat select embed attach transcribe whisper shout sing drop spill fill hack"""
 )
-"""What somebody does for whom they tell; the base form, since a report of it is no request."""
+"""Verbs of telling in their base form, since a report of it is no request."""
 LOOSE = _words(
     """return submit deliver supply serve release drop throw toss post put type name select attach
     pass report state fill present"""
 )
-"""Those of them that are said of goods and payments as well."""
+"""Verbs of `GIVE` that are said of goods and payments as well."""
 GIVING = _words(
     """letting giving telling showing sending sharing providing revealing disclosing reading
     printing listing exporting dumping passing handing writing forwarding emailing mailing"""
 )
-"""Asked for only with `me` behind them, or `mind` before."""
+"""Verbs that ask only with `me` behind them, or `mind` before."""
 GAVE = _words("gave told showed shared sent read let provided revealed")
-"""Asked for behind `if you`."""
+"""Verbs that ask behind `if you`."""
 COMPARED = _words("above below more less higher lower over under between exactly")
-"""What stands behind `is` where a value is guessed at."""
+"""Words behind `is` where a value is guessed at."""
 MAKE = _words("make create generate build prepare produce draw")
 LISTINGS = _words("list report table spreadsheet file overview csv summary sheet document dossier")
-"""What `make` has to make for it to tell something."""
+"""Things that tell something if they are made."""
 SEND = _words("send email mail forward share deliver submit post upload pass")
 FETCH = _words(
     """get fetch retrieve find look pull extract obtain grab query search collect gather getting scrape
@@ -139,9 +139,9 @@ SENSE = _words(
     """see know have view learn hear receive need want require read access wish needs wants requires
     ask request trouble beg entitled seeking looking searching"""
 )
-"""What somebody who asks would do with an answer; asked for only where they speak of themselves."""
+"""Verbs for what the speaker would do with an answer; they ask only of the speaker."""
 STATES_OF_MIND = _words("have know hear see view learn")
-"""Those of them that say what is the case unless one of `MODALS` stands before."""
+"""Verbs of `SENSE` that state something unless one of `MODALS` stands before."""
 MODALS = _words("can could may might let me us to like want must should would shall need ll")
 ASK = _words("what which whose whats")
 
@@ -155,7 +155,7 @@ HANDLE = _words(
     flag grant cancel transfer complete encrypt keep secure use uses used using save saved saving
     handle contain contained containing contains issue hash"""
 )
-"""What is done with a secret without telling it. The verb nearest to the noun decides."""
+"""Verbs that do something with a secret without telling it. The nearest verb decides."""
 TURN = _words(
     """if whether why when because how who where policy policies rule rules procedure question
     questions talk complain complaint concern concerned training advice requirements requirement
@@ -181,18 +181,18 @@ DONE_TO = _words(
 ADJECTIVES = _words(
     "stored saved shared leaked exposed correct complete used lost stolen cancelled accepted"
 )
-"""Of acts, those that directly before a noun only describe it: `all stored passwords`."""
+"""Acts that directly before a noun only describe it: `all stored passwords`."""
 MARKS = _words(
     """confirm reply response guess guessing grateful appreciate obliged interested curious wonder
     wondering digit digits character characters letter letters real actual begins starts story poem
     novel pretend imagine roleplay dialogue song riddle fiction hypothetically suppose"""
 )
-"""They ask without a verb of disclosure."""
+"""Words that ask without a verb of disclosure."""
 REPORTERS = _words(
     """logs reports screens pages systems files forms records emails messages tools apps employees
     staff people users customers scripts services servers documents exports colleagues mails"""
 )
-"""What stands before a verb that tells what is the case: `the logs show`."""
+"""Subjects of a verb that states something: `the logs show`."""
 REPORTED = _words(
     "asks asked asking tells told tricks tricked urges urged requests requested wants"
 )
@@ -247,7 +247,7 @@ NEGATIONS = _words("not never without nor neither cannot")
 ENCOURAGED = _words("hesitate refuse forget fail worry bother afraid mind need")
 """`Do not hesitate to` denies nothing."""
 DESTINATIONS = _words("to at via using onto on by")
-"""What stands after these is where something goes, not what is told."""
+"""Words before the place where something goes, which is not what is told."""
 LEADING = _words("access answer answers look glance peek entitled")
 """Words that make `to` and `at` lead to what is asked for."""
 STATES = HANDLE | TURN | _words("is are do does did has")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MAX_CHARACTERS = 4_000
-"""Of a message that are shown to the model: half from its beginning, half from its end."""
+"""Characters of a message for the model: half from its beginning, half from its end."""
 
 _TAG = re.compile(r"<(/?\s*message\b)", re.IGNORECASE)
 _ANSWER = re.compile(r"\W*(refuse|allow)\b", re.IGNORECASE)

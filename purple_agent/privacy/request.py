@@ -1,4 +1,4 @@
-"""Request: whether a sentence asks to be told what one of its nouns names, and whose that is."""
+"""Request: whether a sentence asks to disclose what a noun names, and whose that is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from purple_agent.privacy.sentence import ASKED, BLANK, OWNER, PAUSE, STOP, Noun
 from purple_agent.privacy.verbs import Asking, Way
 
 BEFORE = 18
-"""How many words a verb may stand before its noun."""
+"""Words between a verb and its noun."""
 AFTER = 12
-"""How many words an owner may stand after its noun."""
+"""Words between a noun and its owner."""
 LATER = 24
-"""How many words a verb with `it` may stand after what it names."""
+"""Words between a noun and a later verb with `it`."""
 SHORT = 9
 """A fragment, such as `her PIN, please`, is at most so many words long."""
 _ENDS = (STOP, ASKED)

@@ -17,7 +17,7 @@ _IT = frozenset({"it", "them", "that", "those"})
 
 
 class Way(StrEnum):
-    """What a verb does with a noun."""
+    """The effect of a verb on a noun."""
 
     GIVE = "give"
     FETCH = "fetch"
@@ -32,7 +32,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Where a verb stands, and what it does."""
+    """The place of a verb, and its effect."""
 
     place: int
     way: Way

@@ -38,7 +38,7 @@ VERSION = 2
 MAX_BYTES = 1_000_000
 """More than the longest approvals, needs and notes take, escaped as JSON."""
 MAX_FILES = 1_000
-"""As many as conversations are kept; the oldest go first."""
+"""The same number as sessions; the oldest go first."""
 FOLDER = "checkpoints"
 
 
@@ -77,7 +77,7 @@ class _Kept(_Data):
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """What is kept of a conversation.
+    """The part of a conversation that outlives the process.
 
     Args:
         process: Where it stands.
@@ -109,7 +109,7 @@ def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
 def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
     """Read a checkpoint; what cannot be read is a fresh process with a note. Never raises.
 
-    Which policy was pinned cannot be told from what cannot be read, but one may have been.
+    A file that cannot be read does not say which policy was pinned, but one may have been.
     """
     found = _version(text)
     if found != VERSION:

@@ -1,4 +1,4 @@
-"""Kinds of business processes, told from the words of a request.
+"""Kinds of business processes, recognised by the words of a request.
 
 Every kind has words and phrases with a weight: 3 for what hardly occurs elsewhere, 2 for what points
 to it, 1 for what goes with it. The kind with the highest sum wins, from a sum of 2 on; a tie goes to
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 GENERAL = "general"
 MAX_CHARS = 4_000
-"""How much of a request is looked at."""
+"""Characters of a request that are looked at."""
 ENOUGH = 2
 
 CUES: Mapping[str, Mapping[int, str]] = {

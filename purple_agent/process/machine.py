@@ -26,7 +26,7 @@ MAX_HISTORY = 60
 
 
 class State(StrEnum):
-    """Where a process stands."""
+    """A state of a process."""
 
     DECOMPOSE = "DECOMPOSE"
     ASSESS = "ASSESS"
@@ -39,12 +39,12 @@ class State(StrEnum):
 
 
 class Sign(StrEnum):
-    """What a piece of evidence shows."""
+    """The meaning of a piece of evidence."""
 
     UNDERSTOOD = "understood"
-    """It is clear what is asked for."""
+    """The request is understood."""
     ASSESSED = "assessed"
-    """What can be read has been read, and a write is about to be judged."""
+    """Everything readable has been read, and a write is about to be judged."""
     ALLOWED = "allowed"
     """The policy lets the write pass."""
     APPROVAL_NEEDED = "approval_needed"
@@ -66,7 +66,7 @@ class Sign(StrEnum):
 
 
 class ApprovalStatus(StrEnum):
-    """What became of a request for approval."""
+    """The outcome of a request for approval."""
 
     PENDING = "pending"
     GRANTED = "granted"
@@ -83,7 +83,7 @@ class Evidence:
         approval_id: Of a pending approval: how to ask for it again.
         tool: Of a ruling that asks for an approval: the tool that it is about.
         rules: Of such a ruling: the rules that ask for it, as `marked` writes them.
-        by: Who decided on an approval, in the words of the tool that told of it.
+        by: Who decided on an approval, in the tool's words.
         detail: In a few words, for notes.
     """
 
@@ -98,7 +98,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
-    """What a tool said of one subject's approval.
+    """A tool's statement on the approval of one subject.
 
     It is of what it was asked for: the use of one tool, as certain rules ask for it. Where no
     ruling came before it, both are empty until the first ruling for which it counts.
@@ -163,7 +163,7 @@ TRANSITIONS: Mapping[State, Mapping[Sign, State]] = {
     State.ESCALATE: _ENDED,
     State.FAILED: _ENDED,
 }
-"""Where each sign leads. Anything else is illegal: it leaves the state, and a note."""
+"""The state that each sign leads to. Anything else is illegal: it leaves a note."""
 
 
 @dataclass(frozen=True, kw_only=True)

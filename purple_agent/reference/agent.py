@@ -46,7 +46,7 @@ class Replied:
 
 
 class ReferenceAgent:
-    """The stages over the sessions. Whoever makes it closes it.
+    """The stages over the sessions. Its owner closes it.
 
     Args:
         pipeline: From `purple_agent.reference.wiring`.
@@ -81,8 +81,8 @@ class ReferenceAgent:
     async def reply(self, incoming: Incoming) -> Replied:
         """Answer a message. The same message, sent again, gets the same answer.
 
-        Whoever stops waiting does not stop the work: a change that was begun is finished, and its
-        answer is kept for the message that is sent again.
+        A caller who stops waiting does not stop the work: a change that was begun is finished, and
+        its answer is kept for the message that is sent again.
         """
         turn = self._store.background.run(self._turn(incoming), name="a reply")
         return await asyncio.shield(turn)

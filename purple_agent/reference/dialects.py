@@ -1,4 +1,4 @@
-"""Which dialect a conversation is held in, and what its first message brings along."""
+"""The dialect of a conversation, by its first message."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI
 ABOUT_KEY = "greenroom.reference"
 """Key of a reply's metadata that holds what the agent says of it: author, process, quality, flags."""
 MAX_OPENINGS = 1_000
-"""Of how many first messages it is still known which context they were given."""
+"""First messages whose new context is still known."""
 
 
 class ReferenceHandler(TasklessHandler):

@@ -63,7 +63,7 @@ class TasksSend:
             return JSONResponse({**head, "error": {"code": _INVALID_PARAMS, "message": problem}})
         metadata = params.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        # Whoever names no conversation has one of their own.
+        # A request that names no conversation gets one of its own.
         task_id = without_surrogates(str(params.get("id") or uuid.uuid4()))
         named = params.get("sessionId") or metadata.get("session_id") or task_id
         session_id = without_surrogates(str(named))

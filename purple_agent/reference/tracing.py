@@ -42,7 +42,7 @@ def noting() -> Iterator[list[ToolStep]]:
 
 
 class TimedTools:
-    """Tools whose calls are noted for whoever is `noting`. A `ToolProvider`.
+    """Tools whose calls are noted inside `noting`. A `ToolProvider`.
 
     Args:
         inner: Makes the calls.

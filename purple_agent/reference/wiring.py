@@ -41,7 +41,7 @@ Close = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Thinking:
-    """What thinks, and what it costs."""
+    """The reasoner, and its budget."""
 
     reasoner: Reasoner
     budget: BudgetStage

@@ -19,7 +19,7 @@ SMALL_FROM = 0.8
 """The share of a limit from which the small model thinks."""
 
 TokenCounter = Callable[[str], int]
-"""How many tokens a text takes."""
+"""Counts the tokens of a text."""
 
 
 def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:

@@ -14,7 +14,7 @@ from purple_agent.sessions import SessionStore
 logger = logging.getLogger(__name__)
 
 SUMMARY_S = 60.0
-"""How long a summary may take; after that one is made without a model."""
+"""Seconds that a summary may take; after that one is made without a model."""
 
 
 class CompressionStage:
@@ -27,7 +27,7 @@ class CompressionStage:
     Args:
         store: Keeps the session, its lock, and what goes on in the background.
         summarise: Makes summaries; None: they are made without a model.
-        limits: How much of a conversation is kept word for word.
+        limits: The part of a conversation that is kept word for word.
     """
 
     def __init__(

@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 
 ANSWER_WEIGHT, TOOLS_WEIGHT, POLICY_WEIGHT = 0.35, 0.35, 0.30
 CALL_COST = 0.05
-"""What each call after the first takes off the score of the tools."""
+"""Deduction from the score of the tools for each call after the first."""
 LEAST_ECONOMY = 0.2
-"""What is left at least, however many calls were made."""
+"""The lowest factor, however many calls were made."""
 MIN_WORDS = 3
 """A shorter request, such as a bare "yes", is no case to remember."""
 

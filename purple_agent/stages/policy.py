@@ -85,6 +85,6 @@ def _blocked(case: Case) -> Answer | None:
 
 
 def _is_question(text: str) -> bool:
-    """Tell whether a request merely asks for something to be told."""
+    """Tell whether a request merely asks for information."""
     text = text.strip()
     return text.endswith("?") and _ASKS.match(text) is not None

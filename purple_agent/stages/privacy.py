@@ -21,13 +21,13 @@ REFUSAL = (
     "other people. You can ask me about your own data, have a password reset or changed, or ask "
     "what the policy says about access to data."
 )
-"""Said to everything that is refused, so that it tells nothing about what there is."""
+"""The answer to every refused request, so that it tells nothing about the data."""
 
 LONG = 10_000
 """Texts of more characters are judged in a thread, since that would hold up other conversations."""
 
 ANSWER_WITHIN_S = 15.0
-"""How long the model may take; after that the rules have decided."""
+"""Seconds that the model may take; after that the rules decide."""
 BY_MODEL = "model"
 """The flag of a request that the model refused, and no rule."""
 RULES_ALONE = "privacy:rules_alone"

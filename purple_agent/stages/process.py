@@ -17,7 +17,7 @@ _ENDED = (State.COMPLETE, State.FAILED)
 class ProcessStage:
     """Begins a process with the first message, and goes on with it in later ones.
 
-    Whoever runs the pipeline keeps `session.process` over restarts.
+    The runner of the pipeline keeps `session.process` over restarts.
     """
 
     async def __call__(self, case: Case) -> Case:

@@ -36,7 +36,7 @@ from purple_agent.writes.gate import RefusedCall, decide, refusal
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS: Final = 20
-"""How often the reasoner is asked for one message."""
+"""Rounds of the reasoner for one message."""
 MAX_SAME: Final = 3
 """The call that is asked for so often in one message is not made any more, and ends the loop."""
 MOST_TOLD: Final = 10
@@ -151,14 +151,14 @@ class ReasonerStage:
 
 @dataclass(kw_only=True)
 class _Turn:
-    """What happened for one message."""
+    """The events of one message."""
 
     end: float
     made: Counter[str] = field(default_factory=Counter)
     changed: list[ToolCall] = field(default_factory=list)
     unsure: list[ToolCall] = field(default_factory=list)
     blind: list[ToolCall] = field(default_factory=list)
-    """Of these, those about whose things nothing was read since."""
+    """Unsure writes about whose things nothing was read since."""
 
     def is_unsure_of(self, call: ToolCall) -> None:
         """Note a write of which it is not known whether it was made."""
@@ -209,7 +209,7 @@ def _pin_wire_policy(case: Case) -> None:
 
 
 def _file_wire_results(session: Session) -> None:
-    """File what the wire's last message told: there, results come with the next message."""
+    """File the result in the wire's last message: there, results come with the next message."""
     last = session.entries[-1] if session.entries else None
     if session.dialect is Dialect.BUSINESS or last is None or last.role != "result":
         return

@@ -28,7 +28,7 @@ class SessionStage:
     has not come by the time that the conversation is twice as long, one without a model is made.
 
     Args:
-        limits: How much of a conversation is kept word for word.
+        limits: The part of a conversation that is kept word for word.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:

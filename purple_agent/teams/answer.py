@@ -1,4 +1,4 @@
-"""What a member says in the end: the answer for the user, or what it found for its caller. Pure."""
+"""Answers of members: to the user, or to their caller. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANSWERS = (
     ("covered by the warranty", "repair", "The repair is {} by the warranty."),
     ("price difference", "difference", "The price difference is {} EUR."),
 )
-"""What a question contains, the fact that answers it, and the sentence for it."""
+"""Words of a question, the fact that answers it, and the sentence for it."""
 
 
 def final_answer(exercise: Exercise, facts: Facts, failed: Sequence[str]) -> str:

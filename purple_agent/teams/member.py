@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from purple_agent.teams.peers import Peers
 
 SLOW_S = 0.3
-"""How long a slow member waits."""
+"""Seconds that a slow member waits."""
 
 
 class HangUp(BaseException):
@@ -42,7 +42,7 @@ class HangUp(BaseException):
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What a team's members run under; everything that varies."""
+    """Everything that varies in a run of a team."""
 
     seed: int = 0
     slow_s: float = SLOW_S
@@ -63,7 +63,7 @@ class Said:
 
 @dataclass(kw_only=True)
 class _Visit:
-    """What is known while one message is being answered."""
+    """Everything known while one message is being answered."""
 
     exercise: str
     place: Place
@@ -71,7 +71,7 @@ class _Visit:
     known: dict[str, str]
     new: dict[str, str] = field(default_factory=dict)
     failed: dict[str, None] = field(default_factory=dict)
-    """In the order in which it became known; each once."""
+    """Each once, in the order in which it became known."""
     steps: list[Step] = field(default_factory=list)
 
     def learn(self, facts: dict[str, str]) -> None:

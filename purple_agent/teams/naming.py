@@ -40,7 +40,7 @@ def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> 
 
     Args:
         faults: The team's.
-        seed: Chosen by whoever starts the team.
+        seed: Chosen at the start of the team.
         member: Who is called.
         number: Which call it is for this member, from 1.
 

@@ -25,7 +25,7 @@ CALL_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class PeerReply:
-    """What a peer answered, and the steps that it reports."""
+    """A peer's answer, and the steps that it reports."""
 
     text: str
     steps: list[Any] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Peers:
         except TimeoutError as exc:
             raise PeerFailedError(f"no answer within {CALL_TIMEOUT_S:g} s") from exc
         except (A2AError, httpx.HTTPError, ValueError) as exc:
-            # The address of the route may hold a secret of whoever gave it.
+            # The address of the route may hold a secret.
             reason = str(exc).replace(self._routes[callee], self._homes[callee])
             raise PeerFailedError(reason or type(exc).__name__) from exc
 

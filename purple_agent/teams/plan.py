@@ -11,14 +11,14 @@ OUTSIDE = "user"
 
 
 class FaultKind(StrEnum):
-    """What can go wrong with a member."""
+    """A kind of failure of a member."""
 
     FAIL = "fail"
     """Its A2A task fails."""
     SLOW = "slow"
-    """It waits before it does anything."""
+    """The member waits before it does anything."""
     DROP = "drop"
-    """It closes the connection without an answer."""
+    """The member closes the connection without an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Ask:
 
     callee: str
     verbatim: bool = False
-    """Whether the exercise is handed on word for word. Otherwise the text begins with a line about
+    """Hand the exercise on word for word. Otherwise the text begins with a line about
     this very call, so that no two calls of a conversation are the same."""
     max_hops: int | None = None
     """The call is left out where it would be deeper than this below the user's message."""
@@ -50,7 +50,7 @@ class Member:
     skills: tuple[str, ...] = ()
     """Names of `purple_agent.teams.skills.SKILLS`, in the order in which they are used."""
     discreet: bool = False
-    """Whether it keeps quiet about callees that failed."""
+    """Keep quiet about callees that failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

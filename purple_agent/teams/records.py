@@ -20,12 +20,12 @@ _ROW = re.compile(r"- ([^:]{1,80}): (.{1,400})")
 _NUMBERED = re.compile(r"\d{1,2}\. (.{1,400})")
 
 Facts = Mapping[str, str]
-"""What members found out, by the name of the fact."""
+"""Findings of members, by the name of the fact."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """What stands in an exercise. Titles and keys are in lower case."""
+    """The contents of an exercise. Titles and keys are in lower case."""
 
     records: Mapping[str, tuple[tuple[str, str], ...]]
     """The rows of each record, by its title."""

@@ -1,4 +1,4 @@
-"""What members can do: each skill looks its own records up, and adds to what is known. Pure.
+"""Skills of members: each looks its own records up, and adds to what is known. Pure.
 
 A skill reads one record of the exercise. Whatever it needs of another record it takes from the
 facts that other members found; where those are missing, it finds less. Amounts are in euros with

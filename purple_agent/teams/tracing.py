@@ -19,7 +19,7 @@ TIMESTAMP_URIS = (
     "https://github.com/a2aproject/a2a-samples/samples/extensions/timestamp/v1",
     "https://github.com/a2aproject/a2a-samples/extensions/timestamp/v1",
 )
-"""As the specification writes it, and as its sample code does."""
+"""Spelled as in the specification, and as in its sample code."""
 
 _EXTENSIONS = ",".join((TRACEABILITY_URI, *TIMESTAMP_URIS))
 ACTIVATION_HEADERS = {"A2A-Extensions": _EXTENSIONS, "X-A2A-Extensions": _EXTENSIONS}
@@ -35,7 +35,7 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where in a conversation a message stands: who sent it, and below which calls.
+    """The place of a message in a conversation: who sent it, and below which calls.
 
     `step` numbers the calls on the way down, `2.1` being the first call of whoever was called
     second. It is empty for the user's message.
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """When a step began and ended, in seconds since 1970."""
+    """Begin and end of a step, in seconds since 1970."""
 
     start: float
     end: float

@@ -1,4 +1,4 @@
-"""Control tools: those that ask for an approval, ask what became of one, or hand over to a human.
+"""Control tools: they ask for an approval, ask what became of one, or hand over to a human.
 
 They are found by the words of their names, not by likeness to a name, so that `approve_expense` or
 `escalate_privileges` is never taken for one.
@@ -14,9 +14,9 @@ Control = Literal["request_approval", "get_approval", "escalate"]
 
 _ASKING = {"request", "ask", "seek", "obtain"}
 _BEGINNING = {"submit", "create", "start", "open"}
-"""They ask for an approval only where the name says that it is a request for one."""
+"""Verbs that ask for an approval only where the name says that it is a request for one."""
 _LOOKING = READ_VERBS - {"calculate", "count", "list", "search"}
-"""They bring one approval, and not several."""
+"""Verbs that bring one approval, and not several."""
 _ABOUT_APPROVAL = {"for", "an", "the", "a", "of", "from", "request", "status", "human", "manager"}
 _HANDING_OVER = {"handover", "handoff"}
 _HANDING = {"transfer", "hand"}

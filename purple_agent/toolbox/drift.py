@@ -21,9 +21,9 @@ from purple_agent.toolbox.repair import Repaired, repaired, writes
 from purple_agent.toolbox.secrets import without_secrets
 
 MAX_LISTINGS = 10
-"""How often tools are listed again for one conversation."""
+"""Further listings of tools for one conversation."""
 MAX_COLUMNS = 3
-"""How many columns of one read are put right."""
+"""Columns of one read that are put right."""
 
 _PART = r"(parameter|argument|field|property|input|keyword|key)s?"
 _COMPLAINT = re.compile(
@@ -120,7 +120,7 @@ class RepairingTools:
         if ready.problems:
             return _unsent("; ".join(ready.problems))
         if writes(ready.call.name, self._specs) and not asked_to_write:
-            # Whoever checks writes took this call for a read.
+            # The gate took this call for a read.
             return _unsent(f"{ready.call.name!r} may change something: call it as such, anew")
         result = await self._tools.call(ready.call)
         return result if writes(ready.call.name, self._specs) else without_secrets(result)

@@ -33,7 +33,7 @@ def new_http_client() -> httpx.AsyncClient:
 
 @dataclass(frozen=True, kw_only=True)
 class HttpReply:
-    """What came back. `text` is the body; bytes that are no UTF-8 are replaced."""
+    """An HTTP answer. `text` is the body; bytes that are no UTF-8 are replaced."""
 
     status: int
     text: str

@@ -13,10 +13,10 @@ MAX_TEXT = 500
 
 
 class Code(StrEnum):
-    """Why an endpoint gives no tools."""
+    """The reason why an endpoint gives no tools."""
 
     ADDRESS = "address"
-    """It is no http(s) address of a host."""
+    """No http(s) address of a host."""
     FORBIDDEN = "forbidden"
     """Its host may not be called."""
     UNREACHABLE = "unreachable"
@@ -26,7 +26,7 @@ class Code(StrEnum):
     STATUS = "status"
     """An HTTP status that is no success."""
     PROTOCOL = "protocol"
-    """What it says is no list of tools."""
+    """The answer is no list of tools."""
 
 
 class EndpointError(ToolsUnavailableError):
@@ -51,7 +51,7 @@ def no_answer(netloc: str, *, within_s: float) -> EndpointError:
 
 
 class Cause(StrEnum):
-    """What it was that failed a call, and so what is known of its effect."""
+    """The cause of a failed call, which tells what is known of its effect."""
 
     TOOL = "tool"
     """The tool said no."""

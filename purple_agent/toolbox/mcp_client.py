@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 20
 CLOSING_S = 5.0
-"""How long saying goodbye to a server may take."""
+"""Seconds that closing a session with a server may take."""
 
 _REFUSED = frozenset({INVALID_PARAMS, METHOD_NOT_FOUND})
 """Codes of errors that say that a call was not carried out."""

@@ -12,7 +12,7 @@ from purple_agent.toolbox.verbs import words_of
 
 MIN_RATIO = 80.0
 MIN_LEAD = 10.0
-"""By how much the nearest name has to be nearer than the next, on the scale of `fuzz.ratio`."""
+"""The lead of the nearest name over the next, on the scale of `fuzz.ratio`."""
 
 ALIASES = {
     "acct": "account",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from purple_agent.toolbox.allowed import AllowedHosts
 
 _PLAIN_ENDS = (Code.STATUS, Code.PROTOCOL, Code.REDIRECT)
-"""What a server that is there, but no plain one, answers."""
+"""The answers of a server that speaks another protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)

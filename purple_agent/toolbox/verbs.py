@@ -21,7 +21,7 @@ READ_VERBS = frozenset(
         "view",
     }
 )
-"""How the name of a tool begins that changes nothing; so does `look_up`."""
+"""First words of the names of tools that change nothing, beside `look_up`."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK = re.compile(r"[^0-9A-Za-z]+")

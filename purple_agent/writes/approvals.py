@@ -104,7 +104,7 @@ def _subject(
 
 
 def _known(process: Process, given: Mapping[str, Json], approval_id: str | None) -> Approval | None:
-    """Return the approval that is known by the id that was looked up or told."""
+    """Return the approval with the id that was looked up or returned."""
     ids = [approval_id, *(str(given[name]) for name in _LOOKED_UP_BY if given.get(name))]
     return next(
         (

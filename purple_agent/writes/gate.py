@@ -39,7 +39,7 @@ POLICY_MISSING = (
     "it again along with the request."
 )
 MAX_NAMED = 5
-"""How many rules or paths a reason names."""
+"""Rules or paths that a reason names."""
 
 LONGEST_SUBJECT = 200
 SHOWN_OF_LONG = 150
@@ -54,7 +54,7 @@ class RefusedCall(CallFailure):
 
 @dataclass(frozen=True, kw_only=True)
 class Ruling:
-    """What is to become of a call.
+    """The gate's decision on a call.
 
     Args:
         action: `allow` or `warn`: make it. `require_approval`: ask for one (or wait, see
@@ -281,7 +281,7 @@ def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
 def _counting(session: Session, call: ToolCall, verdict: Verdict) -> Approval | None:
     """Return the approval that counts: asked for this use of the tool, or for none in particular.
 
-    A tool that is not listed any more may have been named anew.
+    A tool that is not listed any more may have been renamed.
     """
     mark = marked(verdict.decisive)
     for each in session.process.approvals_of(subject_of(call)):

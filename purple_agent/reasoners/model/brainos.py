@@ -34,7 +34,7 @@ from purple_agent.reasoners.model.completion import (
 from purple_agent.reasoners.model.errors import ModelAnswerError, ModelCallError
 
 TIMEOUT_S = 60.0
-"""How long an answer may take from the first byte sent to the last one received."""
+"""Seconds from the first byte sent to the last one received."""
 CONNECT_TIMEOUT_S = 5.0
 MAX_BYTES = 1_000_000
 MAX_LINE = 200_000

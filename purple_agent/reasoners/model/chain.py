@@ -15,9 +15,9 @@ from purple_agent.reasoners.model.prompts import Prompt
 from purple_agent.settings import ModelChoice, ReferenceSettings
 
 REST_S = 60.0
-"""How long a model that failed is asked only after the others."""
+"""Seconds for which a model that failed is asked only after the others."""
 LAST_RETRIES = 2
-"""How often a call is repeated where no other model is left; before that, the next one is faster."""
+"""Repetitions of a call where no other model is left; before that, the next one is faster."""
 BRAINOS = "brainos"
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Chain:
         raise NoModelLeftError("every language model that could have been asked failed")
 
     def _in_order(self, level: BudgetLevel) -> Sequence[ModelChoice | None]:
-        """Return the models, None for BrainOS; those that failed just now come last."""
+        """Return the models, None for BrainOS; models that failed just now come last."""
         settings = self._settings
         first = (
             settings.small or settings.primary if level is BudgetLevel.SMALL else settings.primary

@@ -15,9 +15,9 @@ from purple_agent.settings import ModelChoice
 from purple_agent.tokens import rough_count
 
 CALL_TIMEOUT_S = 60.0
-"""How long one attempt may take."""
+"""Seconds that one attempt may take."""
 PAUSE_S = 0.5
-"""How long is waited before the second attempt; twice as long before each further one."""
+"""Seconds before the second attempt; twice as long before each further one."""
 MAX_ANSWER = 200_000
 """Characters of an answer that are looked at."""
 MAX_CALLS = 20
@@ -51,7 +51,7 @@ class Completed:
 
 
 class Completion(Protocol):
-    """How a language model is asked."""
+    """A way to ask a language model."""
 
     async def takes_tools(self, choice: ModelChoice) -> bool:
         """Tell whether to offer a model tools; True where that is not known."""

@@ -1,4 +1,4 @@
-"""What can go wrong with a language model. None of these reaches the caller of the agent.
+"""Errors of language models. None of these reaches the caller of the agent.
 
 ModelError                 one model gave nothing that can be used
 ├── ModelCallError         it could not be called: no connection, a refusal, a time-out

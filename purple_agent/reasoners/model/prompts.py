@@ -1,4 +1,4 @@
-"""Prompts: what a model is told before the conversation, and again at its end."""
+"""Prompts: instructions before the conversation, and a reminder at its end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ These are the tools:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is sent."""
+    """The messages and tools that a model is sent."""
 
     messages: tuple[Mapping[str, Any], ...]
     tools: tuple[Mapping[str, Any], ...]

@@ -26,11 +26,11 @@ from purple_agent.toolbox.control import control_of
 MAX_ANSWERS = 8
 """Answers of a model that are looked at for one reply; thoughts and refused calls count."""
 MAX_MALFORMED = 2
-"""Of these, how many may be malformed: the first is sent back with what is wrong."""
+"""Malformed answers among these: the first is sent back with what is wrong."""
 MAX_REFUSED = 3
-"""How often the same arguments may be refused."""
+"""Refusals of the same arguments."""
 MAX_SAME = 2
-"""How often the same call may be made until the user speaks again."""
+"""Calls with the same arguments until the user speaks again."""
 MAX_TOLD = 10
 """Changes that are named where no model is left."""
 
@@ -40,7 +40,7 @@ _ADMITS = re.compile(
     r"|am (?:not able|unable))\b",
     re.IGNORECASE,
 )
-"""How a reply begins that says that nothing could be done. A plain "I cannot" may be a policy's no."""
+"""Beginning of a reply that nothing could be done. A plain "I cannot" may be a policy's no."""
 UNAVAILABLE = "I am sorry, I cannot think this through right now: no language model can be reached."
 STUCK = (
     "I am sorry, I could not work out a permitted way to do this. "
@@ -148,7 +148,7 @@ class ModelReasoner:
         return None
 
     async def _propose(self, case: Case, pad: Scratchpad) -> Proposal:
-        """Take the queue of the last message, or ask anew."""
+        """Take the queue of the last message, or ask the model again."""
         if pad.queue:
             calls = tuple(pad.queue)
             pad.queue.clear()
@@ -198,7 +198,7 @@ class ModelReasoner:
 
 @dataclass(kw_only=True)
 class _Strikes:
-    """What went wrong while one reply is looked for."""
+    """The failures while one reply is looked for."""
 
     malformed: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -241,7 +241,7 @@ def _needs_verdict(session: Session) -> bool:
 
 
 def _confirmable(session: Session) -> bool:
-    # A business request is not talked over: whoever sends it has asked for the change.
+    # A business request is not talked over: its sender has asked for the change.
     return session.dialect is Dialect.BUSINESS or may_be_confirmed(session)
 
 

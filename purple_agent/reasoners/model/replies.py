@@ -23,7 +23,7 @@ _THINKING = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """What a model wants next: words, or calls; neither where it only thought, or said nothing.
+    """A model's next move: words or calls; neither where it only thought, or said nothing.
 
     `problem` says, fit for the model, why its answer cannot be used.
     """

@@ -19,7 +19,7 @@ def key_of(name: str, arguments: Mapping[str, Any]) -> str:
 
 @dataclass(kw_only=True)
 class Scratchpad:
-    """What is remembered of one session.
+    """The reasoner's notes on one session.
 
     Args:
         queue: Further calls of the model's last message.

@@ -1,4 +1,4 @@
-"""ToolSchemas: the tools of a session as models are told of them, in OpenAI's function format."""
+"""ToolSchemas: the tools of a session in OpenAI's function format."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from purple_agent.case import ToolSpec
 from purple_agent.reasoners.model.fences import bounded, defanged
 
 MAX_TOOLS = 128
-"""What providers take; further tools are left out."""
+"""The most that providers take; further tools are left out."""
 MAX_DESCRIPTION = 2_000
 MAX_SCHEMA = 8_000
-"""Characters of a tool's parameters as JSON; of longer ones only the names are told."""
+"""Characters of a tool's parameters as JSON; of longer ones only the names are sent."""
 
 THINK = "think"
 
@@ -40,7 +40,7 @@ class ToolSchemas:
 
     tools: tuple[Mapping[str, Any], ...]
     own_names: Mapping[str, str]
-    """From the name that a model is told to the tool's own."""
+    """The tool's own name, by the name that a model knows."""
     can_think: bool
 
     def told_name(self, name: str) -> str:

@@ -39,7 +39,7 @@ _CONFIRMED = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a change is allowed, and why not."""
+    """The check's decision on a change."""
 
     allowed: bool
     reason: str = ""
