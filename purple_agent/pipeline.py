@@ -83,8 +83,7 @@ class Pipeline:
                 case = result
             steps.append(self._step(stage, start_s, answer.kind if answer else "passed", error))
         if answer is None:
-            msg = f"the last stage, {self._stages[-1].name}, gave no answer"
-            raise RuntimeError(msg)
+            raise RuntimeError(f"the last stage, {self._stages[-1].name}, gave no answer")
         return answer, tuple(steps)
 
     def _described(self, answer: Answer, case: Case) -> Answer:

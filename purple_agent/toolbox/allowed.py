@@ -84,8 +84,9 @@ class AllowedHosts:
             found = await self._resolver(place.host, place.port)
             addresses = dict.fromkeys(map(read_address, found))
         except (OSError, ValueError) as exc:
-            message = f"the host of the tools, {place.host!r}, is not known"
-            raise EndpointError(Code.UNREACHABLE, message) from exc
+            raise EndpointError(
+                Code.UNREACHABLE, f"the host of the tools, {place.host!r}, is not known"
+            ) from exc
         kept = [str(address) for address in addresses if _is_callable(address)]
         if not kept:
             raise _forbidden(place, "its name leads to an address that may not be called")
@@ -111,8 +112,9 @@ def _read_entry(text: str) -> tuple[str, int | None]:
     try:
         return read_host(host)[0], read_port(port)
     except ValueError as exc:
-        message = f"a host of tools must be `name` or `name:port`, got {text!r}: {exc}"
-        raise UsageError(message) from exc
+        raise UsageError(
+            f"a host of tools must be `name` or `name:port`, got {text!r}: {exc}"
+        ) from exc
 
 
 def _forbidden(place: Place, why: str) -> EndpointError:

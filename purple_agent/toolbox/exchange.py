@@ -87,20 +87,27 @@ class Exchange:
 
     async def _read(self, response: httpx.Response, place: Place) -> HttpReply:
         if response.is_redirect or 300 <= response.status_code < 400:
-            message = f"the tools at {place.netloc!r} redirect elsewhere, which is not followed"
-            raise EndpointError(Code.REDIRECT, message, status=response.status_code)
+            raise EndpointError(
+                Code.REDIRECT,
+                f"the tools at {place.netloc!r} redirect elsewhere, which is not followed",
+                status=response.status_code,
+            )
         if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            message = f"the tools at {place.netloc!r} sent a compressed answer, which is not read"
-            raise EndpointError(Code.PROTOCOL, message, status=response.status_code)
+            raise EndpointError(
+                Code.PROTOCOL,
+                f"the tools at {place.netloc!r} sent a compressed answer, which is not read",
+                status=response.status_code,
+            )
         body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > self._limits.max_bytes:
-                message = (
+                raise EndpointError(
+                    Code.TOO_LARGE,
                     f"the tools at {place.netloc!r} sent more than {self._limits.max_bytes} bytes;"
-                    " ask for less"
+                    " ask for less",
+                    status=response.status_code,
                 )
-                raise EndpointError(Code.TOO_LARGE, message, status=response.status_code)
         return HttpReply(status=response.status_code, text=body.decode(errors="replace"))
 
 

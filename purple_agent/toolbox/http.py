@@ -82,13 +82,19 @@ class HttpTools:
         """
         reply = await self._asked("GET", self._tools_place(), reads=True)
         if reply.status != 200:
-            message = f"the tools at {self._place.netloc!r} answered with status {reply.status}"
-            raise EndpointError(Code.STATUS, message, status=reply.status)
+            raise EndpointError(
+                Code.STATUS,
+                f"the tools at {self._place.netloc!r} answered with status {reply.status}",
+                status=reply.status,
+            )
         try:
             self._listing = read_listing(_listed(read_json(reply.text)))
         except ValueError as exc:
-            message = f"what {self._place.netloc!r} answered is no list of tools"
-            raise EndpointError(Code.PROTOCOL, message, status=reply.status) from exc
+            raise EndpointError(
+                Code.PROTOCOL,
+                f"what {self._place.netloc!r} answered is no list of tools",
+                status=reply.status,
+            ) from exc
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:

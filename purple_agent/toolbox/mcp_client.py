@@ -129,8 +129,9 @@ class McpTools:
         try:
             tools = await self._patiently(_list_tools, reads=True)
         except _SaidNoError as exc:
-            message = f"{self._place.netloc!r} does not list tools as MCP servers do"
-            raise EndpointError(Code.PROTOCOL, message) from exc
+            raise EndpointError(
+                Code.PROTOCOL, f"{self._place.netloc!r} does not list tools as MCP servers do"
+            ) from exc
         self._listing = read_listing(tools)
         return self._listing.specs
 

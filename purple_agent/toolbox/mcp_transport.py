@@ -99,11 +99,15 @@ class McpTransport(httpx2.AsyncBaseTransport):
 
     def _check(self, response: httpx2.Response) -> None:
         if 300 <= response.status_code < 400:
-            message = "the tools redirect elsewhere, which is not followed"
-            raise EndpointError(Code.REDIRECT, message, status=response.status_code)
+            raise EndpointError(
+                Code.REDIRECT,
+                "the tools redirect elsewhere, which is not followed",
+                status=response.status_code,
+            )
         if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            message = "the tools sent a compressed answer, which is not read"
-            raise EndpointError(Code.PROTOCOL, message)
+            raise EndpointError(
+                Code.PROTOCOL, "the tools sent a compressed answer, which is not read"
+            )
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         """Return the answer with its body read, so that it cannot break in the SDK's hands."""
@@ -112,8 +116,9 @@ class McpTransport(httpx2.AsyncBaseTransport):
             async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > self._limits.max_bytes:
-                    message = f"the tools sent more than {self._limits.max_bytes} bytes"
-                    raise EndpointError(Code.TOO_LARGE, message)
+                    raise EndpointError(
+                        Code.TOO_LARGE, f"the tools sent more than {self._limits.max_bytes} bytes"
+                    )
         finally:
             await response.aclose()
         headers = [pair for pair in response.headers.multi_items() if pair[0] not in _ABOUT_THE_WAY]

@@ -202,8 +202,9 @@ def _read(response: Any, choice: ModelChoice, messages: Sequence[Message]) -> Co
             for call in (message.tool_calls or ())[:MAX_CALLS]
         )
     except (AttributeError, IndexError, TypeError) as error:
-        msg = f"the answer of the language model {choice.name!r} cannot be read"
-        raise ModelAnswerError(msg) from error
+        raise ModelAnswerError(
+            f"the answer of the language model {choice.name!r} cannot be read"
+        ) from error
     if not isinstance(content, str):
         raise ModelAnswerError(f"the language model {choice.name!r} answered no text")
     total = getattr(getattr(response, "usage", None), "total_tokens", None)
