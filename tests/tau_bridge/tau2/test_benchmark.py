@@ -1,0 +1,61 @@
+"""What the benchmark tells of its tasks."""
+
+import pytest
+
+from tau_bridge.tau2.benchmark import Tau2Benchmark
+from tau_bridge.tau2.data import open_source
+from tau_bridge.tau2.tasks import EvaluationCriteria
+
+
+@pytest.fixture
+def bundled(package_source):
+    return Tau2Benchmark(package_source)
+
+
+@pytest.fixture
+def plain(mock_folder):
+    """Over tasks without criteria."""
+    return Tau2Benchmark(open_source(mock_folder))
+
+
+def test_the_tasks_of_a_split_are_listed_in_the_order_of_the_task_file(plain):
+    assert [each.ref.id for each in plain.tasks("mock")] == ["b", "a"]
+    assert [each.ref.id for each in plain.tasks("mock", "late")] == ["c"]
+    assert plain.all_task_ids("mock") == ("b", "a", "c")
+
+
+def test_the_gold_solution_has_opening_actions_and_what_has_to_be_said(bundled):
+    solution = bundled.gold(bundled.ref("mock", "update_task_with_initialization_data"))
+    assert solution["opening"].startswith("Continue the conversation about task management.")
+    assert solution["actions"] == [
+        {
+            "requestor": "assistant",
+            "name": "update_task_status",
+            "arguments": {"task_id": "task_2", "status": "completed"},
+        }
+    ]
+    assert solution["communicate"] == [
+        "The agent acknowledged the previous context",
+        "The agent confirmed the task status was updated successfully",
+    ]
+
+
+def test_a_task_that_names_no_criteria_has_the_default_ones_and_no_gold_actions(plain):
+    ref = plain.ref("mock", "a")
+    assert plain.gold(ref) == {"opening": "Do a.", "actions": [], "communicate": []}
+    told = plain.task("mock", "a")
+    assert (told.title, told.text) == ("Do a.", "Do a.")
+    assert set(told.components) <= set(EvaluationCriteria().reward_basis)
+
+
+def test_a_task_is_found_by_its_texts_tools_and_what_has_to_be_said(bundled):
+    text = bundled.task("mock", "update_task_with_initialization_data").text
+    for part in ("mark the task as completed", "update task status", "acknowledged the previous"):
+        assert part in text
+
+
+def test_the_tools_that_write_are_those_of_the_domain(bundled):
+    writes = bundled.writes(bundled.ref("mock", "update_task_1"))
+    assert [writes(name) for name in ("create_task", "get_users", "unheard_of")] == [
+        *[True, False, False]
+    ]
