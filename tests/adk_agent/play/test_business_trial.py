@@ -115,7 +115,6 @@ async def test_an_agent_that_says_it_is_done_and_calls_nothing_does_not_pass(pla
         "TOOL_EFFICIENCY": None,
     }
     assert row.reward == 0.0
-    assert (row.diagnosis.kind, row.diagnosis.side) == ("missing_write", "agent")
 
 
 async def test_an_agent_on_another_machine_is_refused_before_anything_is_played(play):

@@ -52,6 +52,15 @@ def test_a_call_that_only_reads_is_not_against_the_policy():
     assert diagnose(WRONG, path=path).kind == "wrong_write"
 
 
+@pytest.mark.parametrize(
+    ("count", "named"),
+    [(1, "t0"), (5, "t0, t1, t2, t3, t4"), (6, "t0, t1, t2, t3, t4 and others")],
+)
+def test_of_many_calls_the_first_five_are_named(count, named):
+    missing = [CallDifference(how="missing", name=f"t{n}", expected={}) for n in range(count)]
+    assert f" {named}" in diagnose(*missing, *missing).summary
+
+
 def test_an_order_with_another_effect_is_a_wrong_write():
     assert diagnose(path={"other_order": True}).kind == "wrong_write"
 
@@ -103,6 +112,9 @@ def test_a_call_that_could_not_be_read_is_evidence_beside_the_calls_that_were_ma
     assert (found.kind, found.also) == ("wrong_write", ("format",))
     assert found.findings[0] == ("A reply with a call of set_address could not be read.")
     assert found.reply_format.example == unread[0]
+    of_the_user = ('{"name": "toggle_roaming", "arguments": {', "unparsable")
+    beside = diagnose(TOGGLE, WRONG, calls=[READ], replies=replies(("", None), of_the_user))
+    assert "format" not in (beside.kind, *beside.also)
     other = diagnose(WRONG, calls=[READ], replies=replies(("", None), CUT))
     assert (other.also, other.reply_format) == ((), None)
 
@@ -148,6 +160,22 @@ def test_all_done_and_no_end_is_a_loop():
             [Call(name="x", arguments={"n": n}, requestor="user", error=True) for n in range(4)],
             "user_simulator",
             "user",
+        ),
+        (
+            [
+                Call(name="x", arguments={"n": n}, requestor=requestor, error=True, result="No.")
+                for n, requestor in enumerate(("user", "assistant", "user", "assistant"))
+            ],
+            "wrong_write",
+            "agent",
+        ),
+        (
+            [
+                Call(name=f"x{n}", arguments={}, error=True, result=result)
+                for n, result in enumerate(("Tool 'x0' not found.", "No.") * 2)
+            ],
+            "wrong_write",
+            "agent",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from evals.diagnosis import CallDifference
-from tests.evals.diagnosis.plays import BEGUN, MISSING, TOGGLE, WRONG, diagnose, said
+from tests.evals.diagnosis.plays import ADDRESS, BEGUN, MISSING, TOGGLE, WRONG, diagnose, said
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,22 @@ def test_a_user_that_says_other_than_its_instructions_misleads_the_agent():
     assert (misled.kind, misled.also, misled.side) == ("user_simulator", ("wrong_write",), "user")
     told = diagnose(WRONG, turns=turns, instructions="Say Basel first, then Bern.")
     assert told.kind == "wrong_write"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [(["Basel"], "Bern"), ("Basel", ["Bern"]), ("Basel", None), (1, 2)]
+)
+def test_values_that_nobody_can_have_said_mislead_nobody(given, wanted):
+    made = {"how": "differs", "name": ADDRESS, "message": 3, "differing": ("to", "city")}
+    turns = said("Where to?", "To Basel, please.", "Done.", "###STOP###")
+    composed = CallDifference(**made, arguments={"to": given}, expected={"to": wanted})
+    assert diagnose(composed, turns=turns, instructions="To Bern.").kind == "wrong_write"
+    beside = CallDifference(
+        **made,
+        arguments={"to": given, "city": "Basel"},
+        expected={"to": wanted, "city": "Bern"},
+    )
+    assert diagnose(beside, turns=turns, instructions="To Bern.").kind == "user_simulator"
 
 
 def test_a_user_that_calls_with_arguments_of_its_own_is_at_fault():

@@ -35,6 +35,17 @@ def test_modularity_weighs_calls_by_their_number():
     assert modularity([0, 0, 1, 1], weights) == pytest.approx(18 / 20 - 2 * 100 / 400)
 
 
+def test_a_node_joins_the_group_that_it_calls_most_often():
+    weights = {**clique(range(3)), **clique(range(3, 6)), (6, 0): 1, (6, 3): 2, (4, 6): 1}
+    assert communities(7, weights) == [0, 0, 0, 1, 1, 1, 1]
+
+
+def test_a_single_call_ties_as_much_as_its_weight_says():
+    # Of all groupings of this path the best is that of its two ends; each call weighs 1.
+    weights = {(0, 1): 1, (1, 2): 1, (2, 3): 1}
+    assert communities(4, weights) == [0, 0, 1, 1]
+
+
 def test_the_same_graph_gives_the_same_groups():
     weights = {
         (a, b): 1 + (a * b) % 3 for a in range(12) for b in range(12) if (a + 2 * b) % 5 == 1
