@@ -1,6 +1,7 @@
 """The tables of the documentation against the code: the same names on both sides."""
 
 import asyncio
+import pkgutil
 import re
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -438,3 +439,11 @@ def test_every_page_that_a_program_names_exists():
     named = {page for text in texts for page in re.findall(r"docs/[\w/-]+\.md", text)}
     assert named
     assert not {page for page in named if not (ROOT / page).exists()}
+
+
+def test_every_object_that_a_page_names_exists():
+    packages = "adk_agent|evals|purple_agent|tau_bridge"
+    for page in DOCS.rglob("*.md"):
+        for name in re.findall(rf"`((?:{packages})(?:\.\w+)+)`", page.read_text()):
+            if not name.endswith(".py"):
+                assert pkgutil.resolve_name(name), f"{page.name} names {name}"
