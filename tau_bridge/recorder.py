@@ -8,6 +8,7 @@ conversation itself is kept whole elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -35,37 +36,32 @@ def shortened(text: str, max_chars: int) -> str:
     return f"{text[:head]} [... {len(text) - max_chars} characters left out ...] {text[-tail:]}"
 
 
+@dataclass(kw_only=True, eq=False)
 class OpenStep:
     """A call that has begun. Close it with `end`, whatever happened."""
 
-    def __init__(
-        self,
-        recorder: TraceRecorder,
-        *,
-        step_id: str,
-        call_type: CallType,
-        caller: str,
-        callee: str,
-        name: str | None,
-        parent_step_id: str | None,
-        request_text: str | None,
-    ) -> None:
-        self.step_id = step_id
-        self.call_type = call_type
-        self.callee = shortened(callee, MAX_NAME_CHARS)
-        self._recorder = recorder
-        self._caller = shortened(caller, MAX_NAME_CHARS)
-        self._name = None if name is None else shortened(name, MAX_NAME_CHARS)
-        self._parent_step_id = parent_step_id
+    recorder: TraceRecorder
+    step_id: str
+    call_type: CallType
+    caller: str
+    callee: str
+    name: str | None
+    parent_step_id: str | None
+    request_text: str | None
+
+    def __post_init__(self) -> None:
+        self.caller = shortened(self.caller, MAX_NAME_CHARS)
+        self.callee = shortened(self.callee, MAX_NAME_CHARS)
+        self.name = None if self.name is None else shortened(self.name, MAX_NAME_CHARS)
         self._lengths: dict[str, str] = {}
-        self._request_text = self._kept("request", request_text)
-        self._start_time: datetime = recorder.runtime.clock.now()
-        self._start_s = recorder.runtime.clock.monotonic_s()
+        self.request_text = self._kept("request", self.request_text)
+        self._start_time: datetime = self.recorder.runtime.clock.now()
+        self._start_s = self.recorder.runtime.clock.monotonic_s()
 
     @property
     def traceparent(self) -> str:
         """Return the value of the header `traceparent` where this step is a call over HTTP."""
-        return traceparent(self._recorder.trace_id, self.step_id)
+        return traceparent(self.recorder.trace_id, self.step_id)
 
     def end(
         self,
@@ -77,15 +73,15 @@ class OpenStep:
         attributes: dict[str, str] | None = None,
     ) -> InteractionStep:
         """Finish the step and add it to the trace. `error` says what went wrong, if anything."""
-        clock = self._recorder.runtime.clock
+        clock = self.recorder.runtime.clock
         response_text, error = self._kept("response", response_text), self._kept("error", error)
         step = InteractionStep(
             step_id=self.step_id,
-            trace_id=self._recorder.trace_id,
-            parent_step_id=self._parent_step_id,
+            trace_id=self.recorder.trace_id,
+            parent_step_id=self.parent_step_id,
             call_type=self.call_type,
-            name=self._name,
-            caller=self._caller,
+            name=self.name,
+            caller=self.caller,
             callee=self.callee,
             start_time=self._start_time,
             end_time=clock.now(),
@@ -94,16 +90,16 @@ class OpenStep:
             cost=cost,
             total_tokens=total_tokens,
             provenance=Provenance.OBSERVED,
-            request_text=self._request_text,
+            request_text=self.request_text,
             response_text=response_text,
             additional_attributes={**_kept_attributes(attributes or {}), **self._lengths},
         )
-        self._recorder.close(self, step)
+        self.recorder.close(self, step)
         return step
 
     def _kept(self, what: str, text: str | None) -> str | None:
         """Shorten a text for the trace; the attribute `<what>_chars` has the full length."""
-        limit = self._recorder.max_text_chars
+        limit = self.recorder.max_text_chars
         if text is None or len(text) <= limit:
             return text
         self._lengths[f"{what}_chars"] = str(len(text))
@@ -142,7 +138,7 @@ class TraceRecorder:
     ) -> OpenStep:
         """Start the clock of a call."""
         step = OpenStep(
-            self,
+            recorder=self,
             step_id=self.runtime.new_id(),
             call_type=call_type,
             caller=caller,

@@ -269,11 +269,16 @@ class Tau2Benchmark(Benchmark):
         self, ref: TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
         """Score doing nothing, or the gold actions."""
-        from tau_bridge.tau2.references import play_ceiling, play_floor
+        from tau_bridge.tau2.references import play_reference
 
-        play = play_floor if name == FLOOR else play_ceiling
-        domain, task = self._domain(ref.domain), self._task(ref)
-        return await play(domain, task, solo=self.options.solo, max_steps=max_steps, seed=seed)
+        return await play_reference(
+            self._domain(ref.domain),
+            self._task(ref),
+            gold=name == CEILING,
+            solo=self.options.solo,
+            max_steps=max_steps,
+            seed=seed,
+        )
 
     # -- for others ------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ def _bounded(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _divergence(compared: GoldComparison, trace: Trace | None) -> Divergence | None:
-    left = compared.departure
+    left = compared.divergence
     if left is None:
         return None
     step = None if trace is None else _step_of(compared.made, left, trace)

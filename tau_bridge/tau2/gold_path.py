@@ -50,7 +50,7 @@ class GoldComparison:
         made: All calls of the conversation proper, in order; not those of the task's history.
         gold_writes: How many state-changing calls the gold path has.
         gaps: The differences that matter, in the order of the conversation, missing ones last.
-        departure: The call by which the world left the gold path for good; None where it did
+        divergence: The call by which the world left the gold path for good; None where it did
             not, for example because calls are merely missing.
         other_order: All gold calls were made, and had another effect in this order.
         unmet_by_gold: The places, among the task's assertions, of those that its own gold path
@@ -60,7 +60,7 @@ class GoldComparison:
     made: tuple[MadeCall, ...]
     gold_writes: int
     gaps: tuple[CallGap, ...]
-    departure: MadeCall | None
+    divergence: MadeCall | None
     other_order: bool = False
     unmet_by_gold: tuple[int, ...] = ()
 
@@ -78,7 +78,7 @@ def compare_to_gold(
     Pure CPU work of a few milliseconds. State-changing calls are repeated on one world, and those
     of them that are gold on a second one: as long as the two are equal the conversation is on the
     path, in whatever order. A call that is not gold and changes nothing, or is undone, or does
-    the same as a gold call that is still to come, is no departure.
+    the same as a gold call that is still to come, is no divergence.
 
     Args:
         domain: The task's domain.
@@ -102,11 +102,11 @@ def compare_to_gold(
         gold=[action for action in actions if writes(action.name)],
     )
     gaps = _gaps(replay, any_requestor=solo)
-    departure, other_order = replay.departure, False
+    divergence, other_order = replay.divergence, False
     if not gaps and replay.gold and not replay.ends_as_gold():
         gaps = _uncompared(replay)
         other_order = not gaps
-        departure = departure or replay.first_out_of_order
+        divergence = divergence or replay.first_out_of_order
     if check_actions:
         gaps += _missing_reads([each for each in actions if not writes(each.name)], made)
     counts = "ENV_ASSERTION" in criteria.reward_basis
@@ -114,7 +114,7 @@ def compare_to_gold(
         made=tuple(made),
         gold_writes=len(replay.gold),
         gaps=tuple(gaps),
-        departure=departure,
+        divergence=divergence,
         other_order=other_order,
         unmet_by_gold=replay.unmet_by_gold((criteria.env_assertions or ()) if counts else ()),
     )

@@ -84,7 +84,7 @@ class GoldReplay:
             self._step(index)
 
     @property
-    def departure(self) -> MadeCall | None:
+    def divergence(self) -> MadeCall | None:
         """Return the call by which the world left the path and did not come back."""
         return self.made[self._off[0]] if self._off else None
 

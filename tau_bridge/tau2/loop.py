@@ -18,10 +18,7 @@ from pydantic import ValidationError
 
 from evals.outcome import Fault
 from evals.trace import CallType
-from tau_bridge.errors import (
-    BridgeError,
-    DataError,
-)
+from tau_bridge.errors import BridgeError, DataError
 from tau_bridge.messages import (
     AssistantMessage,
     Message,
@@ -170,34 +167,29 @@ TERMINATION_OF: Final[dict[Fault, Termination]] = {
 """The termination of a conversation that broke, by the side on which it broke."""
 
 
+@dataclass(kw_only=True)
 class _Conversation:
     """The state between two steps: the sender and the receiver of the last message."""
 
-    def __init__(
-        self,
-        *,
-        task: Task,
-        world: Environment,
-        agent: AgentSide,
-        user: User | None,
-        limits: ConversationLimits,
-        recorder: TraceRecorder,
-    ) -> None:
-        self._world = world
-        self._agent = agent
-        self._user = user
-        self._limits = limits
-        self._recorder = recorder
-        self._clock = recorder.runtime.clock
+    task: Task
+    world: Environment
+    agent: AgentSide
+    user: User | None
+    limits: ConversationLimits
+    recorder: TraceRecorder
+    termination: Termination | None = None
+    error: BridgeError | None = None
+
+    def __post_init__(self) -> None:
+        solo = self.user is None
+        self._clock = self.recorder.runtime.clock
         self._began_s = self._clock.monotonic_s()
-        self.termination: Termination | None = None
-        self.error: BridgeError | None = None
         self._steps = self._turns = self._tool_calls = self._tool_errors = 0
         self._repairs: dict[int, tuple[str, ...]] = {}
-        self._told_agent = self._told_user = 0
+        self._agent_has_seen = self._user_has_seen = 0
         self._turn_step_id: str | None = None
-        self._opening = (_ticket(task),) if user is None else ()
-        self._messages = _beginning(task, solo=user is None)
+        self._opening = (_ticket(self.task),) if solo else ()
+        self._messages = _beginning(self.task, solo=solo)
         self._asks_first = not self._messages
         self._to: _Party = _receiver(self._messages[-1]) if self._messages else "agent"
         if self._messages:
@@ -238,24 +230,24 @@ class _Conversation:
             self._run_tools()
 
     async def _agent_turn(self) -> None:
-        incoming = (*self._opening, *self._unseen(self._told_agent, _agent_sees))
-        self._opening, self._told_agent = (), len(self._messages)
-        turn = await self._agent.reply(incoming)
+        incoming = (*self._opening, *self._unseen(self._agent_has_seen, _agent_sees))
+        self._opening, self._agent_has_seen = (), len(self._messages)
+        turn = await self.agent.reply(incoming)
         self._turns += 1
         self._repairs[len(self._messages)] = turn.repairs
         self._turn_step_id = turn.step_id
-        message = turn.message if self._user is not None else _stopped_if_done(turn.message)
+        message = turn.message if self.user is not None else _stopped_if_done(turn.message)
         # Its own turn is not sent to it again.
-        self._told_agent += 1
+        self._agent_has_seen += 1
         self._take(message)
 
     async def _user_turn(self) -> None:
-        if self._user is None:
+        if self.user is None:
             raise TypeError("there is no user in solo mode")
-        incoming = self._unseen(self._told_user, _user_sees)
-        self._told_user = len(self._messages) + 1
-        message = await self._user.reply(incoming)
-        self._turn_step_id = self._user.step_id
+        incoming = self._unseen(self._user_has_seen, _user_sees)
+        self._user_has_seen = len(self._messages) + 1
+        message = await self.user.reply(incoming)
+        self._turn_step_id = self.user.step_id
         self._take(message)
 
     def _unseen(self, start: int, sees: _Sees) -> tuple[Message, ...]:
@@ -272,7 +264,7 @@ class _Conversation:
         if isinstance(message, UserMessage) and is_stop(message):
             self.termination = "user_stop"
         elif isinstance(message, AssistantMessage) and not message.is_tool_call:
-            if self._user is None:
+            if self.user is None:
                 self.termination = "agent_stop" if STOP in message.text else "agent_error"
             elif not message.text:
                 self.termination = "agent_error"
@@ -283,7 +275,7 @@ class _Conversation:
         if not isinstance(message, AssistantMessage | UserMessage) or message.tool_calls is None:
             raise TypeError("only a message with tool calls goes to the tools")
         is_agent = isinstance(message, AssistantMessage)
-        caller = self._agent.address if is_agent else USER
+        caller = self.agent.address if is_agent else USER
         results = [self._run_tool(call, caller) for call in message.tool_calls]
         self._tool_calls += len(results) if is_agent else 0
         self._tool_errors += sum(result.error for result in results)
@@ -291,7 +283,7 @@ class _Conversation:
         self._to = "agent" if is_agent else "user"
 
     def _run_tool(self, call: ToolCall, caller: str) -> ToolMessage:
-        step = self._recorder.begin(
+        step = self.recorder.begin(
             call_type=CallType.TOOL,
             caller=caller,
             callee=call.name,
@@ -300,7 +292,7 @@ class _Conversation:
             request_text=json.dumps(call.arguments, ensure_ascii=False, default=str),
         )
         try:
-            result = self._world.respond(call)
+            result = self.world.respond(call)
         except Exception as exc:
             step.end(error=f"{type(exc).__name__}: {exc}")
             raise
@@ -313,13 +305,13 @@ class _Conversation:
     def _check_limits(self) -> None:
         if self._to == "env":
             return
-        if self._steps >= self._limits.max_steps:
+        if self._steps >= self.limits.max_steps:
             self.termination = "max_steps"
-        if self._tool_errors >= self._limits.max_errors:
+        if self._tool_errors >= self.limits.max_errors:
             self.termination = "too_many_errors"
-        if self.termination is None and self._limits.timeout_s is not None:
+        if self.termination is None and self.limits.timeout_s is not None:
             elapsed_s = self._clock.monotonic_s() - self._began_s
-            if elapsed_s >= self._limits.timeout_s:
+            if elapsed_s >= self.limits.timeout_s:
                 self.termination = "timeout"
 
 

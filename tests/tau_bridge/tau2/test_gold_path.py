@@ -72,35 +72,35 @@ def gaps(found):
 def test_gold_calls_are_on_the_path_in_every_order_that_does_not_matter(compare, order):
     gold = [create("A"), update("completed"), READ]
     found = compare(task(*gold), *[gold[place] for place in order])
-    assert (found.gaps, found.departure, found.other_order) == ((), None, False)
+    assert (found.gaps, found.divergence, found.other_order) == ((), None, False)
 
 
 def test_a_call_that_was_not_made_is_missing_and_the_world_never_left_the_path(compare):
     found = compare(task(create("A"), update("completed")), create("A"))
     assert gaps(found) == [("missing", "update_task_status", (), None)]
     assert found.gaps[0].expected == {"task_id": "task_1", "status": "completed"}
-    assert found.departure is None
+    assert found.divergence is None
 
 
 def test_a_call_with_another_argument_is_where_the_world_leaves_the_path(compare):
     found = compare(task(update("completed"), create("A")), READ, update("completed"), create("B"))
     assert gaps(found) == [("differs", "create_task", ("title",), 5)]
-    assert (found.departure.message, found.departure.call.name) == (5, "create_task")
+    assert (found.divergence.message, found.divergence.call.name) == (5, "create_task")
 
 
-def test_the_first_of_two_wrong_calls_is_the_departure(compare):
+def test_the_first_of_two_wrong_calls_is_the_divergence(compare):
     found = compare(task(update("completed")), create("B"), update("completed"), create("C"))
     assert gaps(found) == [
         ("superfluous", "create_task", (), 1),
         ("superfluous", "create_task", (), 5),
     ]
-    assert found.departure.message == 1
+    assert found.divergence.message == 1
 
 
-def test_what_is_undone_is_no_departure(compare):
+def test_what_is_undone_is_no_divergence(compare):
     wrong = [update("completed"), update("pending")]
     found = compare(task(create("A")), *wrong, create("A"))
-    assert (found.gaps, found.departure) == ((), None)
+    assert (found.gaps, found.divergence) == ((), None)
 
 
 def test_however_many_calls_leave_the_path_the_worlds_are_compared_some_dozens_of_times(
@@ -115,18 +115,18 @@ def test_however_many_calls_leave_the_path_the_worlds_are_compared_some_dozens_o
 
     monkeypatch.setattr(Environment, "differences", counting)
     found = compare(task(create("A")), *[create(f"B{number}") for number in range(150)])
-    assert (len(found.gaps), found.departure.message) == (150, 1)
+    assert (len(found.gaps), found.divergence.message) == (150, 1)
     assert MOST_COMPARED <= len(compared) < 50
 
 
-def test_what_changes_nothing_is_no_departure(compare):
+def test_what_changes_nothing_is_no_divergence(compare):
     found = compare(task(create("A")), update("pending"), create("A"))
-    assert (found.gaps, found.departure) == ((), None)
+    assert (found.gaps, found.divergence) == ((), None)
 
 
 def test_a_call_with_the_same_effect_as_a_gold_call_stands_for_it(compare):
     found = compare(task(create("A")), create("A", description=None))
-    assert (found.gaps, found.departure, found.other_order) == ((), None, False)
+    assert (found.gaps, found.divergence, found.other_order) == ((), None, False)
 
 
 @pytest.mark.parametrize(("place", "is_found"), [(MOST_EFFECTS_TRIED, True), (9, False)])
@@ -135,21 +135,21 @@ def test_a_call_is_tried_against_the_first_eight_gold_calls_of_its_tool(compare,
     gold[place - 1] = create("A")
     found = compare(task(READ, *gold), create("A", description=None))
     assert MOST_EFFECTS_TRIED == 8
-    assert (found.departure is None) is is_found
+    assert (found.divergence is None) is is_found
     assert {gap.how for gap in found.gaps} == ({"missing"} if is_found else {"missing", "differs"})
 
 
 def test_gold_calls_in_an_order_with_another_effect_are_told_as_such(compare):
     found = compare(task(create("A"), create("B")), create("B"), create("A"))
     assert (found.gaps, found.other_order) == ((), True)
-    assert found.departure.message == 1
+    assert found.divergence.message == 1
 
 
-def test_a_failed_call_with_a_wrong_argument_differs_and_is_no_departure(compare):
+def test_a_failed_call_with_a_wrong_argument_differs_and_is_no_divergence(compare):
     found = compare(task(update("completed")), update("completed", "task_9"))
     assert gaps(found) == [("differs", "update_task_status", ("task_id",), 1)]
     assert found.gaps[0].failed
-    assert found.departure is None
+    assert found.divergence is None
 
 
 def test_a_failed_try_at_a_call_that_succeeded_later_does_not_count(compare):
@@ -206,7 +206,7 @@ def test_calls_of_the_tasks_history_are_not_the_agents(compare, mock):
     messages = [*history, AssistantMessage(tool_calls=(done,)), world.respond(done), BYE]
     found = compare_to_gold(mock, the_task, messages)
     assert [made.call.name for made in found.made] == ["update_task_status"]
-    assert (found.gaps, found.departure) == ((), None)
+    assert (found.gaps, found.divergence) == ((), None)
 
 
 def test_a_call_that_was_cut_off_before_its_result_was_not_made(mock):
@@ -254,7 +254,7 @@ def test_whatever_is_called_the_worlds_agree_exactly_where_nothing_is_found(mock
     effective = [gap for gap in found.gaps if not gap.failed]
     if reached.differences(wanted):
         assert found.gaps or found.other_order
-    elif found.departure is not None:
+    elif found.divergence is not None:
         assert effective
     calls = [message for message in messages if isinstance(message, ToolMessage)]
     assert len(found.made) == len(calls)

@@ -11,7 +11,7 @@ from evals.reward import reward_of
 from tau_bridge.sampling import stratified_sample
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tau2.kinds import kind_of
-from tau_bridge.tau2.references import play_floor
+from tau_bridge.tau2.references import play_reference
 from tau_bridge.tau2.tasks import Task, parse_task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
@@ -107,7 +107,11 @@ async def test_the_measured_floor_is_what_the_criteria_foresee(
     kinds = {each: kind_of(tasks[each], domain.tool_names) for each in tasks}
     seed = trial_seeds(300, 1)[0]
     floors = {
-        each: reward_of(await play_floor(domain, tasks[each], solo=False, max_steps=200, seed=seed))
+        each: reward_of(
+            await play_reference(
+                domain, tasks[each], gold=False, solo=False, max_steps=200, seed=seed
+            )
+        )
         for each in tasks
     }
     passed = {
