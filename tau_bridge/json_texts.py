@@ -112,7 +112,11 @@ def parse_json(text: JsonText) -> ParsedJson:
     try:
         value = json.loads(text.text, object_pairs_hook=object_of, parse_constant=constant)
         if _ESCAPED_HALF.search(text.text):
-            value = _whole_characters(value, problems)
+            written = json.dumps(value, ensure_ascii=False)
+            whole = replace_surrogates(written)
+            if whole != written:
+                problems[_HALF] += 1
+                value = json.loads(whole)
     except json.JSONDecodeError as exc:
         raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"
@@ -191,19 +195,3 @@ def _document(begun: list[JsonText], file: BinaryIO, max_bytes: int) -> JsonText
         return JsonText(line=first.line, text=start + raw.decode())
     except UnicodeDecodeError as exc:
         return _not_utf8(last.line + 1 + raw.count(b"\n", 0, exc.start), exc)
-
-
-def _whole_characters(value: Any, problems: Counter[str]) -> Any:
-    """`value` with lone halves of a pair of surrogates, which cannot be written, replaced."""
-    if isinstance(value, str):
-        replaced = replace_surrogates(value)
-        problems[_HALF] += replaced != value
-        return replaced
-    if isinstance(value, list):
-        return [_whole_characters(item, problems) for item in value]
-    if isinstance(value, dict):
-        return {
-            _whole_characters(key, problems): _whole_characters(item, problems)
-            for key, item in value.items()
-        }
-    return value

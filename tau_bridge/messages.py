@@ -15,11 +15,13 @@ Requestor = Literal["assistant", "user"]
 """The side that asked for a tool call; it decides whose toolkit answers."""
 
 
-class _Lenient(BaseModel):
+class Lenient(BaseModel):
+    """A record of the official format; keys that we do not use are ignored."""
+
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class ToolCall(_Lenient):
+class ToolCall(Lenient):
     """A call of a tool. `arguments` are as the caller gave them, never coerced."""
 
     id: str = ""
@@ -28,7 +30,7 @@ class ToolCall(_Lenient):
     requestor: Requestor = "assistant"
 
 
-class ToolMessage(_Lenient):
+class ToolMessage(Lenient):
     """The result of one tool call, addressed to its requestor."""
 
     role: Literal["tool"] = "tool"
@@ -38,7 +40,7 @@ class ToolMessage(_Lenient):
     error: bool = False
 
 
-class _Speech(_Lenient):
+class _Speech(Lenient):
     content: str | None = None
     tool_calls: tuple[ToolCall, ...] | None = None
 
@@ -70,7 +72,7 @@ class UserMessage(_Speech):
     role: Literal["user"] = "user"
 
 
-class SystemMessage(_Lenient):
+class SystemMessage(Lenient):
     """A system prompt; kept for reading recorded files."""
 
     role: Literal["system"] = "system"

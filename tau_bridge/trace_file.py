@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from tau_bridge.a2a.traceability import (
 )
 from tau_bridge.json_texts import MAX_TEXT_BYTES, JsonText, json_texts, open_json, parse_json
 from tau_bridge.recorder import MAX_NAME_CHARS, shortened
-from tau_bridge.trace_merging import merge
+from tau_bridge.trace_merging import Merged, merge
 
 _SHOWN_FAULTS: Final = 3
 MAX_MEMBERS: Final = 20_000
@@ -124,46 +124,42 @@ def _entries_of(text: JsonText) -> Iterator[TraceEntry]:
     value = parsed.value
     if isinstance(value, list) and value and not is_step(value[0]):
         for at, item in enumerate(value):
-            place = _Place(line=text.line, path=f"$[{at}]", fallback_id=f"line-{text.line}-{at}")
-            yield _entry(item, place, parsed.problems if at == 0 else ())
+            position = _Position(
+                line=text.line, path=f"$[{at}]", fallback_id=f"line-{text.line}-{at}"
+            )
+            yield _entry(item, position, parsed.problems if at == 0 else ())
     else:
-        place = _Place(line=text.line, path="$", fallback_id=f"line-{text.line}")
-        yield _entry(value, place, parsed.problems)
+        position = _Position(line=text.line, path="$", fallback_id=f"line-{text.line}")
+        yield _entry(value, position, parsed.problems)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Place:
+class _Position:
     line: int
     path: str
     fallback_id: str
 
 
-@dataclass(kw_only=True)
-class _Found:
-    """The trace of an entry, with the problems of reading it."""
-
-    trace: Trace
-    problems: tuple[str, ...] = field(default=())
-
-
-def _entry(value: Any, place: _Place, problems: tuple[str, ...]) -> TraceEntry:
+def _entry(value: Any, position: _Position, problems: tuple[str, ...]) -> TraceEntry:
     given_id = _given_id(value)
     try:
-        found = _trace_of(value, place)
+        found = _trace_of(value, position)
         about = value if isinstance(value, Mapping) else {}
         return TraceEntry(
             id=given_id or found.trace.trace_id,
-            line=place.line,
+            line=position.line,
             trace=found.trace,
-            roster=_names(about["roster"], f"{place.path}.roster") if about.get("roster") else None,
-            answer=_text(about, ("answer",), place),
-            expected=_text(about, ("expected", "expected_answer"), place),
+            roster=_names(about["roster"], f"{position.path}.roster")
+            if about.get("roster")
+            else None,
+            answer=_text(about, ("answer",), position),
+            expected=_text(about, ("expected", "expected_answer"), position),
             problems=(*problems, *found.problems),
         )
     except ReportError as exc:
-        error = f"line {place.line}: {exc}"
-        fallback = given_id or place.fallback_id
-        return TraceEntry(id=fallback, line=place.line, error=error, problems=problems)
+        error = f"line {position.line}: {exc}"
+        fallback = given_id or position.fallback_id
+        return TraceEntry(id=fallback, line=position.line, error=error, problems=problems)
 
 
 def _given_id(value: Any) -> str | None:
@@ -173,12 +169,12 @@ def _given_id(value: Any) -> str | None:
     return shortened(str(found), MAX_NAME_CHARS)
 
 
-def _text(about: Mapping[str, Any], keys: tuple[str, ...], place: _Place) -> str | None:
+def _text(about: Mapping[str, Any], keys: tuple[str, ...], position: _Position) -> str | None:
     key = next((key for key in keys if about.get(key) is not None), None)
     if key is None:
         return None
     if not isinstance(about[key], str):
-        raise ReportError(f"{place.path}.{key}: must be a text, not {described(about[key])}")
+        raise ReportError(f"{position.path}.{key}: must be a text, not {described(about[key])}")
     return str(about[key])
 
 
@@ -204,40 +200,39 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _trace_of(value: Any, place: _Place) -> _Found:
+def _trace_of(value: Any, position: _Position) -> Merged:
     """Read the trace in a JSON value.
 
     Raises:
         ReportError: There is no trace, or it cannot be read.
     """
-    holder, path = value, place.path
+    holder, path = value, position.path
     if _has(value, "trace"):
         holder, path = value["trace"], f"{path}.trace"
         if isinstance(holder, str):
-            holder = parse_json(JsonText(line=place.line, text=holder)).value
+            holder = parse_json(JsonText(line=position.line, text=holder)).value
     if isinstance(holder, list) and holder and is_step(holder[0]):
         holder = {"steps": holder}
     if _is_ours(holder):
-        return _our_trace(holder, path, place)
+        return _our_trace(holder, path, position)
     if is_response_trace(holder):
-        return _reported([holder], path, place)
+        return _reported([holder], path, position)
     within = traces_within(holder)
     if not within and not _has(holder, "steps"):
         raise ReportError(f"{path}: {_EXPECTED}; this is {described(holder)}")
-    return _reported(within or [holder], path, place)
+    return _reported(within or [holder], path, position)
 
 
-def _reported(traces: list[Any], path: str, place: _Place) -> _Found:
+def _reported(traces: list[Any], path: str, position: _Position) -> Merged:
     """Read one ResponseTrace, or several that one reply carried, as one trace."""
     try:
         reports = [read_response_trace(each, reporter=None, limits=FILE_LIMITS) for each in traces]
     except ReportError as exc:
         raise ReportError(str(exc).replace("$", path, 1)) from exc
-    trace_id = reports[0].trace_id or place.fallback_id
+    trace_id = reports[0].trace_id or position.fallback_id
     if len(reports) == 1:
-        return _Found(trace=reports[0].as_trace(trace_id), problems=reports[0].problems)
-    merged = merge(Trace(trace_id=trace_id), reports)
-    return _Found(trace=merged.trace, problems=merged.problems)
+        return Merged(trace=reports[0].as_trace(trace_id), problems=reports[0].problems)
+    return merge(Trace(trace_id=trace_id), reports)
 
 
 def _is_ours(value: Any) -> bool:
@@ -247,7 +242,7 @@ def _is_ours(value: Any) -> bool:
     return isinstance(first, Mapping) and "caller" in first and "callee" in first
 
 
-def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
+def _our_trace(value: Mapping[str, Any], path: str, position: _Position) -> Merged:
     """Read a trace of ours as it was recorded, or as a report if only details are wrong.
 
     Raises:
@@ -257,15 +252,15 @@ def _our_trace(value: Mapping[str, Any], path: str, place: _Place) -> _Found:
     try:
         trace = Trace.model_validate(given)
         if not any(map(_has_long_names, trace.steps)):
-            return _Found(trace=trace)
+            return Merged(trace=trace, problems=())
         faults = f"{path}.steps: names of more than {MAX_NAME_CHARS} characters, shortened"
     except ValidationError as exc:
         faults = _faults(exc, path)
         if not all(map(_says_who, given["steps"])):
             raise ReportError(f"a trace of ours, but {faults}") from exc
     steps = [{"provenance": Provenance.OBSERVED.value, **step} for step in given["steps"]]
-    found = _reported([{**given, "steps": steps}], path, place)
-    return _Found(trace=found.trace, problems=(f"not quite right: {faults}", *found.problems))
+    found = _reported([{**given, "steps": steps}], path, position)
+    return Merged(trace=found.trace, problems=(f"not quite right: {faults}", *found.problems))
 
 
 def _has_long_names(step: InteractionStep) -> bool:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import importlib.util
 import json
+import tomllib
 import zlib
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -175,24 +176,17 @@ class DataSource:
         return _text(path) if path is not None else None
 
     def database(self, domain: str, *, user: bool = False) -> Any:
-        """Return the parsed content of a database in JSON; None where the user has none.
+        """Return the parsed content of a database, in JSON or TOML; None where the user has none.
 
         Raises:
             UnknownDomainError: There is no such domain.
             DataError: The agent's file is not there, or a file cannot be read.
         """
-        if user and self._find(domain, "user_db.json") is None:
+        names = ("user_db.json", "user_db.toml") if user else ("db.json", "db.toml")
+        if user and self._find(domain, *names) is None:
             return None
-        return _json(self._needed(domain, "user_db.json" if user else "db.json"))
-
-    def database_file(self, domain: str, *, user: bool = False) -> bytes:
-        """Return the content of a database in TOML.
-
-        Raises:
-            UnknownDomainError: There is no such domain.
-            DataError: There is no such file, or it cannot be read.
-        """
-        return _read(self._needed(domain, "user_db.toml" if user else "db.toml"))
+        path = self._needed(domain, *names)
+        return _toml(path) if ".toml" in path.suffixes else _json(path)
 
     def _require(self, domain: str) -> None:
         if domain not in self._domains:
@@ -276,3 +270,10 @@ def _json(path: Path) -> Any:
         return json.loads(_read(path))
     except (ValueError, RecursionError) as exc:
         raise DataError(f"{str(path)!r} is not JSON: {exc}") from exc
+
+
+def _toml(path: Path) -> Any:
+    try:
+        return tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as exc:
+        raise DataError(f"{str(path)!r} is not TOML: {exc}") from exc

@@ -80,9 +80,7 @@ def _blueprint(source: DataSource, name: str) -> Blueprint:
         case "retail":
             return retail_blueprint(source.database(name))
         case "telecom":
-            return telecom_blueprint(
-                source.database_file(name), source.database_file(name, user=True)
-            )
+            return telecom_blueprint(source.database(name), source.database(name, user=True))
         case _:
             user = source.database(name, user=True)
             return mock_blueprint(source.database(name), user or DEFAULT_USER_DATABASE)

@@ -5,17 +5,16 @@ Names, texts and behaviour are those of the official domain, whose tasks run on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from tau_bridge.errors import DataError
 from tau_bridge.tau2 import official_tools as official
 from tau_bridge.tau2.blueprint import Blueprint, Side
 from tau_bridge.tau2.schemas import ToolSource
-from tau_bridge.tau2.tables import Database
+from tau_bridge.tau2.tables import database_factory
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
 TaskStatus = Literal["pending", "completed"]
@@ -189,23 +188,15 @@ def mock_blueprint(database: Any, user_database: Any = DEFAULT_USER_DATABASE) ->
     return Blueprint(
         agent=Side(
             toolkit=MockTools,
-            new_database=_factory(MockDB, database),
+            new_database=database_factory(MockDB, database),
             sources=partial(_sources, MockTools, names.agent),
         ),
         user=Side(
             toolkit=MockUserTools,
-            new_database=_factory(MockUserDB, user_database),
+            new_database=database_factory(MockUserDB, user_database),
             sources=partial(_sources, MockUserTools, names.user),
         ),
     )
-
-
-def _factory(model: type[BaseModel], content: Any) -> Callable[[], Database]:
-    try:
-        model.model_validate(content)
-    except ValidationError as exc:
-        raise DataError(f"a database file of mock is no {model.__name__}: {exc}") from exc
-    return partial(model.model_validate, content)
 
 
 def _sources(toolkit: type, names: Mapping[str, bool]) -> dict[str, ToolSource]:

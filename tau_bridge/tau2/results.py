@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from tau_bridge.errors import DataError
-from tau_bridge.messages import Message, parse_messages
+from tau_bridge.messages import Lenient, Message, parse_messages
 from tau_bridge.tau2.tasks import Task
 
 
@@ -47,22 +47,18 @@ class RecordedResults:
     simulations: tuple[RecordedSimulation, ...]
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Verdict(_Lenient):
+class _Verdict(Lenient):
     nl_assertion: str
     met: bool
 
 
-class _RewardInfo(_Lenient):
+class _RewardInfo(Lenient):
     reward: float | None = None
     nl_assertions: list[_Verdict] | None = None
     info: dict[str, Any] | None = None
 
 
-class _Simulation(_Lenient):
+class _Simulation(Lenient):
     id: str = ""
     task_id: str
     trial: int | None = None
@@ -72,20 +68,20 @@ class _Simulation(_Lenient):
     info: dict[str, Any] | None = None
 
 
-class _EnvironmentInfo(_Lenient):
+class _EnvironmentInfo(Lenient):
     domain_name: str
 
 
-class _Participant(_Lenient):
+class _Participant(Lenient):
     implementation: str = ""
 
 
-class _Info(_Lenient):
+class _Info(Lenient):
     environment_info: _EnvironmentInfo
     user_info: _Participant | None = None
 
 
-class _Results(_Lenient):
+class _Results(Lenient):
     info: _Info
     tasks: list[Task]
     simulations: list[_Simulation]

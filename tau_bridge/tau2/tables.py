@@ -8,12 +8,13 @@ only in rows that either of them touched.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from tau_bridge.errors import HarnessError
+from tau_bridge.errors import DataError, HarnessError
 
 
 def dump(value: BaseModel) -> dict[str, Any]:
@@ -190,6 +191,19 @@ def updated(database: Database, changes: Mapping[str, Any]) -> Database:
         return type(database).model_validate(deep_update(dump(database), changes))
     except ValidationError as exc:
         raise HarnessError(f"initialization data make the database invalid: {exc}") from exc
+
+
+def database_factory(model: type[BaseModel], content: Any) -> Callable[[], Database]:
+    """Return a function that makes a new database of this content each time it is called.
+
+    Raises:
+        DataError: The content is not such a database.
+    """
+    try:
+        model.model_validate(content)
+    except ValidationError as exc:
+        raise DataError(f"a database file is no {model.__name__}: {exc}") from exc
+    return partial(model.model_validate, content)
 
 
 def differences(one: Database, other: Database) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from tau_bridge.messages import Requestor
+from tau_bridge.messages import Lenient, Requestor
 
 OfficialComponentName = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 """The components of a τ²-bench reward, by their official names."""
@@ -15,11 +15,7 @@ DEFAULT_BASIS: tuple[OfficialComponentName, ...] = ("DB", "COMMUNICATE")
 """The reward basis of a task that names none."""
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class EnvCall(_Lenient):
+class EnvCall(Lenient):
     """A function to run on one side of the world."""
 
     env_type: Requestor
@@ -34,7 +30,7 @@ class EnvAssertion(EnvCall):
     message: str | None = None
 
 
-class GoldAction(_Lenient):
+class GoldAction(Lenient):
     """One action of the gold path."""
 
     action_id: str = ""
@@ -45,7 +41,7 @@ class GoldAction(_Lenient):
     """The arguments that must be equal. None: those that the *call* gives; empty: none."""
 
 
-class EvaluationCriteria(_Lenient):
+class EvaluationCriteria(Lenient):
     """The criteria by which a conversation is judged."""
 
     actions: tuple[GoldAction, ...] | None = None
@@ -55,14 +51,14 @@ class EvaluationCriteria(_Lenient):
     reward_basis: tuple[OfficialComponentName, ...] = DEFAULT_BASIS
 
 
-class InitializationData(_Lenient):
+class InitializationData(Lenient):
     """Values merged into the databases before a conversation begins."""
 
     agent_data: dict[str, Any] | None = None
     user_data: dict[str, Any] | None = None
 
 
-class InitialState(_Lenient):
+class InitialState(Lenient):
     """Differences of a world from the domain's default when the conversation begins."""
 
     initialization_data: InitializationData | None = None
@@ -71,7 +67,7 @@ class InitialState(_Lenient):
     """Earlier messages as recorded; read with `parse_messages`."""
 
 
-class Instructions(_Lenient):
+class Instructions(Lenient):
     """The user's knowledge and wishes."""
 
     task_instructions: str = ""
@@ -80,14 +76,14 @@ class Instructions(_Lenient):
     unknown_info: str | None = None
 
 
-class UserScenario(_Lenient):
+class UserScenario(Lenient):
     """The user and what they want: structured, or one text."""
 
     persona: str | None = None
     instructions: Instructions | str
 
 
-class Task(_Lenient):
+class Task(Lenient):
     """One task. `evaluation_criteria` is None where nothing is judged (the reward is then 1)."""
 
     id: str

@@ -10,20 +10,19 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
-import tomllib
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from tau_bridge.errors import DataError
 from tau_bridge.tau2 import official_tools as official
 from tau_bridge.tau2.blueprint import Blueprint, Side, Toolkit
 from tau_bridge.tau2.borrowing import borrow_toolkit, copy_function, returned_as_it_is, strict
 from tau_bridge.tau2.schemas import ToolSource
-from tau_bridge.tau2.tables import Database, SharedRows, TableDatabase
+from tau_bridge.tau2.tables import Database, SharedRows, TableDatabase, database_factory
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 
 TESTED_VERSION = "0.26.0"
@@ -77,8 +76,8 @@ def retail_blueprint(database: Any) -> Blueprint:
     return _over_tables("retail", toolkit, _rows("retail", tables, database))
 
 
-def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
-    """Make the telecom domain over the content of its `db.toml` and `user_db.toml`.
+def telecom_blueprint(database: Any, user_database: Any) -> Blueprint:
+    """Make the telecom domain over the parsed content of its `db.toml` and `user_db.toml`.
 
     Raises:
         DataError: inspect-evals is not installed, or the contents are not such databases.
@@ -93,7 +92,7 @@ def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
                 "TelecomTools",
                 add=(official.get_details_by_id,),
             ),
-            new_database=_factory(_module("telecom.data_model").TelecomDB, database),
+            new_database=database_factory(_module("telecom.data_model").TelecomDB, database),
             sources=functools.partial(_sources, "telecom.tools", TOOL_NAMES["telecom"].agent),
         ),
         user=Side(
@@ -102,7 +101,7 @@ def telecom_blueprint(database: bytes, user_database: bytes) -> Blueprint:
                 "TelecomUserTools",
                 replace={"APNSettings": apn_settings},
             ),
-            new_database=_factory(user_data.TelecomUserDB, user_database),
+            new_database=database_factory(user_data.TelecomUserDB, user_database),
             sources=functools.partial(_telecom_user_sources, apn_settings),
         ),
         sync=copy_function(_module("telecom.environment").Environment.sync_tools, "Environment"),
@@ -165,15 +164,6 @@ def _over_tables(
             sources=functools.partial(_sources, f"{domain}.tools", TOOL_NAMES[domain].agent),
         )
     )
-
-
-def _factory(model: type[BaseModel], toml: bytes) -> Callable[[], Database]:
-    try:
-        content = tomllib.loads(toml.decode())
-        model.model_validate(content)
-    except (ValueError, ValidationError) as exc:
-        raise DataError(f"a database file is no {model.__name__}: {exc}") from exc
-    return functools.partial(model.model_validate, content)
 
 
 def _sources(module: str, names: Mapping[str, bool]) -> dict[str, ToolSource]:

@@ -177,6 +177,16 @@ def test_a_file_that_is_not_what_its_name_says_is_named(changed, name, content):
         source.database("mock") if name == "db.json" else source.policy("mock")
 
 
+def test_a_database_may_be_toml(changed):
+    root, domain = changed
+    (domain / "db.json").unlink()
+    (domain / "db.toml").write_bytes(b"[tasks.one]\ntitle = 'A'")
+    assert open_source(root).database("mock") == {"tasks": {"one": {"title": "A"}}}
+    (domain / "db.toml").write_bytes(b"= broken")
+    with pytest.raises(DataError, match=r"db\.toml' is not TOML"):
+        open_source(root).database("mock")
+
+
 def test_a_missing_database_is_named(changed):
     root, domain = changed
     (domain / "db.json").unlink()

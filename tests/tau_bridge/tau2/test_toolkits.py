@@ -115,6 +115,6 @@ def test_databases_that_are_none_are_data_errors(package_source):
     with pytest.raises(DataError, match="database of airline"):
         airline_blueprint({"flights": {}})
     with pytest.raises(DataError, match="TelecomDB"):
-        telecom_blueprint(b"plans = 1", package_source.database_file("telecom", user=True))
+        telecom_blueprint({"plans": 1}, package_source.database("telecom", user=True))
     with pytest.raises(DataError, match="TelecomUserDB"):
-        telecom_blueprint(package_source.database_file("telecom"), b"= broken")
+        telecom_blueprint(package_source.database("telecom"), {"device": 1})
