@@ -108,7 +108,7 @@ class BaseEvaluator(ABC):
 
     @abstractmethod
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """The evaluation of one trace.
+        """Evaluate one trace.
 
         Return `self.unscored(reason)` where there is nothing to measure. What is raised is
         recorded by the driver as *failed* and stops no other evaluator.
@@ -123,7 +123,7 @@ class BaseEvaluator(ABC):
         warnings: tuple[str, ...] = (),
         produced_by: str = "rules",
     ) -> Evaluation:
-        """A finished evaluation.
+        """Return a finished evaluation.
 
         Raises:
             ValueError: A value is infinite or no number, which no report could hold.
@@ -146,7 +146,7 @@ class BaseEvaluator(ABC):
         )
 
     def unscored(self, reason: str) -> Evaluation:
-        """Nothing to measure, and why."""
+        """Return an evaluation without values, and the reason."""
         return Evaluation(
             evaluator=self.name,
             version=self.version,

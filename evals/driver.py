@@ -24,7 +24,7 @@ class EvaluatorError(ValueError):
 
 
 def check_evaluator(evaluator: object) -> BaseEvaluator:
-    """`evaluator`, if it is a usable one.
+    """Return `evaluator`, if it is a usable one.
 
     Raises:
         EvaluatorError: it lacks something; the message names the evaluator and what.
@@ -85,12 +85,12 @@ class EvaluatorRegistry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All registered names, in the order in which they run."""
+        """Return all registered names, in the order in which they run."""
         return tuple(evaluator.name for evaluator in self._in_order())
 
     @property
     def all(self) -> tuple[BaseEvaluator, ...]:
-        """All registered evaluators, in the order in which they run."""
+        """Return all registered evaluators, in the order in which they run."""
         return tuple(self._in_order())
 
     def enable(self, name: str, *, enabled: bool = True) -> None:
@@ -106,7 +106,7 @@ class EvaluatorRegistry:
         (self._disabled.discard if enabled else self._disabled.add)(name)
 
     async def run(self, context: EvaluationContext) -> tuple[Evaluation, ...]:
-        """The evaluations of every enabled evaluator that judges such traces.
+        """Run every enabled evaluator that judges such traces.
 
         They come by tier, and then in the order of registration.
         """
@@ -133,7 +133,7 @@ class EvaluatorRegistry:
         earlier: tuple[Evaluation, ...],
         deadline: float,
     ) -> Evaluation:
-        """One evaluation. It may take half of the time that is left, so that some always is."""
+        """Run one evaluator, for half of the time that is left at most, so that some always is."""
         now = asyncio.get_running_loop().time()
         time_s = (deadline - now) / 2
         if time_s <= 0:
@@ -183,6 +183,6 @@ async def _prepared(evaluator: BaseEvaluator) -> None:
 
 
 def _alone(evaluator: BaseEvaluator, context: EvaluationContext) -> object:
-    """What an evaluator returns that awaits nothing of our event loop."""
+    """Run an evaluator on an event loop of its own."""
     with asyncio.Runner() as runner:
         return runner.run(evaluator.evaluate(context))

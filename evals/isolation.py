@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def in_own_thread(function: Callable[[], T]) -> T:
-    """What `function` returns or raises, computed in a thread of its own.
+    """Return or raise what `function` does, computed in a thread of its own.
 
     Whoever gives up waiting, because of a timeout say, leaves the thread behind: Python has no way
     to stop one. It is a daemon, so that it does not keep the process from ending either.
@@ -43,5 +43,5 @@ async def in_own_thread(function: Callable[[], T]) -> T:
 
 
 def _can_be_raised(error: BaseException) -> bool:
-    """Whether it may go on in the caller: not what would end the program, or confuse a future."""
+    """Check that it may go on in the caller, and neither ends the program nor confuses a future."""
     return isinstance(error, Exception) and not isinstance(error, StopIteration)

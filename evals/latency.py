@@ -21,7 +21,7 @@ _OBSERVED = Provenance.OBSERVED
 
 
 def percentiles(latencies_ms: Iterable[float]) -> dict[str, float]:
-    """Mean, median, 95th and 99th percentile and maximum, in milliseconds.
+    """Return mean, median, 95th and 99th percentile and maximum, in milliseconds.
 
     Percentiles interpolate linearly between the closest ranks (method 7 of Hyndman and Fan,
     "Sample quantiles in statistical packages", 1996), so none lies outside the data.
@@ -56,7 +56,7 @@ class LatencyEvaluator(BaseEvaluator):
     scopes = frozenset({"trial", "participant", "run"})
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """Percentiles in ms under `values`; per-agent figures under `details`."""
+        """Return percentiles in ms under `values`; per-agent figures under `details`."""
         calls = [
             step
             for step in context.trace.steps
@@ -86,7 +86,7 @@ class LatencyEvaluator(BaseEvaluator):
 
 
 def _by_agent(calls: Iterable[InteractionStep]) -> dict[str, list[float]]:
-    """The latencies of the successful calls, by callee."""
+    """Return the latencies of the successful calls, by callee."""
     found: dict[str, list[float]] = defaultdict(list)
     for step in calls:
         if step.error is None:
@@ -110,7 +110,7 @@ def _critical_path(context: EvaluationContext) -> dict[str, JsonValue]:
 
 
 def _lasted_ms(step: InteractionStep) -> float | None:
-    """The time from a step's start to its end."""
+    """Return the time from a step's start to its end."""
     if step.start_time is None or step.end_time is None:
         return None
     lasted_ms = (step.end_time - step.start_time).total_seconds() * 1000

@@ -14,7 +14,7 @@ from evals.statistics import DIGITS, DRAWS, LEVEL, SEED, Interval
 
 
 def quick_interval(values: Sequence[float]) -> Interval | None:
-    """The interval of a mean over tasks whose values are shares, 0 to 1; None where there is none.
+    """Return the interval of a mean over tasks whose values are shares; None without tasks.
 
     Under the weights of the Bayesian bootstrap, the mean of values that are 0 or 1 has a beta
     distribution: Jeffreys' for a share. For values between, the beta distribution of the same mean

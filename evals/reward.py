@@ -19,7 +19,7 @@ PASS_THRESHOLD = 1.0 - 1e-6
 
 
 def reward_of(result: TaskResult) -> Outcome:
-    """The reward (0.0 or 1.0), or why there is none.
+    """Return the reward (0.0 or 1.0), or why there is none.
 
     A conversation that was cut off has reward 0 whatever its components say. A component that
     broke leaves the task failed. One of the basis that could not be scored leaves it unscored,
@@ -48,13 +48,13 @@ def _broke(component: Component) -> bool:
 
 
 def action_reward(result: TaskResult) -> Outcome:
-    """The legacy reward: the ACTION component alone, whatever the basis says."""
+    """Return the legacy reward: the ACTION component alone, whatever the basis says."""
     only_actions = result.model_copy(update={"basis": ("ACTION",)})
     return reward_of(only_actions)
 
 
 def breakdown_of(result: TaskResult) -> dict[str, float | None]:
-    """Each component's value by name; None where it has none."""
+    """Return each component's value by name; None where it has none."""
     return {
         component.name: component.outcome.value if isinstance(component.outcome, Scored) else None
         for component in result.components
@@ -62,12 +62,12 @@ def breakdown_of(result: TaskResult) -> dict[str, float | None]:
 
 
 def is_success(reward: float) -> bool:
-    """Whether a reward counts as passed."""
+    """Check whether a reward counts as passed."""
     return reward >= PASS_THRESHOLD
 
 
 def pass_hat_k(rewards_by_task: Mapping[str, Iterable[float]], k: int) -> float | None:
-    """pass^k: the chance that k trials of a task, drawn without replacement, all pass.
+    """Estimate pass^k: the chance that k trials of a task, drawn without replacement, all pass.
 
     The mean of `pass_hat_k_by_task`. None where no task has k scored trials.
 
@@ -79,7 +79,7 @@ def pass_hat_k(rewards_by_task: Mapping[str, Iterable[float]], k: int) -> float 
 
 
 def pass_at_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -> dict[Key, float]:
-    """Each task's own pass@k, the chance that one of k trials passes: 1 - C(failures, k) / C(n, k).
+    """Estimate each task's pass@k, the chance that one of k passes: 1 - C(failures, k) / C(n, k).
 
     The unbiased estimator of Chen et al., "Evaluating Large Language Models Trained on Code"
     (arXiv 2107.03374). From 0 to 1. Tasks with fewer than k scored trials are left out.
@@ -95,7 +95,7 @@ def pass_at_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) ->
 
 
 def pass_hat_k_by_task(rewards_by_task: Mapping[Key, Iterable[float]], k: int) -> dict[Key, float]:
-    """Each task's own pass^k: C(successes, k) / C(trials, k), from 0 to 1.
+    """Estimate each task's pass^k: C(successes, k) / C(trials, k), from 0 to 1.
 
     Tasks with fewer than k scored trials are left out.
 

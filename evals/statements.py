@@ -61,7 +61,7 @@ class JudgementError(ValueError):
 async def judge_statements(
     statements: Sequence[str], conversation: str, ask: AskModel
 ) -> Mapping[str, Verdict]:
-    """A verdict for each statement.
+    """Return a verdict for each statement.
 
     An answer that cannot be used is asked for once more, `MAX_ASKS` times in all.
 
@@ -88,7 +88,7 @@ async def judge_statements(
 
 
 def _verdicts(answer: str, statements: Sequence[str]) -> dict[str, Verdict]:
-    """The verdicts by statement, from the one list in an answer that has all of them.
+    """Return the verdicts by statement, from the one list in an answer that has all of them.
 
     Text around the list, and lists of something else, are put up with.
     """
@@ -109,7 +109,7 @@ def _verdicts(answer: str, statements: Sequence[str]) -> dict[str, Verdict]:
 
 
 def _lists_of_verdicts(answer: str) -> list[list[Verdict]]:
-    """Every list of verdicts in a text, from left to right; `MAX_ATTEMPTS` brackets are tried."""
+    """Find every list of verdicts in a text, left to right; `MAX_ATTEMPTS` brackets are tried."""
     decoder = json.JSONDecoder()
     found = []
     position = 0

@@ -53,22 +53,22 @@ class Interval(BaseModel):
 
     @property
     def width(self) -> float:
-        """From end to end."""
+        """Return the distance from end to end."""
         return self.high - self.low
 
     def reaching(self, other: Interval) -> Interval:
-        """From this one's lower end to another's upper end."""
+        """Return the interval from this one's lower end to another's upper end."""
         return Interval(low=self.low, high=other.high, level=self.level)
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies within, the ends included."""
+        """Check whether a value lies within, the ends included."""
         return self.low <= value <= self.high
 
 
 def interval_of_mean(
     values: Sequence[float], *, lowest: float = 0.0, highest: float = 1.0
 ) -> Interval | None:
-    """The interval of the mean over tasks; None where there is no task.
+    """Return the interval of the mean over tasks; None where there is no task.
 
     Bayesian bootstrap (Rubin, "The Bayesian Bootstrap", 1981) over the tasks' own values. Half a
     task at either end of the scale is added, as Jeffreys' prior does for a share (Brown, Cai and
@@ -86,7 +86,7 @@ def interval_of_mean(
 def intervals_of_means(
     columns: Sequence[Sequence[float]], *, lowest: float = 0.0, highest: float = 1.0
 ) -> list[Interval | None]:
-    """`interval_of_mean` of each column; those of one length share the draws, which take longest."""
+    """Return `interval_of_mean` of each column; equally long ones share the costly draws."""
     by_size: dict[int, list[int]] = defaultdict(list)
     for place, column in enumerate(columns):
         by_size[len(column)].append(place)
@@ -100,7 +100,7 @@ def intervals_of_means(
 
 
 def _intervals(values: NDArray[np.float64], lowest: float, highest: float) -> Iterator[Interval]:
-    """Of each row of `values`, rows x tasks."""
+    """Yield the interval of each row of `values`, rows x tasks."""
     ends = np.broadcast_to((lowest, highest), (len(values), 2))
     drawn = _drawn_means(np.hstack((values, ends)))
     tail = (1 - LEVEL) / 2
@@ -113,7 +113,7 @@ def _intervals(values: NDArray[np.float64], lowest: float, highest: float) -> It
 
 
 def _drawn_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weighted means, rows x draws, under Dirichlet weights: 1 a task, 1/2 each added end."""
+    """Draw weighted means, rows x draws, with Dirichlet weights: 1 a task, 1/2 each added end."""
     size = values.shape[1]
     if size <= _KEPT_SIZE:
         return np.asarray(values @ _kept_weights(size).T)
@@ -123,12 +123,12 @@ def _drawn_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=8)
 def _kept_weights(size: int) -> NDArray[np.float64]:
-    """A report needs the same weights for every domain, agent and k of as many tasks."""
+    """Keep weights, since a report needs the same ones for each domain, agent and k."""
     return np.concatenate(list(_weights(size, DRAWS)))
 
 
 def _weights(size: int, rows: int) -> Iterator[NDArray[np.float64]]:
-    """All draws, at most `rows` of them at a time."""
+    """Yield all draws, at most `rows` of them at a time."""
     random = np.random.default_rng(SEED)
     shape = np.append(np.ones(size - 2), (0.5, 0.5))
     for start in range(0, DRAWS, rows):
@@ -165,14 +165,14 @@ class Comparison(BaseModel):
 
     @property
     def is_significant(self) -> bool:
-        """Whether the test finds a difference at 5 %."""
+        """Check whether the test finds a difference at 5 %."""
         return self.p_value <= 1 - LEVEL
 
 
 def compare(
     first: Mapping[Task, Sequence[bool]], second: Mapping[Task, Sequence[bool]]
 ) -> Comparison | None:
-    """The comparison over the tasks that both have trials of; None where there is none.
+    """Compare the tasks that both have trials of; None where there is none.
 
     Args:
         first: For each task, whether each of its scored trials passed.
@@ -205,7 +205,7 @@ def compare(
 
 
 def _mirrored(differences: Sequence[float]) -> Interval:
-    """The interval of a mean difference, the same from either side though its draws are not."""
+    """Return the interval of a mean difference, symmetric although its draws are not."""
     there, back = intervals_of_means(
         [differences, [-each for each in differences]], lowest=-1.0, highest=1.0
     )
@@ -218,7 +218,7 @@ def _mirrored(differences: Sequence[float]) -> Interval:
 
 
 def sign_flip_test(differences: Sequence[float]) -> tuple[float, bool]:
-    """The two-sided p-value of a mean of paired differences, and whether it is exact.
+    """Return the two-sided p-value of a mean of paired differences, and whether it is exact.
 
     Under the hypothesis that both runs are alike, each difference is as likely to have the other
     sign (Fisher, "The Design of Experiments", 1935). Tasks without a difference do not count. Up
@@ -244,7 +244,7 @@ def _all_signs(count: int) -> NDArray[np.float64]:
 
 
 def _drawn_sums(moved: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums under drawn signs."""
+    """Return the sums under drawn signs."""
     if moved.size <= _KEPT_SIZE:
         return np.asarray(_kept_signs(moved.size) @ moved)
     rows = _CELLS // moved.size + 1
@@ -257,7 +257,7 @@ def _kept_signs(count: int) -> NDArray[np.float64]:
 
 
 def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:
-    """All draws, at most `rows` of them at a time."""
+    """Yield all draws, at most `rows` of them at a time."""
     random = np.random.default_rng(SEED)
     for start in range(0, DRAWS, rows):
         heads = random.integers(0, 2, (min(rows, DRAWS - start), count), dtype=np.int8)
@@ -265,7 +265,7 @@ def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:
 
 
 def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | None:
-    """The variance that one trial on either side adds to a task's difference, mean over tasks.
+    """Return the variance that one more trial on either side adds to a task's difference.
 
     None where no task has two trials on a side to tell it from.
     """
@@ -296,7 +296,7 @@ def _trials_needed(
     noise: float | None,
     pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]],
 ) -> int | None:
-    """From spread = spread of the tasks themselves + noise / trials, solved for the trials."""
+    """Solve spread = spread of the tasks themselves + noise / trials for the trials."""
     if spread is None or noise is None or not difference or len(pairs) < LEAST_TASKS:
         return None
     now = float(np.mean([(1 / len(first) + 1 / len(second)) / 2 for first, second in pairs]))

@@ -14,7 +14,7 @@ time grows with the product of both lengths."""
 
 
 def normalised(text: str) -> str:
-    """`text` in the form in which it is compared.
+    """Return `text` in the form in which it is compared.
 
     Compatibility characters are unified (Unicode NFKC), case is folded, and runs of white space
     become one space, with none at the ends.
@@ -36,7 +36,7 @@ class TextSimilarityEvaluator(BaseEvaluator):
     version = "1"
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """Both similarities under `values`, rounded to six digits."""
+        """Return both similarities under `values`, rounded to six digits."""
         answer, expected = context.answer, context.expected_answer
         if expected is None or not expected.strip():
             return self.unscored("no expected answer to compare with")

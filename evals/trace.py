@@ -77,7 +77,7 @@ class InteractionStep(BaseModel):
 
     @property
     def from_outside(self) -> bool:
-        """Whether the user of the agents, or the assessor in that part, opened this step.
+        """Tell whether the user of the agents, or the assessor in that role, opened this step.
 
         Such a step encloses what the agents do. It is no interaction between them.
         """
@@ -103,12 +103,12 @@ class Trace(BaseModel):
         return self
 
     def to_json(self) -> str:
-        """The trace as one line of JSON; fields that are None are left out."""
+        """Return the trace as one line of JSON; fields that are None are left out."""
         return _TRACE.dump_json(self, exclude_none=True).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
-        """The trace that `to_json` wrote.
+        """Read the trace that `to_json` wrote.
 
         Raises:
             pydantic.ValidationError: `text` is not such a trace.
@@ -116,7 +116,7 @@ class Trace(BaseModel):
         return _TRACE.validate_json(text)
 
     def of_type(self, call_type: CallType) -> tuple[InteractionStep, ...]:
-        """The steps of one call type, in order."""
+        """Return the steps of one call type, in order."""
         return tuple(step for step in self.steps if step.call_type is call_type)
 
 

@@ -9,7 +9,7 @@ from evals.outcome import TaskResult
 
 
 def diagnose_answer(result: TaskResult, answer: str) -> Diagnosis:
-    """No answer, a refusal, or one that is not right.
+    """Diagnose an answer that is empty, a refusal, or not right.
 
     Args:
         result: How the answer was graded.

@@ -42,7 +42,7 @@ class Turn:
 
     @property
     def read(self) -> str:
-        """The text as far as it is looked at."""
+        """Return the part of the text that the rules read."""
         return self.text[:_READ_CHARS]
 
 
@@ -69,7 +69,7 @@ class Reply:
 
     @property
     def read(self) -> str:
-        """The text as far as it is looked at."""
+        """Return the part of the text that the rules read."""
         return self.text[:_READ_CHARS]
 
 
@@ -94,7 +94,7 @@ class Behaviour:
     expected_replies: Sequence[str] = ()
 
     def said_by(self, speaker: Speaker) -> list[str]:
-        """The texts of one side, each as far as it is looked at."""
+        """Return the texts of one side, each as far as the rules read it."""
         return [turn.read for turn in self.turns if turn.speaker == speaker]
 
 
@@ -125,7 +125,7 @@ class Path:
 
 
 def refusal(behaviour: Behaviour) -> str | None:
-    """How the agent declined to act, as far as words tell; None where it did not."""
+    """Return how the agent declined to act, as far as words tell; None where it did not."""
     over = next((c.name for c in behaviour.calls if c.name in behaviour.handing_over), None)
     if over is not None:
         return f"the agent called {over}"
@@ -137,21 +137,21 @@ def refusal(behaviour: Behaviour) -> str | None:
 
 
 def asks(text: str) -> bool:
-    """Whether a text asks the user for something, beyond whether there is anything else."""
+    """Check whether a text asks the user for something, other than "anything else?"."""
     return _ASKS.search(text) is not None and _CLOSES.search(text) is None
 
 
 def declines(text: str) -> bool:
-    """Whether a text says that something cannot be done."""
+    """Check whether a text says that something cannot be done."""
     return _REFUSES.search(text) is not None
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text."""
+    """Split a text into sentences and lines."""
     return re.split(r"(?<=[.!?])\s|\n", text)
 
 
 def short(text: str, most: int = 120) -> str:
-    """A text on one line, cut where it is long, as evidence quotes it."""
+    """Return a text on one line, cut where it is long, to be quoted as evidence."""
     one_line = " ".join(text.split())
     return one_line if len(one_line) <= most else f"{one_line[: most - 3]}..."

@@ -17,7 +17,7 @@ _KIND_OF: Final[dict[Fault, FailureKind]] = {
 
 
 def diagnose_broken(ending: Failed | AgentErrorEnd) -> Diagnosis:
-    """The diagnosis by the side at fault, and of an agent's error by its kind."""
+    """Diagnose by the side at fault, and an agent's error by its kind."""
     if isinstance(ending, AgentErrorEnd):
         return diagnosis_of([Suspicion(kind=ending.kind, side="agent", text=ending.text)])
     kind = _KIND_OF[ending.fault]

@@ -34,7 +34,7 @@ _OVERRUNS = {"max_steps": "the step limit", "timeout": "the time limit"}
 def diagnose_conversation(
     result: TaskResult, behaviour: Behaviour, path: Path, *, termination: str
 ) -> Diagnosis:
-    """Why a conversation with the reward 0, or with a component of 0, failed.
+    """Diagnose a conversation with the reward 0, or with a component of 0.
 
     Args:
         result: Its components, and which of them count.
@@ -70,7 +70,7 @@ class _Case:
         )
 
     def suspicions(self) -> Iterator[Suspicion]:
-        """What may be behind it; the one that the others follow from comes first."""
+        """Yield possible reasons; the one that the others follow from comes first."""
         yield from self._unsolvable()
         yield from self._form()
         yield from self._ending()
@@ -84,7 +84,7 @@ class _Case:
         yield from self._overrun()
 
     def findings(self) -> list[str]:
-        """Evidence that no suspicion names."""
+        """Return evidence that no suspicion names."""
         found = [f"not met: {text}" for text in unmet(self._result, "ENV_ASSERTION")]
         found += [f"not met: {text}" for text in unmet(self._result, "DB")]
         repeated = repeated_call(self._behaviour, in_a_row=False)
@@ -100,7 +100,7 @@ class _Case:
         return found
 
     def reply_format(self) -> ReplyFormat | None:
-        """The replies of the agent that hold no call, and one of them."""
+        """Return the replies of the agent without a call, and an example."""
         attempt = unread_call(self._behaviour, self._differing())
         return reply_format(self._behaviour, attempt[1] if attempt is not None else None)
 
@@ -238,7 +238,7 @@ class _Case:
         )
 
     def _without_progress(self) -> Iterator[Suspicion]:
-        """The circles of an agent that was not cut off, and did not hand the user over after them."""
+        """Yield the loops of an agent that was neither cut off nor handed the user over afterwards."""
         if self._termination == "user_stop" and self._handed_over() is None:
             repeated = repeated_words(self._behaviour)
             again = asked_again(self._behaviour)
@@ -253,7 +253,7 @@ class _Case:
             yield Suspicion(kind="loop", text=text)
 
     def _declined(self) -> str | None:
-        """How the agent declined what the gold path does; None where it tried, or did not say."""
+        """Return how the agent declined what the gold path does; None where it tried or was silent."""
         handed_over = self._handed_over()
         if handed_over is not None:
             return f"the agent called {handed_over}"
@@ -261,7 +261,7 @@ class _Case:
         return None if attempted else refusal(self._behaviour)
 
     def _handed_over(self) -> str | None:
-        """The tool by which the agent handed the user to a person where the gold path does not."""
+        """Return the tool that handed the user to a person where the gold path does not."""
         over = self._behaviour.handing_over - self._path.gold_names
         return next((call.name for call in self._behaviour.calls if call.name in over), None)
 
@@ -272,7 +272,7 @@ class _Case:
             yield Suspicion(kind="format", text=text)
 
     def _differing(self) -> list[str]:
-        """The agent's tools that gold calls and the conversation did not call, or otherwise."""
+        """Return the agent's tools whose gold calls were not made, or made with other arguments."""
         return [
             each.name
             for each in (*self._missing, *self._wrong)

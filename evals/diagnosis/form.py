@@ -16,7 +16,7 @@ _EXAMPLE_CHARS = 300
 
 
 def without_any_call(behaviour: Behaviour) -> str | None:
-    """How an agent wrote that never sent a call, not even to speak; None where it sent one.
+    """Return how an agent wrote that never sent a call, not even to speak; None where it sent one.
 
     Also None where nothing is known of the form of its replies, and where all are empty.
     """
@@ -31,7 +31,7 @@ def without_any_call(behaviour: Behaviour) -> str | None:
 
 
 def unread_call(behaviour: Behaviour, names: Iterable[str]) -> tuple[str, Reply] | None:
-    """A tool of these of which a reply writes a call that could not be read, and that reply."""
+    """Find one of these tools with a call that could not be read, and the reply that has it."""
     for name in sorted(set(names)):
         for reply in behaviour.replies:
             if _has_no_call(reply) and _writes_call(name, reply.read):
@@ -40,7 +40,7 @@ def unread_call(behaviour: Behaviour, names: Iterable[str]) -> tuple[str, Reply]
 
 
 def written_call(behaviour: Behaviour, names: Iterable[str]) -> str | None:
-    """A tool that the agent only wrote a call of, as text; None where there is none."""
+    """Find a tool whose call the agent only wrote as text; None where there is none."""
     for name in sorted(set(names)):
         called = any(call.name == name for call in behaviour.calls)
         if not called and any(_writes_call(name, said) for said in behaviour.said_by("assistant")):
@@ -49,7 +49,7 @@ def written_call(behaviour: Behaviour, names: Iterable[str]) -> str | None:
 
 
 def reply_format(behaviour: Behaviour, example: Reply | None = None) -> ReplyFormat | None:
-    """The replies without a call, with one of them; None where each held one, or none is known.
+    """Return the replies without a call, and an example; None where each held one.
 
     Args:
         behaviour: The conversation.
@@ -79,14 +79,14 @@ def _has_no_call(reply: Reply) -> bool:
 
 
 def _form(reply: Reply) -> str:
-    """What a reply without a call is, in words."""
+    """Return in words what a reply without a call is."""
     if "unparsable" not in reply.repairs:
         return "plain text" if reply.text else "empty"
     return "JSON in an unknown form" if _is_json(reply.text) else "unparsable JSON"
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is JSON, perhaps fenced or tagged."""
+    """Check whether a text is JSON, perhaps fenced or tagged."""
     start = min((at for at in map(text.find, "{[") if at >= 0), default=len(text))
     try:
         json.loads(text[start : max(map(text.rfind, "}]")) + 1])

@@ -50,7 +50,7 @@ class Repeated:
 
 
 def repeated_call(behaviour: Behaviour, *, in_a_row: bool) -> tuple[Call, int] | None:
-    """The call that was made most often with the same result, where that is `REPEATS` or more.
+    """Find the call that was made most often with the same result, `REPEATS` times or more.
 
     Args:
         behaviour: The conversation.
@@ -65,7 +65,7 @@ def repeated_call(behaviour: Behaviour, *, in_a_row: bool) -> tuple[Call, int] |
 
 
 def repeated_words(behaviour: Behaviour) -> Repeated | None:
-    """What the agent asked or said most often, where that is `REPEATS` times or more.
+    """Find what the agent asked or said most often, `REPEATS` times or more.
 
     Two questions are the same where they differ in polite words, digits and order alone; of what
     asks nothing the whole text is compared. A call that was not made before, on either side, begins
@@ -79,14 +79,14 @@ def repeated_words(behaviour: Behaviour) -> Repeated | None:
 
 
 def asked_again(behaviour: Behaviour) -> Repeated | None:
-    """What the agent's last turn asks and it asked before, with nothing new done since."""
+    """Find a question of the agent's last turn that it had asked since the last new call."""
     last = deque(_counted(behaviour), maxlen=1)
     asked = [each for turn in last for each in turn if each.is_question and each.times > 1]
     return max(asked, key=lambda each: each.times, default=None)
 
 
 def _counted(behaviour: Behaviour) -> Iterator[list[Repeated]]:
-    """For each turn of the agent, what it asks or says, as often as it did since the last new call."""
+    """Yield for each turn of the agent what it asks or says, counted since the last new call."""
     times: Counter[frozenset[str]] = Counter()
     for turn, is_new in _agent_turns(behaviour):
         if is_new:
@@ -105,7 +105,7 @@ def _counted(behaviour: Behaviour) -> Iterator[list[Repeated]]:
 
 
 def fruitless_turns(behaviour: Behaviour) -> int:
-    """How many turns the agent took at the end since a call was made that had not been made before."""
+    """Count the agent's turns at the end since the last call that had not been made before."""
     count = 0
     for _, is_new in _agent_turns(behaviour):
         count = 1 if is_new else count + 1
@@ -113,7 +113,7 @@ def fruitless_turns(behaviour: Behaviour) -> int:
 
 
 def _agent_turns(behaviour: Behaviour) -> Iterator[tuple[Turn, bool]]:
-    """The turns of the agent that it wrote, and whether a new call was made since the one before.
+    """Yield the turns that the agent wrote, and whether a new call was made since the one before.
 
     The first message of a conversation is a greeting that is written for it.
     """
@@ -134,7 +134,7 @@ def _agent_turns(behaviour: Behaviour) -> Iterator[tuple[Turn, bool]]:
 
 
 def _said(turn: Turn) -> list[tuple[frozenset[str], str]]:
-    """The questions of a turn, or its whole text where it asks nothing, each by its words."""
+    """Return the questions of a turn, or its whole text without any, each by its words."""
     whole = _telling_words(turn.read)
     asked = [(_telling_words(text), text) for text in sentences(turn.read) if asks(text)]
     questions = [(whole if key <= _CONFIRMATION else key, text) for key, text in asked]

@@ -23,7 +23,7 @@ _CALL_VERBS = frozenset(
 
 
 def user_stopped_early(behaviour: Behaviour) -> str | None:
-    """How the user ended the conversation before it was its turn to; None where it did not.
+    """Return how the user ended the conversation too early; None where it did not.
 
     It is its fault where it leaves on what the agent asks for the first time. Who is asked the same
     again, or has heard the same many times, may leave.
@@ -50,13 +50,13 @@ def user_stopped_early(behaviour: Behaviour) -> str | None:
 
 
 def _may_leave(behaviour: Behaviour) -> bool:
-    """Whether the agent used up the user's patience."""
+    """Check whether the agent used up the user's patience."""
     repeated = asked_again(behaviour) or repeated_words(behaviour)
     return repeated is not None or fruitless_turns(behaviour) >= PATIENCE
 
 
 def user_did_not_follow(behaviour: Behaviour, missing: CallDifference) -> str | None:
-    """How the agent asked for a call that the user never made; None where it did not ask."""
+    """Return how the agent asked for a call that the user never made; None where it did not ask."""
     if any(c.name == missing.name and c.requestor == "user" for c in behaviour.calls):
         return None
     last_user = max((t.message for t in behaviour.turns if t.speaker == "user"), default=-1)
@@ -69,7 +69,7 @@ def user_did_not_follow(behaviour: Behaviour, missing: CallDifference) -> str | 
 
 
 def user_misled(behaviour: Behaviour, call: CallDifference) -> str | None:
-    """How the user, and not the agent, is behind the arguments of a call; None where it is not."""
+    """Return how the user caused the wrong arguments of a call; None where the agent did."""
     made, expected = call.arguments or {}, call.expected or {}
     if call.requestor == "user" and made.keys() - expected.keys():
         unknown = ", ".join(sorted(made.keys() - expected.keys()))
@@ -89,7 +89,7 @@ def user_misled(behaviour: Behaviour, call: CallDifference) -> str | None:
 
 
 def _sentence_asking_for(tool: str, text: str) -> str | None:
-    """The sentence that asks the user for what a tool does: by its name, or in its words."""
+    """Find the sentence that asks the user for what a tool does: by its name, or in its words."""
     if re.search(rf"\b{re.escape(tool)}\b", text):
         return short(text)
     words = [word for word in tool.split("_") if word not in _CALL_VERBS]
@@ -102,6 +102,6 @@ def _sentence_asking_for(tool: str, text: str) -> str | None:
 
 
 def _plain(value: Any) -> str | None:
-    """A value that can be looked for in what was said; None where it is too short, or composed."""
+    """Return a value as it would be said; None where it is too short, or composed."""
     text = str(value) if isinstance(value, str | int | float) else ""
     return text if len(text) >= 3 and not isinstance(value, bool) else None

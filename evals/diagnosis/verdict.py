@@ -35,7 +35,7 @@ def diagnosis_of(
     reply_format: ReplyFormat | None = None,
     findings: Sequence[str] = (),
 ) -> Diagnosis:
-    """The first suspicion, with the others beside it; `undetermined` where there is none.
+    """Make a diagnosis of the first suspicion and list the others; `undetermined` without any.
 
     Args:
         suspicions: The one that the others follow from comes first.
@@ -67,7 +67,7 @@ def diagnosis_of(
 
 
 def sentence(text: str) -> str:
-    """A text with a capital at its beginning and a full stop at its end, cut where it is long."""
+    """Give a text a capital at its beginning and a full stop at its end; cut a long one."""
     cut = text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."
     ended = cut if cut.endswith((".", "!", "?")) else f"{cut}."
     # A name in front, such as a tool's, stays as it is.
@@ -75,7 +75,7 @@ def sentence(text: str) -> str:
 
 
 def unmet(result: TaskResult, name: str) -> list[str]:
-    """What a component looked at and did not find, where the reward counts that component."""
+    """List what a component looked for and did not find, where the reward counts that component."""
     return [
         check.description if check.reason is None else f"{check.description} ({check.reason})"
         for component in result.components
@@ -86,7 +86,7 @@ def unmet(result: TaskResult, name: str) -> list[str]:
 
 
 def unsaid(result: TaskResult) -> tuple[list[str], list[str]]:
-    """What an answer should hold and does not, and what it holds and should not, quoted."""
+    """Return what an answer should hold and does not, and what it holds and should not, quoted."""
     found = unmet(result, "COMMUNICATE")
     wrongly = [text.removeprefix(_NOT_SAYS) for text in found if text.startswith(_NOT_SAYS)]
     lacking = [text.removeprefix(_SAYS) for text in found if not text.startswith(_NOT_SAYS)]
@@ -94,7 +94,7 @@ def unsaid(result: TaskResult) -> tuple[list[str], list[str]]:
 
 
 def of_words(lacking: Sequence[str], wrongly: Sequence[str]) -> list[Suspicion]:
-    """What an answer that is not as it should be comes to."""
+    """Return the suspicions about an answer that lacks something, or holds something wrong."""
     found = []
     if lacking:
         text = f"the user was not told {', '.join(lacking)}"
@@ -106,7 +106,7 @@ def of_words(lacking: Sequence[str], wrongly: Sequence[str]) -> list[Suspicion]:
 
 
 def is_zero(result: TaskResult, name: str) -> bool:
-    """Whether the reward counts a component, and it is 0."""
+    """Check whether the reward counts a component, and it is 0."""
     return name in result.basis and any(
         component.name == name
         and component.outcome.status == "scored"

@@ -37,21 +37,21 @@ class EntryPoint(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that its distribution gave it."""
+        """Return the name that its distribution gave it."""
 
     def load(self) -> object:
-        """The metric, or its class."""
+        """Return the metric, or its class."""
 
 
 def builtin_metrics() -> tuple[Metric, ...]:
-    """The product's own metrics, each once, in the order of the reference."""
+    """Return the product's own metrics, in the order of the reference."""
     return tuple(kind() for module in _MODULES for kind in module.METRICS)
 
 
 def metrics_with_plugins(
     entry_points: Iterable[EntryPoint],
 ) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
-    """The product's metrics and those of plugins, and a warning for each plugin left out.
+    """Return the product's metrics and those of plugins, and a warning for each plugin left out.
 
     Plugins come in the order of their entry points' names. One that cannot be loaded, is no usable
     metric, or has the name of another is left out.

@@ -31,7 +31,7 @@ class Degree(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent; the highest for the team."""
+        """Return the degree of each agent; the highest for the team."""
         ends = np.concatenate([graph.callers, graph.callees])
         return _highest(graph, np.bincount(ends, minlength=graph.size) / (2 * (graph.size - 1)))
 
@@ -53,7 +53,7 @@ class Betweenness(GraphMetric):
     least = 3
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent; the highest for the team."""
+        """Return the betweenness of each agent; the highest for the team."""
         found = graph.betweenness
         return found if isinstance(found, Undefined) else _highest(graph, found)
 
@@ -71,7 +71,7 @@ class Closeness(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent; the highest for the team."""
+        """Return the closeness of each agent; the highest for the team."""
         if graph.too_large is not None:
             return graph.too_large
         reach = (graph.distances > 0).sum(axis=0)
@@ -96,7 +96,7 @@ class Eigenvector(GraphMetric):
     needs = "a call between two agents; above 500 agents, that the iteration converges"
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent of the largest component; the highest for the team."""
+        """Return the entry of each agent of the largest component; the highest for the team."""
         members = graph.components[0]
         vector = _leading_vector(graph, members)
         if vector is None:
@@ -128,7 +128,7 @@ class PageRank(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent; the highest for the team."""
+        """Return the rank of each agent; the highest for the team."""
         size = graph.size
         made = np.bincount(graph.callers, weights=graph.calls, minlength=size)
         share = graph.calls / made[graph.callers]
@@ -154,7 +154,7 @@ class InteractionShare(GraphMetric):
     least = 3
 
     def measure(self, graph: GraphView) -> Computed:
-        """By agent; the highest for the team."""
+        """Return the share of each agent; the highest for the team."""
         ends = np.concatenate([graph.callers, graph.callees])
         both = np.concatenate([graph.calls, graph.calls])
         touched = np.bincount(ends, weights=both, minlength=graph.size)

@@ -27,7 +27,7 @@ class DegreeCentralization(_Centralization):
     range = "0 (all alike, as in a ring) to 1 (star)"
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the centralization."""
         return settled(_spread(graph.degrees) / ((graph.size - 1) * (graph.size - 2)))
 
 
@@ -43,7 +43,7 @@ class OutDegreeCentralization(_Centralization):
     range = "0 (all alike) to 1 (one agent calls all others, nobody else calls)"
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the centralization."""
         called = np.bincount(graph.callers, minlength=graph.size)
         return settled(_spread(called) / (graph.size - 1) ** 2)
 
@@ -56,7 +56,7 @@ class BetweennessCentralization(_Centralization):
     range = "0 (all alike, as in a ring) to 1 (star)"
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the centralization."""
         found = graph.betweenness
         if isinstance(found, Undefined):
             return found

@@ -17,7 +17,7 @@ Weights = Mapping[tuple[int, int], int]
 
 
 def communities(size: int, weights: Weights) -> list[int]:
-    """The group of each node 0 to `size` - 1. Groups are numbered by their first node."""
+    """Return the group of each node 0 to `size` - 1. Groups are numbered by their first node."""
     group = list(range(size))
     while True:
         moved = _one_level(max(group, default=-1) + 1, weights)
@@ -29,7 +29,7 @@ def communities(size: int, weights: Weights) -> list[int]:
 
 
 def modularity(group: Sequence[int], weights: Weights) -> float:
-    """Directed modularity of the grouping, below 1; 0 for a single group.
+    """Return the directed modularity of the grouping, below 1; 0 for a single group.
 
     Args:
         group: The group of each node.
@@ -43,7 +43,7 @@ def modularity(group: Sequence[int], weights: Weights) -> float:
 
 
 def _one_level(size: int, weights: Weights) -> list[int]:
-    """The group of each node after moving single nodes for as long as modularity rises."""
+    """Move single nodes for as long as modularity rises, and return the group of each."""
     total = sum(weights.values())
     out, into = _strengths(size, weights)
     near = _near(size, weights)
@@ -74,7 +74,7 @@ def _one_level(size: int, weights: Weights) -> list[int]:
 
 
 def _near(size: int, weights: Weights) -> list[dict[int, int]]:
-    """For each node, the others it has edges with, and their weight both ways."""
+    """Return for each node the others it has edges with, and their weight both ways."""
     near: list[dict[int, int]] = [{} for _ in range(size)]
     for (a, b), weight in weights.items():
         if a != b:
@@ -84,7 +84,7 @@ def _near(size: int, weights: Weights) -> list[dict[int, int]]:
 
 
 def _strengths(size: int, weights: Weights) -> tuple[list[int], list[int]]:
-    """For each node, the weight of the edges out of it and into it."""
+    """Return for each node the weight of the edges out of it and into it."""
     out, into = [0] * size, [0] * size
     for (a, b), weight in weights.items():
         out[a] += weight
@@ -93,7 +93,7 @@ def _strengths(size: int, weights: Weights) -> tuple[list[int], list[int]]:
 
 
 def _merged(group: Sequence[int], weights: Weights) -> dict[tuple[int, int], int]:
-    """The edges between groups, and within them as loops."""
+    """Return the edges between groups, and within them as loops."""
     merged: dict[tuple[int, int], int] = {}
     for (a, b), weight in weights.items():
         pair = group[a], group[b]

@@ -51,7 +51,7 @@ ACROSS_TRIALS: tuple[AcrossTrials, ...] = (OUTCOME_CONSISTENCY, ACTION_CONSISTEN
 
 
 def outcome_consistency(outcomes: Mapping[str, Sequence[bool]]) -> MetricValue:
-    """How alike the trials of a task end, 0 to 1.
+    """Measure how alike the trials of a task end, 0 to 1.
 
     Args:
         outcomes: For each task, whether each of its trials succeeded. Trials that failed for
@@ -61,7 +61,7 @@ def outcome_consistency(outcomes: Mapping[str, Sequence[bool]]) -> MetricValue:
 
 
 def action_consistency(sequences: Mapping[str, Sequence[Sequence[Hashable]]]) -> MetricValue:
-    """How alike the actions in the trials of a task are, 0 to 1.
+    """Measure how alike the actions in the trials of a task are, 0 to 1.
 
     Args:
         sequences: For each task, the actions of each of its trials in order.
@@ -88,7 +88,7 @@ def _outcome_agreement(outcomes: Sequence[bool]) -> float:
 
 
 def _action_agreement(sequences: Sequence[Sequence[Hashable]]) -> float:
-    """The mean over all pairs; equal sequences are compared once, however many there are."""
+    """Return the mean over all pairs; equal sequences are compared once, however many there are."""
     kinds = sorted(Counter(_numbered(sequences)).items())
     alike = sum(count * (count - 1) / 2 for _, count in kinds)
     for (one, ones), (other, others) in combinations(kinds, 2):
@@ -97,7 +97,7 @@ def _action_agreement(sequences: Sequence[Sequence[Hashable]]) -> float:
 
 
 def _numbered(sequences: Sequence[Sequence[Hashable]]) -> list[tuple[int, ...]]:
-    """The same sequences with each action as a number, by its first appearance."""
+    """Return the same sequences with each action as a number, by its first appearance."""
     numbers: dict[Hashable, int] = {}
     return [
         tuple(numbers.setdefault(action, len(numbers)) for action in actions)

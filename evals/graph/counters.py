@@ -62,7 +62,7 @@ _THING = re.compile(
 
 
 def near_text(name: str | None, request: str, reply: str, place: int) -> str | None:
-    """What a call asked and what came back, without counters; None where the request has none.
+    """Return what a call asked and got back, without counters; None where the request has none.
 
     Args:
         name: The operation.
@@ -79,7 +79,7 @@ def near_text(name: str | None, request: str, reply: str, place: int) -> str | N
 
 
 def _without_counters(text: str, place: int) -> tuple[str, frozenset[str]]:
-    """The text with a mark for each counter, and the numbers and ids of the counters."""
+    """Replace each counter of a text by a mark; return the numbers and ids of the counters too."""
     found: list[str] = []
 
     def marked(match: re.Match[str]) -> str:
@@ -106,13 +106,13 @@ def _counts(match: re.Match[str], place: int) -> bool:
 
 
 def _without(counters: frozenset[str], reply: str) -> str:
-    """The reply without its times and counters, and without those of its request."""
+    """Return the reply without its times and counters, and without those of its request."""
     text = _ANYWHERE.sub(_MARK, _lines(reply))
     return _plain(_WORD.sub(lambda found: _MARK if found[0] in counters else found[0], text))
 
 
 def _lines(text: str) -> str:
-    """The lines of a text without blanks in a row, over which a pattern would go many times."""
+    """Collapse blanks in each line, since a pattern would go over long runs of them many times."""
     return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 

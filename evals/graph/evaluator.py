@@ -67,7 +67,7 @@ class GraphEvaluator(BaseEvaluator):
         self._needed = tuple(metric for metric in own if metric.name in NEEDED)
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """The metrics with a value under `values`, the reasons of the others under `skipped`.
+        """Return metrics with a value under `values`, the reasons of the others under `skipped`.
 
         A trace without any step is unscored; `details` then say so for every metric.
         """
@@ -90,7 +90,7 @@ class GraphEvaluator(BaseEvaluator):
     def _by_own_metrics(
         self, team: Interactions
     ) -> tuple[dict[str, _Measure], dict[str, JsonValue]]:
-        """The product's own metrics, needed or enabled, and all that is made of those needed."""
+        """Compute the product's own metrics, needed or enabled, with labels and findings."""
         own = {metric.name: _measure(metric, team) for metric in self._needed}
         needed = {name: measure.value for name, measure in own.items()}
         enabled = [m for m in self._metrics.enabled if type(m) in self._own_kinds]
@@ -112,7 +112,7 @@ class GraphEvaluator(BaseEvaluator):
         return own, details
 
     async def _by_plugins(self, team: Interactions) -> dict[str, _Measure]:
-        """The enabled metrics of plugins, each in a thread of its own, all under one time limit."""
+        """Compute the metrics of plugins, each in a thread of its own, all under one time limit."""
         plugins = [m for m in self._metrics.enabled if type(m) not in self._own_kinds]
         values = await asyncio.gather(*(self._by_plugin(metric, team) for metric in plugins))
         return {metric.name: value for metric, value in zip(plugins, values, strict=True)}
@@ -128,7 +128,7 @@ class GraphEvaluator(BaseEvaluator):
 
 
 def measured(metric: Metric, team: Interactions) -> MetricValue:
-    """What one metric makes of a team; one that raises or returns nonsense is failed, with why."""
+    """Compute one metric; one that raises or returns nonsense is failed, with the reason."""
     return _measure(metric, team).value
 
 
@@ -202,7 +202,7 @@ def _graph_json(team: Interactions) -> dict[str, JsonValue]:
 
 
 def _metric_json(value: MetricValue) -> JsonValue:
-    """Value, reason and status always; agents and details where there are any."""
+    """Return value, reason and status always; agents and details where there are any."""
     left_out = {name for name in ("agents", "details") if not getattr(value, name)}
     return _in_json(value.model_dump(exclude=left_out))
 
@@ -212,7 +212,7 @@ def _finding_json(finding: Finding) -> JsonValue:
 
 
 def _in_json(value: object) -> JsonValue:
-    """The same with its figures rounded.
+    """Return the same with its figures rounded.
 
     Raises:
         ValueError: a figure in it is not finite, which JSON cannot say.

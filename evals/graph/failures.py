@@ -43,7 +43,7 @@ class Failures:
 
 @memoize
 def failures_of(team: Interactions) -> Failures:
-    """What became of each failed call."""
+    """Sort the failed calls by what became of them."""
     failed = tuple(call for call in inner_steps(team) if call.failed)
     if not failed:
         return Failures(failed=(), recovered=(), propagated=(), silent=(), unknown=())
@@ -62,14 +62,14 @@ def failures_of(team: Interactions) -> Failures:
 
 @memoize
 def failed_members(team: Interactions) -> tuple[str, ...]:
-    """The members that received calls of agents, all of which failed; in alphabetical order."""
+    """List the members all of whose calls received from agents failed, in alphabetical order."""
     received, failed = _received(team)
     return tuple(member for member in sorted(received) if failed[member] == received[member])
 
 
 @memoize
 def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
-    """How many calls of agents each member received, and how many of those failed."""
+    """Count the calls of agents that each member received, and those of them that failed."""
     received = Counter([call.callee for call in team.agent_calls])
     failed = Counter([call.callee for call in team.agent_calls if call.failed])
     return received, failed
@@ -85,7 +85,7 @@ class FailurePropagation(Metric):
     needs = "a failed call"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share, with the counts behind it."""
+        """Return the share, with the counts behind it."""
         failures = failures_of(team)
         if not failures.failed:
             return Undefined(NO_FAILURE)
@@ -107,7 +107,7 @@ class FailureRecovery(Metric):
     needs = "a failed call whose arguments are known"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share, with the counts behind it."""
+        """Return the share, with the counts behind it."""
         failures = failures_of(team)
         if not failures.failed:
             return Undefined(NO_FAILURE)
@@ -134,7 +134,7 @@ class SilentFailures(Metric):
     version = "2"
 
     def compute(self, team: Interactions) -> Computed:
-        """The number of silent failures, with that of the unknown ones beside it."""
+        """Return the number of silent failures, and that of the unknown ones."""
         if not inner_steps(team):
             return Undefined(NO_STEP)
         failures = failures_of(team)
@@ -158,7 +158,7 @@ class FailedShare(Metric):
     needs = "a call of an agent or a tool"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share over all calls; members that nobody called are skipped."""
+        """Return the share over all calls; members that nobody called are skipped."""
         steps = inner_steps(team)
         if not steps:
             return Undefined(NO_STEP)

@@ -16,7 +16,7 @@ UNKNOWN_ARGUMENTS = "unknown arguments: no call says what was asked for"
 
 @memoize
 def reversals_of(team: Interactions) -> tuple[Call, ...]:
-    """The calls between two agents that go the way back of the call right before, in order."""
+    """List the calls between two agents that reverse the call right before, in order."""
     return tuple(
         call
         for call, (before, ends) in zip(team.calls[1:], pairwise(team.ends), strict=True)
@@ -37,7 +37,7 @@ class PingPongShare(Metric):
     needs = "two calls between agents"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share, with the number of reversals and calls."""
+        """Return the share, with the number of reversals and calls."""
         if not team.calls:
             return Undefined(EMPTY)
         if len(team.calls) < 2:
@@ -57,7 +57,7 @@ class DelegationDepth(Metric):
     needs = "a call between agents; without links to parents every call is a line of its own"
 
     def compute(self, team: Interactions) -> Computed:
-        """The depth."""
+        """Return the depth."""
         return float(nesting_of(team).depth) if team.agent_calls else Undefined(EMPTY)
 
 
@@ -71,7 +71,7 @@ class DelegationCycles(Metric):
     needs = "a call between agents whose arguments are known"
 
     def compute(self, team: Interactions) -> Computed:
-        """The number of calls that close a circle."""
+        """Return the number of calls that close a cycle."""
         if not team.agent_calls:
             return Undefined(EMPTY)
         if all(call.arguments is None for call in team.agent_calls):
@@ -92,7 +92,7 @@ class DuplicateWork(Metric):
     needs = "a call whose arguments are known"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share, with the counts behind it."""
+        """Return the share, with the counts behind it."""
         repeats = repeats_of(team)
         return _share_of_known(len(repeats.duplicates), repeats, "duplicates")
 
@@ -110,7 +110,7 @@ class RetryShare(Metric):
     needs = "a call whose arguments are known"
 
     def compute(self, team: Interactions) -> Computed:
-        """The share, with the counts behind it."""
+        """Return the share, with the counts behind it."""
         repeats = repeats_of(team)
         return _share_of_known(len(repeats.retries), repeats, "retries")
 

@@ -82,7 +82,7 @@ class Interactions:
 
     @classmethod
     def of(cls, trace: Trace, roster: Iterable[str] | None = None) -> Interactions:
-        """The calls of a trace. Whatever is wrong with it becomes a problem, never an error.
+        """Return the calls of a trace. A defect of the trace becomes a problem, never an error.
 
         Asked again about the same trace and roster, it returns the same object: several evaluators
         ask one after the other.
@@ -115,27 +115,27 @@ class Interactions:
 
     @cached_property
     def agent_calls(self) -> tuple[Call, ...]:
-        """Calls between agents in order, calls of an agent to itself too."""
+        """List the calls between agents in order, calls of an agent to itself too."""
         return tuple(step for step in self.steps if step.kind is _AGENT and not step.from_outside)
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        """Calls between two different agents, in order."""
+        """List the calls between two different agents, in order."""
         return tuple(call for call in self.agent_calls if call.caller != call.callee)
 
     @cached_property
     def ends(self) -> Sequence[tuple[str, str]]:
-        """Caller and callee of each of `calls`."""
+        """List caller and callee of each of `calls`."""
         return [(call.caller, call.callee) for call in self.calls]
 
     @cached_property
     def weights(self) -> Mapping[tuple[str, str], int]:
-        """How often each caller called each callee; sorted, without self-calls."""
+        """Count how often each caller called each callee; sorted, without self-calls."""
         return dict(sorted(Counter(self.ends).items()))
 
     @cached_property
     def children(self) -> Sequence[Sequence[int]]:
-        """For each step, the indices of the steps below it, in order."""
+        """List for each step the indices of the steps below it, in order."""
         below: list[list[int]] = [[] for _ in self.steps]
         for step in self.steps:
             if step.parent is not None:
@@ -144,7 +144,7 @@ class Interactions:
 
     @cached_property
     def coverage(self) -> float | None:
-        """Share of the calls between agents that the assessor saw itself, 0 to 1; None: no call.
+        """Return the share of the calls between agents that the assessor observed; None: no call.
 
         Calls that are not believed are among those that it did not see.
         """
@@ -157,11 +157,11 @@ class Interactions:
 
     @property
     def is_dyad(self) -> bool:
-        """Whether there are calls, and no more than two members."""
+        """Check whether there are calls, and no more than two members."""
         return len(self.members) <= 2 and bool(self.calls)
 
     def too_few(self, least: int) -> str | None:
-        """Why a metric that needs `least` members is undefined here; None where it is not."""
+        """Return why a metric that needs `least` members is undefined; None where it is not."""
         found = len(self.members)
         if not self.calls:
             return "empty: no call between two agents"
@@ -300,7 +300,7 @@ def _parents(steps: Sequence[InteractionStep], problems: Counter[str]) -> list[i
 
 
 def _cycles(parents: Sequence[int | None]) -> list[list[int]]:
-    """The cycles in a forest of parent links that should have none."""
+    """Find the cycles in a forest of parent links that should have none."""
     if all(parent is None or parent < at for at, parent in enumerate(parents)):
         return []
     state = [0] * len(parents)  # 0 not seen, 1 on the way, 2 done
@@ -320,7 +320,7 @@ def _cycles(parents: Sequence[int | None]) -> list[list[int]]:
 
 
 def _depths(parents: Sequence[int | None]) -> list[int]:
-    """How many parents stand above each step."""
+    """Count the parents above each step."""
     depths = [-1] * len(parents)
     for start in range(len(parents)):
         way: list[int] = []
@@ -351,7 +351,7 @@ def _near(step: InteractionStep, place: int) -> str | None:
 
 
 def _short(text: str) -> str:
-    """The text, or a hash of it where it is long."""
+    """Return the text, or a hash of it where it is long."""
     if len(text) <= _MOST_CHARACTERS:
         return text
     return hashlib.blake2s(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -61,7 +61,7 @@ _LEAST_MEMBERS = 3
 def labels_of(
     team: Interactions, values: Mapping[str, MetricValue], thresholds: Thresholds
 ) -> tuple[str, ...]:
-    """The labels of a team, in alphabetical order.
+    """Return the labels of a team, in alphabetical order.
 
     Args:
         team: The interactions.
@@ -84,7 +84,7 @@ def labels_of(
 
 
 def above(value: MetricValue | None, threshold: float) -> bool:
-    """Whether a metric has a value, and that is greater than the threshold."""
+    """Check whether a metric has a value above the threshold."""
     return value is not None and value.value is not None and exceeds(value.value, threshold)
 
 
@@ -138,7 +138,7 @@ def _flow(
 
 
 def _repeated(team: Interactions) -> int:
-    """How many calls between agents ask what an earlier one asked, retries too."""
+    """Count the calls between agents that ask what an earlier one asked, retries too."""
     asked = asked_by(team)
     known = [what for call in team.agent_calls if (what := asked[call.index]) is not None]
     return len(known) - len(set(known))

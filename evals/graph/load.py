@@ -26,7 +26,7 @@ class LoadGini(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the corrected coefficient."""
         loads, size = np.sort(_loads(graph)), graph.size
         ranks = 2 * np.arange(1, size + 1) - size - 1
         return settled(float(ranks @ loads) / (float(loads.sum()) * (size - 1)))
@@ -45,7 +45,7 @@ class LoadEntropy(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the normalised entropy."""
         loads = _loads(graph)
         shares = loads[loads > 0] / loads.sum()
         return settled(-(shares * np.log(shares)).sum() / np.log(graph.size))

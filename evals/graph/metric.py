@@ -74,7 +74,7 @@ class Metric(ABC):
 
     @abstractmethod
     def compute(self, team: Interactions) -> Computed:
-        """The value, or why there is none. Pure: the same interactions give the same value."""
+        """Return the value, or why there is none. Pure: the same input gives the same value."""
 
 
 class MetricValue(BaseModel):
@@ -100,7 +100,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def check_metric(metric: object) -> Metric:
-    """`metric`, if it is a usable one.
+    """Return `metric`, if it is a usable one.
 
     Raises:
         MetricError: it lacks something; the message names the metric and what.
@@ -149,12 +149,12 @@ class MetricRegistry:
 
     @property
     def all(self) -> tuple[Metric, ...]:
-        """Every metric, in the order of registration."""
+        """Return every metric, in the order of registration."""
         return tuple(self._metrics.values())
 
     @property
     def enabled(self) -> tuple[Metric, ...]:
-        """The metrics that are switched on, in the order of registration."""
+        """Return the metrics that are switched on, in the order of registration."""
         return tuple(m for name, m in self._metrics.items() if name not in self._disabled)
 
     def enable(self, name: str, *, enabled: bool = True) -> None:
@@ -171,7 +171,7 @@ class MetricRegistry:
 
 
 def value_of(computed: object) -> MetricValue:
-    """What a metric returned, checked. Nonsense becomes a failed value that says so."""
+    """Check the return value of a metric. Nonsense becomes a failed value that says so."""
     if isinstance(computed, Undefined):
         return MetricValue(value=None, reason=computed.reason, status="unscored")
     value: object = computed
@@ -191,7 +191,7 @@ def value_of(computed: object) -> MetricValue:
 
 
 def _no_number(value: object) -> str | None:
-    """Why a value is no finite number; None if it is one."""
+    """Return why a value is no finite number; None if it is one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"returned a {type(value).__name__}, not a number"
     return None if math.isfinite(value) else f"returned {value}, which is no finite number"

@@ -17,13 +17,13 @@ NOBODY = -1
 
 @memoize
 def parents_of(team: Interactions) -> Sequence[int]:
-    """The index of each step's parent, or `NOBODY`."""
+    """Return the index of each step's parent, or `NOBODY`."""
     return [NOBODY if step.parent is None else step.parent for step in team.steps]
 
 
 @memoize
 def top_down(team: Interactions) -> Sequence[int]:
-    """The indices of all steps, each behind that of its parent."""
+    """Return the indices of all steps, each behind that of its parent."""
     if all(map(lt, parents_of(team), range(len(team.steps)))):
         return range(len(team.steps))
     # Where clocks differ, a child may begin before its parent.
@@ -35,7 +35,7 @@ def top_down(team: Interactions) -> Sequence[int]:
 
 @memoize
 def callers_steps_of(team: Interactions) -> Sequence[int | None]:
-    """For each step the index of the one in whose course its caller made it; None if not visible.
+    """Find for each step the one in whose course its caller made it; None if not visible.
 
     That is the closest step above which the caller answers. Between the two there may be steps that
     the same caller made, such as that of a tool which passes the call on. The user may know the team
@@ -69,7 +69,7 @@ class Nesting:
 
 @memoize
 def nesting_of(team: Interactions) -> Nesting:
-    """How the calls between agents lie within each other."""
+    """Compute how the calls between agents lie within each other."""
     parents = parents_of(team)
     counted = [0] * len(parents)
     for call in team.agent_calls:
@@ -93,7 +93,7 @@ def _cycles(team: Interactions) -> tuple[Call, ...]:
 
 
 def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[int]:
-    """The steps among `asked` that lie below another one which asks the same."""
+    """Find the steps among `asked` that lie below another one which asks the same."""
     first, behind = spans_of(team)
     found = []
     until: dict[Asked, int] = {}  # the first number behind the last outer step that asks this
@@ -108,7 +108,7 @@ def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[i
 
 @memoize
 def spans_of(team: Interactions) -> tuple[Sequence[int], Sequence[int]]:
-    """Of each step its number, and the first behind those below it, counted depth first."""
+    """Return each step's number, counted depth first, and the first behind the steps below."""
     parents, order = parents_of(team), top_down(team)
     sizes = [1] * (len(parents) + 1)  # the last one is that of NOBODY, as in `free`
     for index in reversed(order):

@@ -21,14 +21,14 @@ class PathMetric(GraphMetric):
     needs = "a call between two agents"
 
     def measure(self, graph: GraphView) -> Computed:
-        """The value, unless the graph is too large for all shortest paths."""
+        """Return the value, unless the graph is too large for all shortest paths."""
         if graph.too_large is not None:
             return graph.too_large
         return self.of_lengths(graph.path_lengths[1:], graph.size * (graph.size - 1))
 
     @abstractmethod
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:
-        """The value where `pairs[i]` ordered pairs are i + 1 calls apart, of `possible` in all."""
+        """Return the value where `pairs[i]` of `possible` ordered pairs are i + 1 calls apart."""
 
 
 class AveragePathLength(PathMetric):
@@ -40,7 +40,7 @@ class AveragePathLength(PathMetric):
     range = "1 (every reachable agent is called directly) to n - 1"
 
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:
-        """The mean, with the share of pairs that it goes over."""
+        """Return the mean, with the share of pairs that it goes over."""
         return _over_reachable(float((pairs * _steps(pairs)).sum() / pairs.sum()), pairs, possible)
 
 
@@ -53,7 +53,7 @@ class Diameter(PathMetric):
     range = "1 to n - 1"
 
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:
-        """The longest, with the share of pairs that it goes over."""
+        """Return the longest, with the share of pairs that it goes over."""
         return _over_reachable(float(len(pairs)), pairs, possible)
 
 
@@ -66,7 +66,7 @@ class ReachableFraction(PathMetric):
     range = "above 0 to 1 (everybody reaches everybody)"
 
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:
-        """The share."""
+        """Return the share."""
         return settled(pairs.sum() / possible)
 
 
@@ -79,7 +79,7 @@ class GlobalEfficiency(PathMetric):
     range = "above 0 to 1 (everybody calls everybody)"
 
     def of_lengths(self, pairs: Ints, possible: int) -> Computed:
-        """The mean."""
+        """Return the mean."""
         return settled((pairs / _steps(pairs)).sum() / possible)
 
 

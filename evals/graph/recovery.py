@@ -13,7 +13,7 @@ from evals.graph.repeats import Asked, asked_by, inner_steps
 
 @memoize
 def recovered_calls(team: Interactions) -> tuple[Call, ...]:
-    """The failed calls that a later call made good, in order.
+    """List the failed calls that a later call made good, in order.
 
     The later call asks the same of the same callee, succeeds, is not below the failed one, and
     begins when that one has ended, at the same microsecond at the earliest. Where the end of the
@@ -55,12 +55,12 @@ class _Successes:
         self._highest: list[int] = []
 
     def add(self, number: int, *, begin: int = 0) -> None:
-        """Take in a call that begins no later than all before."""
+        """Add a call that begins no later than all before."""
         self._begins.append(-begin)
         self._lowest.append(min([number, *self._lowest[-1:]]))
         self._highest.append(max([number, *self._highest[-1:]]))
 
     def any_outside(self, span: range, *, since: int | None = None) -> bool:
-        """Whether one lies outside a span of numbers and begins at `since` or later."""
+        """Check whether one lies outside a span of numbers and begins at `since` or later."""
         last = (len(self._begins) if since is None else bisect_right(self._begins, -since)) - 1
         return last >= 0 and (self._lowest[last] < span.start or self._highest[last] >= span.stop)

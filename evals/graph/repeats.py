@@ -20,13 +20,13 @@ Asked = int
 
 @memoize
 def inner_steps(team: Interactions) -> tuple[Call, ...]:
-    """The calls that agents made, to agents and to tools, in order."""
+    """List the calls that agents made, to agents and to tools, in order."""
     return tuple(step for step in team.steps if not step.from_outside)
 
 
 @memoize
 def asked_by(team: Interactions) -> Sequence[Asked | None]:
-    """For each step what it asks of whom; None where that is unknown."""
+    """Return for each step what it asks of whom; None where that is unknown."""
     agent, tool = CallType.AGENT, CallType.TOOL
     numbers: dict[tuple[str, str, bool, bool], int] = {}
     nears: dict[tuple[str, str, bool, bool], int] = {}
@@ -66,7 +66,7 @@ class Repeats:
 
 @memoize
 def repeats_of(team: Interactions) -> Repeats:
-    """The repeats among a team's calls."""
+    """Find the repeats among a team's calls."""
     asked = asked_by(team)
     latest: dict[Asked, Call] = {}
     duplicates: list[Call] = []

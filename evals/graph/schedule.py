@@ -40,13 +40,13 @@ class Schedule:
 
     @property
     def makespan_us(self) -> int:
-        """From the first start to the last end."""
+        """Return the time from the first start to the last end."""
         return self.end - self.begin
 
 
 @memoize
 def schedule_of(team: Interactions) -> Schedule | None:
-    """The schedule of a team; None where no step has times."""
+    """Return the schedule of a team; None where no step has times."""
     count, parents = len(team.steps), parents_of(team)
     timed: list[int] = []
     starts, ends, above = [0] * count, [0] * count, [NOBODY] * count
@@ -76,7 +76,7 @@ def schedule_of(team: Interactions) -> Schedule | None:
 
 
 def _clamped(start: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """Start and end of a step, not outside those of the step above, `first` and `last`."""
+    """Clamp start and end of a step into those of the step above, `first` and `last`."""
     # By hand: min and max take three times as long.
     start = first if start < first else last if start > last else start
     end = last if end > last else first if end < first else end
@@ -84,7 +84,7 @@ def _clamped(start: int, end: int, first: int, last: int) -> tuple[int, int]:
 
 
 def covered_us(schedule: Schedule, owned: Iterable[tuple[int, int]], owners: int) -> list[int]:
-    """For each owner, the microseconds in which one of its steps or more is going on.
+    """Sum for each owner the microseconds in which at least one of its steps is going on.
 
     Args:
         schedule: Has the times of the steps.
@@ -103,7 +103,7 @@ def covered_us(schedule: Schedule, owned: Iterable[tuple[int, int]], owners: int
 
 @memoize
 def critical_path_us(team: Interactions) -> Counter[str]:
-    """Microseconds on the critical path by callee.
+    """Sum the microseconds on the critical path by callee.
 
     The path goes back from the last end to the step that ended last among those that had ended by
     the point reached, and into it; of several that ended at once it takes the one that began
@@ -127,7 +127,7 @@ def critical_path_us(team: Interactions) -> Counter[str]:
 
 
 def _critical_path(schedule: Schedule) -> list[int]:
-    """The steps on the path, each behind the one above it."""
+    """Return the steps on the path, each behind the one above it."""
     ends = schedule.ends
     below: dict[int, list[int]] = defaultdict(list)
     for index in sorted(schedule.by_start, key=ends.__getitem__, reverse=True):
@@ -140,7 +140,7 @@ def _critical_path(schedule: Schedule) -> list[int]:
 
 
 def _going_back(siblings: Iterable[int], reached: int, schedule: Schedule) -> list[int]:
-    """The siblings on the path, going back from the point reached.
+    """Return the siblings on the path, going back from the point reached.
 
     Args:
         siblings: Those that end last first, and of those the ones that begin first.
@@ -158,7 +158,7 @@ def _going_back(siblings: Iterable[int], reached: int, schedule: Schedule) -> li
 
 @memoize
 def names_on_path(team: Interactions) -> list[str]:
-    """The callee of each step; a tool that is called like a member is told apart from it."""
+    """Return the callee of each step; a tool named like a member gets a suffix."""
     members, tool = set(team.members), CallType.TOOL
     return [
         f"{step.callee} (tool)" if step.kind is tool and step.callee in members else step.callee
@@ -180,7 +180,7 @@ class CriticalPathShare(Metric):
     needs = "steps with a start and an end, between which time passes"
 
     def compute(self, team: Interactions) -> Computed:
-        """The shares by callee; members that answered no timed call are skipped."""
+        """Return the shares by callee; members that answered no timed call are skipped."""
         schedule = schedule_of(team)
         if schedule is None:
             return Undefined(NO_TIMES)
@@ -213,7 +213,7 @@ class Parallelism(Metric):
     needs = "steps with a start and an end, between which time passes"
 
     def compute(self, team: Interactions) -> Computed:
-        """The mean number of steps at work."""
+        """Return the mean number of steps at work."""
         schedule = schedule_of(team)
         if schedule is None:
             return Undefined(NO_TIMES)
@@ -242,7 +242,7 @@ class IdleRatio(Metric):
     needs = "members, and steps with a start and an end, between which time passes"
 
     def compute(self, team: Interactions) -> Computed:
-        """The ratios by member; members whose steps all lack times are skipped."""
+        """Return the ratios by member; members whose steps all lack times are skipped."""
         schedule = schedule_of(team)
         if schedule is None:
             return Undefined(NO_TIMES)
@@ -274,7 +274,7 @@ def _idle(team: Interactions, schedule: Schedule) -> Computed:
 
 
 def _taking_part(team: Interactions) -> tuple[list[str], list[str]]:
-    """Both who take part in each step; where one does alone, as a tool takes none, it twice."""
+    """Return caller and callee of each step; for a call of a tool, the caller twice."""
     tool = CallType.TOOL
     callers = [step.caller for step in team.steps]
     callees = [step.caller if step.kind is tool else step.callee for step in team.steps]

@@ -15,7 +15,7 @@ _FURTHER_NEIGHBOURS = 2
 
 @memoize
 def isolated_members(team: Interactions) -> tuple[str, ...]:
-    """The members that neither call another nor are called by one, in alphabetical order.
+    """List the members that neither call another nor are called by one, in alphabetical order.
 
     A team of one has none.
     """
@@ -29,7 +29,7 @@ def isolated_members(team: Interactions) -> tuple[str, ...]:
 
 @memoize
 def groups_of(team: Interactions) -> tuple[tuple[str, ...], ...]:
-    """The groups of members that calls connect, whatever their direction: the largest first.
+    """List the groups of members that calls connect, whatever their direction, the largest first.
 
     Of equal size, the group that called first comes first; within a group, names are in
     alphabetical order. A member without calls to or from another is in no group.
@@ -43,7 +43,7 @@ def groups_of(team: Interactions) -> tuple[tuple[str, ...], ...]:
 
 
 def one_stands_out(team: Interactions) -> bool:
-    """Whether one member alone has the most neighbours."""
+    """Check whether one member alone has the most neighbours."""
     degrees = sorted(map(len, GraphView.of(team).neighbours), reverse=True)
     return len(degrees) == 1 or (len(degrees) > 1 and degrees[0] > degrees[1])
 
@@ -60,7 +60,7 @@ class OutTree:
 
 @memoize
 def out_tree(team: Interactions) -> OutTree | None:
-    """The tree that the members with calls form; None if they form none.
+    """Return the tree that the members with calls form; None if they form none.
 
     They do if one of them is not called, every other one is called by exactly one, and all are
     reached from the first.

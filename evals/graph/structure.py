@@ -24,7 +24,7 @@ class Density(GraphMetric):
     needs = _CALL
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number, with members and connections."""
+        """Return the density, with members and connections."""
         value = len(graph.edges) / (graph.size * (graph.size - 1))
         details: dict[str, JsonValue] = {"agents": graph.size, "connections": len(graph.edges)}
         return Detailed(value=settled(value), details=details)
@@ -44,7 +44,7 @@ class ClusteringCoefficient(GraphMetric):
     least = 3
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the coefficient."""
         near = [set(others) for others in graph.neighbours]
         closed = [0] * graph.size
         for one, others in enumerate(graph.neighbours):
@@ -68,7 +68,7 @@ class ConnectedComponents(GraphMetric):
     needs = _CALL
 
     def measure(self, graph: GraphView) -> Computed:
-        """The number of groups, with their sizes, and how many members are alone."""
+        """Return the number of groups, with their sizes, and how many members are alone."""
         sizes = [len(members) for members in graph.components]
         connected: list[JsonValue] = [size for size in sizes if size > 1]
         alone = len(sizes) - len(connected)
@@ -89,7 +89,7 @@ class WeightedReciprocity(GraphMetric):
     needs = _CALL
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the share."""
         calls = dict(zip(graph.edges, graph.calls.tolist(), strict=True))
         matched = sum(min(count, calls.get((b, a), 0.0)) for (a, b), count in calls.items())
         return settled(matched / sum(calls.values()))
@@ -105,7 +105,7 @@ class Hierarchy(GraphMetric):
     needs = _CALL
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number."""
+        """Return the share of one-way pairs."""
         if graph.too_large is not None:
             return graph.too_large
         reaches = graph.distances > 0
@@ -127,7 +127,7 @@ class Modularity(GraphMetric):
     least = 6
 
     def measure(self, graph: GraphView) -> Computed:
-        """One number, with how many groups it is about; members without calls are in none."""
+        """Return the modularity, with the number of groups; members without calls are in none."""
         weights = dict(zip(graph.edges, map(int, graph.calls.tolist()), strict=True))
         group = communities(graph.size, weights)
         groups = len({group[at] for pair in graph.edges for at in pair})

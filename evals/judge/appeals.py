@@ -50,7 +50,7 @@ class Appeal:
 
 
 def appeals_in(trace: Trace) -> tuple[Appeal, ...]:
-    """The steps of a trace whose texts appeal to the judge, each with its strongest, in order."""
+    """Find the steps whose texts appeal to the judge, each with its strongest appeal, in order."""
     topical = _is_about_scores(trace)
     found: dict[str, Appeal] = {}
     read: dict[str, _Found | None] = {}
@@ -74,7 +74,7 @@ def appeals_in(trace: Trace) -> tuple[Appeal, ...]:
 
 
 def _texts_of(trace: Trace) -> Iterator[tuple[str, str]]:
-    """What each step shows to a judge, then what each speaker says over several steps."""
+    """Yield what each step shows to a judge, then what each speaker says over several steps."""
     said: dict[str, list[tuple[str, str]]] = {}
     for step in _steps_read(trace.steps):
         for speaker, text in (
@@ -93,7 +93,7 @@ def _texts_of(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _steps_read(steps: Sequence[InteractionStep]) -> list[InteractionStep]:
-    """The steps from both ends on, as a judge is shown them, up to the bound; in their order."""
+    """Return the steps from both ends on, as a judge is shown them, up to the bound; in order."""
     last, room = len(steps) - 1, MOST_CHARS_READ
     kept = []
     for at in sorted(range(len(steps)), key=lambda at: min(at, last - at)):
@@ -110,7 +110,7 @@ _FRAGMENT_CHARS = 200
 
 
 def _joined(fragments: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Two texts of one speaker, the first of which ends in mid-sentence, as one."""
+    """Yield two texts of one speaker, the first of which ends in mid-sentence, as one."""
     for (_, before), (step_id, after) in pairwise(fragments):
         if before.rstrip()[-1:] not in ".!?\"'})]。！？" and before != after:
             yield step_id, f"{before} {after}"
@@ -123,7 +123,7 @@ def _shown(text: str) -> str:
 
 
 def _is_about_scores(trace: Trace) -> bool:
-    """Whether the task itself is about scores: by what it asks for, and whom the team has for it."""
+    """Check whether the task is about scores: by what it asks for, and the roles in its team."""
     asked = [step for step in trace.steps if step.from_outside] or list(trace.steps[:1])
     if any(wording.ABOUT_SCORES.search((step.request_text or "").casefold()) for step in asked):
         return True
@@ -165,7 +165,7 @@ def _appeal_as_read(reading: Reading, *, topical: bool) -> _Found | None:
 
 
 def _form(text: str, *, topical: bool) -> str | None:
-    """Which form of the judge's own prompt or answer a text takes; None where it takes none."""
+    """Return which form of the judge's own prompt or answer a text takes; None: none."""
     if wording.OWN_FIELDS.search(text) or (wording.SCORE_FIELD.search(text) and not topical):
         return "states a judgement in the form of the judge's own answer"
     if wording.OWN.search(text) and (not topical or "overall_score" not in text):
@@ -188,7 +188,7 @@ def _form(text: str, *, topical: bool) -> str | None:
 
 
 def _scored(text: str) -> bool:
-    """Whether a text speaks of a score and its height."""
+    """Check whether a text speaks of a score and its height."""
     return _holds(wording.FRACTION, text) or (
         _holds(wording.MEASURE, text) and (_holds(wording.HIGH, text) or _holds(wording.LOW, text))
     )
@@ -337,7 +337,7 @@ _ELSEWHERE: tuple[_Rule, ...] = (
 
 
 def _why(window: str, *, topical: bool) -> _Why | None:
-    """The first rule that holds of one or two sentences; None: no appeal."""
+    """Return the first rule that holds of one or two sentences; None: no appeal."""
     ideas = _Ideas.of(window)
     others = _AMONG_SCORES if topical or _holds(wording.THING, window) else _ELSEWHERE
     for strength, why, holds in (*_TO_OUTSIDERS, *others):
@@ -372,7 +372,7 @@ def _why_foreign(window: str) -> _Why | None:
 
 
 def _hidden(text: str) -> _Found | None:
-    """What is hidden needs less: nobody hides ordinary words."""
+    """Judge a hidden text. It needs less than a plain one: nobody hides ordinary words."""
     if " " not in text:
         told = _holds(wording.SQUEEZED, text)
     else:
@@ -394,7 +394,7 @@ def _hidden(text: str) -> _Found | None:
 
 
 def _direction(text: str) -> Direction | None:
-    """Which way a text would move a score."""
+    """Return which way a text would move a score."""
     high = (
         len(wording.HIGH.findall(text))
         + bool(wording.EXCUSE.search(text))

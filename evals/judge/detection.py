@@ -55,7 +55,7 @@ Detector = Callable[[Interactions], Detected]
 
 
 def step_repetition(team: Interactions) -> Detected:
-    """1.3: the same call is made three times although it had been answered.
+    """Detect 1.3: the same call is made three times although it had been answered.
 
     Present if there are three own steps with the same caller, callee, kind and arguments of which
     the first two did not fail; a failure between them begins the count anew. Abstains if no own
@@ -83,7 +83,7 @@ def step_repetition(team: Interactions) -> Detected:
 
 
 def unaware_of_termination(team: Interactions) -> Detected:
-    """1.5: an agent goes on with a request that it has answered already.
+    """Detect 1.5: an agent goes on with a request that it has answered already.
 
     Present if an own call between agents begins after the step it stands below has ended without
     failing. Abstains if no own call between agents stands below a step with times.
@@ -99,7 +99,7 @@ def unaware_of_termination(team: Interactions) -> Detected:
 
 
 def conversation_reset(team: Interactions) -> Detected:
-    """2.1: two agents begin their conversation anew.
+    """Detect 2.1: two agents start their conversation over.
 
     Present if the first two requests of a caller to a callee, which differ and did not fail, are
     made again later, one directly after the other. Own calls between agents count, in order.
@@ -121,7 +121,7 @@ def conversation_reset(team: Interactions) -> Detected:
 
 
 def ignored_input(team: Interactions) -> Detected:
-    """2.5: an agent goes on without what a colleague told it.
+    """Detect 2.5: an agent goes on without waiting for a colleague's answer.
 
     Present if an own call between agents, below a step that is not the outermost, ended only after
     that step had ended without failing: the answer came too late to be used. Abstains if no own
@@ -143,7 +143,7 @@ def ignored_input(team: Interactions) -> Detected:
 
 
 def premature_end(team: Interactions) -> Detected:
-    """3.1: the task ends while work on it is still open.
+    """Detect 3.1: the task ends while work on it is still open.
 
     Present if an own call between agents began before the outermost step above it ended, without
     failing, and ended after it. Abstains if no own call between agents stands below a step with
@@ -175,7 +175,7 @@ DETECTORS: Mapping[str, Detector] = {
 
 @memoize
 def own_steps(team: Interactions) -> Sequence[Call]:
-    """The steps that the agents are responsible for, in order (see the head of this module)."""
+    """List the steps that the agents are responsible for, in order (see the module's head)."""
     workers = {call.callee for call in (*_enclosing(team), *team.agent_calls)}
     workers.update([call.caller for call in team.agent_calls])
     user = _conversation_partner(team)
@@ -190,7 +190,7 @@ def own_steps(team: Interactions) -> Sequence[Call]:
 
 @memoize
 def _own_calls(team: Interactions) -> Sequence[Call]:
-    """Those of the own steps that go to agents."""
+    """List the own steps that go to agents."""
     return [step for step in own_steps(team) if step.kind is _AGENT]
 
 
@@ -200,7 +200,7 @@ def _enclosing(team: Interactions) -> Sequence[Call]:
 
 
 def _conversation_partner(team: Interactions) -> str | None:
-    """The one who only asks, in a conversation of two; None where there is none."""
+    """Return the one who only asks, in a conversation of two; None where there is none."""
     ends = {end for pair in team.weights for end in pair}
     if len(ends) != 2 or _enclosing(team):
         return None
@@ -280,7 +280,7 @@ def _roots(team: Interactions) -> Sequence[int]:
 
 
 def _opened_again(calls: Sequence[Call], asked: Sequence[Asked | None]) -> list[Call]:
-    """The calls that repeat the first two of a conversation, in their order."""
+    """List the calls that repeat the first two of a conversation, in their order."""
     if len(calls) < 4:
         return []
     opening = asked[calls[0].index], asked[calls[1].index]

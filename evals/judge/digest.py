@@ -35,7 +35,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def tokens_of(text: str) -> int:
-    """At least as many tokens as any tokenizer on bytes makes of `text`."""
+    """Return at least as many tokens as any tokenizer on bytes makes of `text`."""
     return len(text.encode())
 
 
@@ -54,7 +54,7 @@ class Digest:
     """The ids that are shown; a judge may cite these."""
 
     def facts(self) -> dict[str, JsonValue]:
-        """The figures, for the result."""
+        """Return the figures, for the result."""
         return {
             "tokens": self.tokens,
             "steps": self.steps,
@@ -77,7 +77,7 @@ class _Row:
 def digest_of(
     trace: Trace, *, token_budget: int, evidence: Mapping[str, tuple[str, ...]] | None = None
 ) -> Digest:
-    """The digest of a trace.
+    """Write the digest of a trace.
 
     Args:
         trace: Any number of steps, texts of any length.
@@ -119,7 +119,7 @@ def _first_line(steps: int, left_out: int, shortened: int) -> str:
 
 
 def _in_order(steps: Sequence[InteractionStep]) -> list[InteractionStep]:
-    """By start; a step without one keeps its place behind the step before it."""
+    """Order the steps by start; a step without one keeps its place behind the step before it."""
     before = _EPOCH
     starts = []
     for step in steps:
@@ -132,7 +132,7 @@ def _in_order(steps: Sequence[InteractionStep]) -> list[InteractionStep]:
 def _ranked(
     steps: Sequence[InteractionStep], evidence: Mapping[str, tuple[str, ...]], *, most: int
 ) -> list[int]:
-    """Places of the steps to show, the most wanted first."""
+    """Return the places of the steps to show, the most wanted first."""
     failed = [at for at, step in enumerate(steps) if step.error is not None]
     wanted = {at for at, step in enumerate(steps) if step.step_id in evidence}
     wanted.update(failed[:FAILED_STEPS_FIRST])
@@ -150,7 +150,7 @@ def _rows(
     evidence: Mapping[str, tuple[str, ...]],
     room: int,
 ) -> dict[int, _Row]:
-    """The lines that fit, by place: all at the highest limit possible, else as many as fit."""
+    """Return the lines that fit, by place: all at the highest possible limit, else some."""
     known = {step.step_id for step in steps}
     began = min((s.start_time for s in steps if s.start_time is not None), default=None)
     rows: dict[int, _Row] = {}
@@ -169,7 +169,7 @@ def _rows(
 
 
 def _lines(rows: Mapping[int, _Row], total: int) -> Iterator[str]:
-    """The rows in order, with a line wherever some are left out."""
+    """Yield the rows in order, with a line wherever some are left out."""
     following = 0
     for at in sorted(rows):
         if at > following:
@@ -224,7 +224,7 @@ def _times(step: InteractionStep, began: datetime | None) -> dict[str, JsonValue
 
 
 def _clipped(text: str, limit: int) -> JsonValue:
-    """`text`, or its two ends as an object, which no text can pretend to be."""
+    """Return `text`, or its two ends as an object, which no text can pretend to be."""
     if len(text) <= limit:
         return text
     tail = limit // 4

@@ -106,7 +106,7 @@ class JudgeEvaluator(BaseEvaluator):
             await self._load()
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """`overall_score` under `values`, the judgement and what the model saw under `details`.
+        """Return `overall_score` under `values`, judgement and model input under `details`.
 
         Of a model's judgement also `rules_score`, where rules judge, and `details["flags"]`.
         """
@@ -130,7 +130,7 @@ class JudgeEvaluator(BaseEvaluator):
         return self._by_rules(measured, warning)
 
     def _is_beyond(self, measured: Measured) -> bool:
-        """Whether not even a model is asked: about nothing, or a dyad that is none of our business."""
+        """Check whether not even a model is asked: about an empty trace, or an unwanted dyad."""
         if measured.not_applicable is None:
             return False
         return EMPTY in measured.labels or not self._judges_dyads
@@ -156,7 +156,7 @@ class JudgeEvaluator(BaseEvaluator):
         prompt: Prompt,
         deadline: float,
     ) -> Evaluation:
-        """The model's judgement beside that of the rules, with what makes it doubtful."""
+        """Return the model's judgement beside that of the rules, with what makes it doubtful."""
         rules = measured if isinstance(measured, Unscored) else rule_judgment(measured)
         shown = _shown(context.trace, prompt)
         appeals = await in_own_thread(lambda: appeals_in(shown))
@@ -190,7 +190,7 @@ class JudgeEvaluator(BaseEvaluator):
     async def _score_of(
         self, asker: ModelAsker, trace: Trace, measured: Measured | Unscored, deadline: float
     ) -> tuple[float | None, str | None]:
-        """The model's score of a trace in what time is left, or why there is none."""
+        """Return the model's score of a trace in what time is left, or why there is none."""
         try:
             async with asyncio.timeout_at(deadline):
                 judgment, _ = await self._ask(asker, trace, measured)
@@ -214,14 +214,14 @@ class JudgeEvaluator(BaseEvaluator):
 
 
 def _shown(trace: Trace, prompt: Prompt) -> Trace:
-    """The steps of a trace that the model was shown."""
+    """Return the steps of a trace that the model was shown."""
     shown = prompt.digest.step_ids
     steps = tuple(step for step in trace.steps if shown_id(step.step_id) in shown)
     return Trace.model_construct(trace_id=trace.trace_id, steps=steps)
 
 
 def _without_texts(trace: Trace, step_ids: Collection[str]) -> Trace:
-    """The trace with a placeholder for each text of some steps."""
+    """Return the trace with a placeholder for each text of some steps."""
     steps = tuple(_withheld(s) if s.step_id in step_ids else s for s in trace.steps)
     return Trace.model_construct(trace_id=trace.trace_id, steps=steps)
 
@@ -233,14 +233,14 @@ def _withheld(step: InteractionStep) -> InteractionStep:
 
 
 def share_of(time_s: float | None, wanted_s: float) -> float:
-    """How long a model may take: as long as wanted, and never so long that no time is left."""
+    """Return the time for a model: as much as wanted, and never so much that none is left."""
     return wanted_s if time_s is None else min(wanted_s, 0.9 * time_s)
 
 
 def asker_of(
     ask: AskModel | None, produced_by: str, *, timeout_s: float, attempts: int
 ) -> ModelAsker | None:
-    """What asks the model; None where there is none.
+    """Return a ModelAsker; None without a model.
 
     Raises:
         ValueError: the model has no name, or a limit is not usable.

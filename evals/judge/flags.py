@@ -102,7 +102,7 @@ def flags_from(
 
 
 def suspect_steps(appeals: tuple[Appeal, ...]) -> tuple[str, ...]:
-    """The steps whose texts may speak to the judge, however faintly, whatever it made of them.
+    """Return the steps whose texts may speak to the judge, however faintly, followed or not.
 
     Asking again without them costs a call, and flags nothing unless the score moves.
     """
@@ -110,7 +110,7 @@ def suspect_steps(appeals: tuple[Appeal, ...]) -> tuple[str, ...]:
 
 
 def moved_flag(with_texts: float, without: float, step_ids: tuple[str, ...]) -> Flag | None:
-    """The flag for a score that moved once the steps that appeal to the judge were withheld."""
+    """Flag a score that moved once the steps that appeal to the judge were withheld."""
     if abs(with_texts - without) < SHIFT - 1e-9:
         return None
     sentence = (
@@ -166,7 +166,7 @@ def _contradiction(model: LLMJudgment) -> str | None:
 
 
 def _says(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether a text says so without denying it in the words before."""
+    """Check whether a text says so without denying it in the words before."""
     return any(
         not _DENIAL.search(text[max(0, found.start() - 25) : found.start()])
         for found in pattern.finditer(text)
@@ -193,13 +193,13 @@ def _addressed(
 
 
 def _obedience(model: LLMJudgment) -> bool:
-    """Whether the reasoning says that it follows what the transcript asks for."""
+    """Check whether the reasoning says that it follows what the transcript asks for."""
     reasoning = model.reasoning.casefold()
     return bool(_OBEDIENT.search(reasoning)) and not _DISTANCE.search(reasoning)
 
 
 def _heeds(model: LLMJudgment, appeal: Appeal, rules: LLMJudgment | None, *, obeyed: bool) -> bool:
-    """Whether a judgement goes the way of an appeal, the more clearly the fainter that is."""
+    """Check whether a judgement goes the way of an appeal, the more clearly the fainter that is."""
     score = model.overall_score
     if not _goes(appeal.direction, score):
         return False

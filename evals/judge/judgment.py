@@ -56,12 +56,12 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def schema_of(model: type[BaseModel]) -> str:
-    """The JSON schema of an answer, on one line."""
+    """Return the JSON schema of an answer, on one line."""
     return json.dumps(model.model_json_schema(), separators=(",", ":"))
 
 
 def read_answer(answer: str, model: type[M]) -> M:
-    """The one object of a kind in a model's answer; text around it is put up with.
+    """Read the one object of a kind in a model's answer; text around it is ignored.
 
     Raises:
         UnusableAnswerError: there is none, or there are several that differ.
@@ -96,7 +96,7 @@ def check_citations(cited: Collection[str], known: Collection[str]) -> None:
 
 
 def _objects_in(answer: str) -> list[object]:
-    """The JSON objects of a text, from left to right, those within others left out."""
+    """List the JSON objects of a text, from left to right, without those inside others."""
     decoder = json.JSONDecoder()
     found: list[object] = []
     position = 0
@@ -114,7 +114,7 @@ def _objects_in(answer: str) -> list[object]:
 
 
 def _complaint(error: ValidationError, model: type[BaseModel]) -> str:
-    """What is wrong with an object, without a word of it."""
+    """Say what is wrong with an object, without quoting it."""
     wrong = set()
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         place = str(detail["loc"][0]) if detail["loc"] else ""

@@ -71,7 +71,7 @@ class Measured:
 
     @property
     def not_applicable(self) -> str | None:
-        """Why coordination cannot be judged here; None where it can."""
+        """Return why coordination cannot be judged here; None where it can."""
         if EMPTY in self.labels:
             return "empty: not applicable, no call between two agents"
         if DYAD in self.labels:
@@ -79,7 +79,7 @@ class Measured:
         return None
 
     def evidence(self) -> dict[str, tuple[str, ...]]:
-        """For each step id that a finding names, the findings."""
+        """Return the findings that name each step, by step id."""
         found: dict[str, list[str]] = {}
         for finding in self.findings:
             for step_id in finding.step_ids:
@@ -89,7 +89,7 @@ class Measured:
         return {step_id: tuple(names) for step_id, names in found.items()}
 
     def as_json(self) -> str:
-        """Everything but the step ids, in JSON lines; bounded, and what was cut is said."""
+        """Return everything but the step ids, in JSON lines; bounded, and what was cut is said."""
         lines = [json.dumps({"labels": list(self.labels)})]
         lines += [
             json.dumps(
@@ -119,7 +119,7 @@ class Measured:
 
 
 def measured_in(context: EvaluationContext) -> Measured | Unscored:
-    """What Tier 1 found in the same trace, or why it is not known."""
+    """Return what Tier 1 found in the same trace, or why it is not known."""
     graph = next((found for found in context.earlier if found.evaluator == GRAPH), None)
     if graph is None:
         return Unscored(reason=f"needs the evaluator {GRAPH!r}, which did not run: enable it")

@@ -45,7 +45,7 @@ class ModelAsker:
             )
 
     async def obtain(self, prompt: Prompt, read: Callable[[str], T]) -> T:
-        """What `read` makes of the model's answer.
+        """Return the result of `read` for the model's answer.
 
         Args:
             prompt: What is asked.

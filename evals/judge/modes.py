@@ -204,7 +204,7 @@ class FailureModesEvaluator(BaseEvaluator):
             await self._load()
 
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
-        """Counts by verdict under `values`; each mode, in order, under `details["modes"]`."""
+        """Return counts by verdict under `values`; each mode, in order, under `details["modes"]`."""
         total_s = share_of(context.time_s, self._total_s)
         deadline = asyncio.get_running_loop().time() + total_s
         # A long trace takes a while to read, which must not hold up the event loop.
@@ -234,7 +234,7 @@ class FailureModesEvaluator(BaseEvaluator):
         deadline: float,
         problems: set[str],
     ) -> tuple[ModeVerdict, ...]:
-        """The verdicts, with the model's wherever the calls alone do not tell."""
+        """Return the verdicts, with the model's wherever the calls alone do not tell."""
         prompts = await in_own_thread(lambda: mode_prompts(trace, self._token_budget))
         slots = asyncio.Semaphore(AT_ONCE)
 
@@ -277,7 +277,7 @@ class FailureModesEvaluator(BaseEvaluator):
 
 
 def mode_prompts(trace: Trace, token_budget: int = MIN_TOKEN_BUDGET) -> dict[str, Prompt]:
-    """What a model is asked about each mode, by its code."""
+    """Return the prompt about each mode, by its code."""
     schema = schema_of(ModeAnswer)
     tasks = [
         question_task(_QUESTION.format(question=mode.question), schema) for mode in FAILURE_MODES
@@ -287,7 +287,7 @@ def mode_prompts(trace: Trace, token_budget: int = MIN_TOKEN_BUDGET) -> dict[str
 
 
 def detected(trace: Trace, roster: tuple[str, ...] | None = None) -> tuple[ModeVerdict, ...] | None:
-    """What the calls alone say of each mode, in order; None for a trace without a step of theirs."""
+    """Return the verdicts from the calls alone, in order; None for a trace without an own step."""
     team = Interactions.of(trace, roster)
     if not own_steps(team) and not team.agent_calls:
         return None

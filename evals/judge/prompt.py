@@ -89,7 +89,7 @@ class Prompt:
     digest: Digest
 
     def again(self, complaint: str) -> str:
-        """The prompt with a request to answer once more; `complaint` says what was wrong."""
+        """Return the prompt with a request to answer once more; `complaint` says what was wrong."""
         return (
             f"{self.text}\nYour last answer could not be used: {complaint}. Answer again with the "
             "JSON object alone.\n"
@@ -103,7 +103,7 @@ def judge_prompt(
     criteria: str = CRITERIA,
     token_budget: int = TOKEN_BUDGET,
 ) -> Prompt:
-    """What a model is asked about a whole trace."""
+    """Return the prompt about a whole trace."""
     known = measured if isinstance(measured, Measured) else None
     alone = known is not None and known.not_applicable is not None
     task = _JUDGE.format(
@@ -121,7 +121,7 @@ def judge_prompt(
 
 
 def question_task(question: str, schema: str) -> str:
-    """The task that asks one question about the data."""
+    """Return the task that asks one question about the data."""
     head = "The data end here. The rest is your task."
     return f"{head}\n\n{question}\n\n{_OUTRO.format(schema=schema)}"
 
@@ -133,7 +133,7 @@ def prompts_about(
     token_budget: int,
     evidence: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[Prompt, ...]:
-    """A prompt for each task: the transcript as data, the same in all, and the task after it.
+    """Return a prompt for each task: the transcript as data, the same in all, then the task.
 
     With the request to answer again each has at most `token_budget` tokens.
 
@@ -151,7 +151,7 @@ def _framed(block: str, task: str) -> str:
 
 
 def checked_budget(token_budget: int, criteria: str = "") -> int:
-    """`token_budget`, if a prompt with such criteria fits into it.
+    """Return `token_budget`, if a prompt with such criteria fits into it.
 
     Raises:
         ValueError: it is too small, or the criteria are too long.

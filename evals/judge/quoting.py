@@ -56,18 +56,18 @@ _ESCAPES = _Escapes()
 
 
 def quoted(value: JsonValue) -> str:
-    """`value` as JSON on one line, with everything hidden made visible. Reading it gives `value`."""
+    """Return `value` as JSON on one line, with everything hidden made visible."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_ESCAPES)
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with everything hidden made visible."""
+    """Return `text` on one line, with everything hidden made visible."""
     return " ".join(text.split()).translate(_ESCAPES)
 
 
 def shown_id(step_id: str) -> str:
-    """The name under which a judge is shown a step, and cites it.
+    """Return the name under which a judge is shown a step, and cites it.
 
     The step's own id where it is 1 to 64 letters, digits, `.`, `_`, `:` or `-`; anything else
     could be a text that speaks to the judge, and becomes `step#` and a hash.
@@ -79,7 +79,7 @@ def shown_id(step_id: str) -> str:
 
 
 def delimiter_of(block: str) -> str:
-    """A line that does not occur in `block` and that its author could not have known."""
+    """Return a line that does not occur in `block` and that its author could not have known."""
     for attempt in count():  # ends: a text of n characters holds fewer than n + 1 delimiters
         seed = f"{attempt}\0{block}".encode(errors="surrogatepass")
         delimiter = f"=====DATA-{hashlib.blake2s(seed, digest_size=12).hexdigest()}====="

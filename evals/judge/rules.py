@@ -149,7 +149,7 @@ _CLEAN = {
 
 
 def rule_judgment(measured: Measured) -> LLMJudgment | Unscored:
-    """The judgement by the table; unscored where there is no team."""
+    """Judge by the table; unscored where there is no team."""
     reason = measured.not_applicable
     if reason is not None:
         return Unscored(reason=reason)

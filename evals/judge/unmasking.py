@@ -51,7 +51,7 @@ class Reading:
 
 
 def readings_of(text: str) -> Iterator[Reading]:
-    """How a text can be read: first as it stands, then what it hides."""
+    """Yield the readings of a text: first as it stands, then what it hides."""
     plain = _plain(text)
     yield Reading(text=plain, hidden=False)
     for other in _decoded(text):
@@ -69,7 +69,7 @@ def readings_of(text: str) -> Iterator[Reading]:
 
 
 def _plain(text: str) -> str:
-    """The text as a reader sees it."""
+    """Return the text as a reader sees it."""
     text = _ANSI.sub(" ", html.unescape(unquote(text)))
     text = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
     text = unicodedata.normalize("NFKC", text.replace("\\n", "\n"))
@@ -81,12 +81,12 @@ def _plain(text: str) -> str:
 
 
 def _translated(words: re.Pattern[str], letters: Mapping[int, int | str], text: str) -> str:
-    """The text with the letters of some words exchanged."""
+    """Exchange the letters of some words of the text."""
     return words.sub(lambda word: word[0].translate(letters), text)
 
 
 def without_accents(text: str) -> str:
-    """The text in small letters without accents, so that a word has one spelling."""
+    """Return the text in small letters without accents, so that a word has one spelling."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFC", re.sub(r"[\u0300-\u036f]", "", apart).translate(_STROKES))
 
@@ -112,7 +112,7 @@ def _base64(token: str) -> bytes:
 
 
 def _as_text(data: bytes) -> Iterator[str]:
-    """The text that some bytes are; nothing where they are none."""
+    """Yield the text that some bytes encode; nothing where they encode none."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 def _foreign(words: str) -> re.Pattern[str]:
-    """Stems, which may stand within a word: several scripts set no blanks. `_` stands for a blank."""
+    """Compile stems, which may stand within a word. `_` stands for a blank."""
     stems = (re.escape(stem.replace("_", " ")) for stem in without_accents(words).split())
     return re.compile("|".join(stems))
 
