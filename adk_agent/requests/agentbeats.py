@@ -11,9 +11,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast, get_args
 
 from pydantic import ValidationError
 
@@ -41,7 +41,7 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
           "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
           "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
           "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
-"""Keys that nobody knows, and what they were probably to be."""
+"""Unknown keys, and the ones that were probably meant."""
 _KEYS = (
     "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
@@ -61,7 +61,7 @@ class FoundJson:
 
 
 def find_json(text: str, vocabulary: Vocabulary) -> FoundJson | None:
-    """The JSON object that a text is or holds; None where it is a plain sentence.
+    """Find the JSON object that a text is or holds; None where it is a plain sentence.
 
     Raises:
         Refusal: `bad-json` where the text is meant as JSON and cannot be read.
@@ -114,8 +114,7 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+    raise ValueError(f"{name} is not JSON")
 
 
 def _bad_json(why: str, vocabulary: Vocabulary) -> Refusal:
@@ -132,9 +131,9 @@ def _example(vocabulary: Vocabulary) -> str:
 
 
 def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> EvaluationRequest:
-    """The evaluation that a platform's JSON asks for.
+    """Read the evaluation that a platform's JSON asks for.
 
-    Unknown keys are not obeyed; each is a warning that names the nearest known one.
+    An unknown key is ignored, with a warning that names the nearest known one.
 
     Raises:
         Refusal: `no-agent`, `no-domain`, `bad-url`, `unknown-agent`, `bad-number`,
@@ -269,7 +268,7 @@ class _Config:
         )
 
     def _of_domain(self, key: str, domain: str, domains: Sequence[str]) -> Any:
-        """The value of a key for one domain: its own, or the one for all of them."""
+        """Return the value of a key for one domain: its own, or the one for all of them."""
         value = self._values.get(key)
         if isinstance(value, dict):
             stray = [name for name in value if name not in domains]
@@ -302,44 +301,49 @@ class _Config:
         return None if value is None else _number(key, value, least, most)
 
     def flag(self, key: str) -> bool:
-        value = self._values.get(key, False)
-        if not isinstance(value, bool):
-            raise _wrong(key, value, "true or false")
+        return bool(self._checked(key, lambda value: isinstance(value, bool), "true or false"))
+
+    def _checked(self, key: str, is_right: Callable[[Any], bool], expected: str) -> Any:
+        """Return the value of a key, None where there is none; refuse one that is not right."""
+        value = self._values.get(key)
+        if value is not None and not is_right(value):
+            raise _wrong(key, value, expected)
         return value
 
     def options(self) -> dict[str, Any]:
-        """Options of benchmarks, by name; planning knows which there are."""
-        value = self._values.get("options", {})
-        if not isinstance(value, dict):
-            raise _wrong("options", value, "an object of options of benchmarks by name")
-        return value
+        """Return options of benchmarks by name, which planning checks."""
+        expected = "an object of options of benchmarks by name"
+        return self._checked("options", lambda value: isinstance(value, dict), expected) or {}
 
     def evaluation_type(self) -> EvaluationType:
-        value = self._values.get("evaluation_type", "all")
-        if value not in ("all", "action"):
-            raise _wrong("evaluation_type", value, "'all' or 'action'")
-        return cast(Literal["all", "action"], value)
+        allowed = get_args(EvaluationType)
+        value = self._checked("evaluation_type", lambda v: v in allowed, "'all' or 'action'")
+        return cast(EvaluationType, value or "all")
 
     def entry(self) -> str | None:
-        value = self._values.get("entry")
-        if value is not None and (not isinstance(value, str) or not value):
-            raise _wrong("entry", value, "the role of the participant that answers for the team")
-        return value
+        expected = "the role of the participant that answers for the team"
+        entry: str | None = self._checked(
+            "entry", lambda v: isinstance(v, str) and v != "", expected
+        )
+        return entry
 
     def model(self) -> str | None:
-        value = self._values.get("user_llm")
-        if value is None:
-            return None
-        if not isinstance(value, str) or "://" in value or not _MODEL_NAME.fullmatch(value):
-            raise _wrong("user_llm", value, "a model's name, for example 'gpt-4o-mini'")
-        return value
+        def is_name(value: object) -> bool:
+            is_text = isinstance(value, str) and "://" not in value
+            return is_text and _MODEL_NAME.fullmatch(str(value)) is not None
+
+        expected = "a model's name, for example 'gpt-4o-mini'"
+        name: str | None = self._checked("user_llm", is_name, expected)
+        return name
 
     def model_args(self) -> dict[str, Any] | None:
-        value = self._values.get("user_llm_args")
+        value = self._checked(
+            "user_llm_args",
+            lambda value: isinstance(value, dict),
+            "an object, for example {'temperature': 0}",
+        )
         if value is None:
             return None
-        if not isinstance(value, dict):
-            raise _wrong("user_llm_args", value, "an object, for example {'temperature': 0}")
         self._warnings += [
             f"config.user_llm_args.{name[:60]} was ignored: a request may set "
             f"{', '.join(sorted(model_arguments.EXPECTED))}"

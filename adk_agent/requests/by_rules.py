@@ -1,4 +1,4 @@
-"""plan_by_rules: from what was asked to what is played, without a language model."""
+"""plan_by_rules: turns a request into a plan without a language model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def plan_by_rules(
     overrides: Overrides | None = None,
     own_addresses: Collection[str] = (),
 ) -> EvaluationPlan:
-    """The plan that a request asks for: read, resolved and guarded.
+    """Read a request, resolve it to a plan, and check that plan.
 
     Args:
         text: A sentence, or AgentBeats JSON.
-        catalogue: The tasks that there are.
+        catalogue: All tasks.
         registered: Addresses by the names that may stand for them.
         overrides: The flags that came with it.
         own_addresses: Where this service is reached; a participant there is refused.

@@ -1,4 +1,4 @@
-"""A plan in words: for a person to read, and as the command that plays exactly this."""
+"""Describes a plan: in lines for a person, and as the command that plays exactly this."""
 
 from __future__ import annotations
 
@@ -12,24 +12,16 @@ _IDS_SHOWN = 8
 
 
 def equivalent_command(plan: EvaluationPlan) -> str:
-    """The shell command that plays exactly this plan: everything explicit, nothing to interpret."""
-    config: dict[str, Any] = {}
+    """Return the shell command that plays exactly this plan, with everything explicit."""
+    config: dict[str, Any]
     if len(plan.tasks) == 1:
-        config["domain"] = plan.tasks[0].domain
-        config["task_ids"] = list(plan.tasks[0].task_ids)
+        config = {"domain": plan.tasks[0].domain, "task_ids": list(plan.tasks[0].task_ids)}
     else:
-        config["domain"] = [each.domain for each in plan.tasks]
-        config["task_ids"] = {each.domain: list(each.task_ids) for each in plan.tasks}
-    if plan.solo:
-        config["solo"] = True
-    if plan.evaluation_type != "all":
-        config["evaluation_type"] = plan.evaluation_type
-    if plan.options:
-        config["options"] = plan.options
-    if plan.user_llm is not None:
-        config["user_llm"] = plan.user_llm
-    if plan.user_llm_args:
-        config["user_llm_args"] = plan.user_llm_args
+        ids = {each.domain: list(each.task_ids) for each in plan.tasks}
+        config = {"domain": list(ids), "task_ids": ids}
+    settings = ("solo", "evaluation_type", "options", "user_llm", "user_llm_args")
+    changed = plan.model_dump(mode="json", include=set(settings), exclude_defaults=True)
+    config |= {name: changed[name] for name in settings if name in changed}
     if plan.members:
         config["entry"] = entry_of(plan)
     record = {
@@ -48,12 +40,12 @@ def equivalent_command(plan: EvaluationPlan) -> str:
 
 
 def entry_of(plan: EvaluationPlan) -> str:
-    """Who answers for a plan's team: a role, or `all`."""
+    """Return the role that answers for a plan's team, or `all`."""
     return plan.participants[0].role if len(plan.participants) == 1 else EVERY_MEMBER
 
 
 def describe(plan: EvaluationPlan) -> str:
-    """The plan in lines that a person can read."""
+    """Describe the plan in lines for a person."""
     lines = ["Participants:"]
     lines += [f"  {each.role}: {each.address}" for each in plan.members or plan.participants]
     if plan.members:

@@ -1,9 +1,9 @@
-"""SelectorDraft: a language model's reading of a request, and what of it may be believed."""
+"""SelectorDraft: a language model's reading of a request, checked against its text."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,7 +27,7 @@ class DraftSelection(BaseModel):
 
 
 class SelectorDraft(BaseModel):
-    """What a request asks for. Null means that the request does not say."""
+    """The reading of a request. Null means that the request does not say."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,34 +50,22 @@ class SelectorDraft(BaseModel):
     warnings: list[str] = Field(default_factory=list)
 
 
+_SHARED = {
+    *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "evaluation_type"),
+    *("user_llm", "reasoning", "warnings"),
+}
+"""Fields that a draft and a request have in common."""
+
+
 def draft_of(request: EvaluationRequest) -> SelectorDraft:
-    """The draft that says the same as a request read by rules."""
-    return SelectorDraft(
-        agents=[participant.address for participant in request.participants],
-        selections=[
-            DraftSelection(
-                domain=selection.domain,
-                task_ids=None if selection.task_ids is None else list(selection.task_ids),
-                num_tasks=selection.num_tasks,
-                first=selection.first,
-                split=selection.split,
-            )
-            for selection in request.selections
-        ],
-        num_trials=request.num_trials,
-        max_concurrency=request.max_concurrency,
-        seed=request.seed,
-        max_steps=request.max_steps,
-        solo=request.solo,
-        evaluation_type=request.evaluation_type,
-        user_llm=request.user_llm,
-        reasoning=request.reasoning,
-        warnings=list(request.warnings),
-    )
+    """Return the draft that says the same as a request read by rules."""
+    shared = request.model_dump(mode="json", include={*_SHARED, "selections"})
+    agents = [participant.address for participant in request.participants]
+    return SelectorDraft.model_validate({**shared, "agents": agents})
 
 
 def request_of(draft: SelectorDraft) -> EvaluationRequest:
-    """The request that a draft describes.
+    """Return the request that a draft describes.
 
     Raises:
         pydantic.ValidationError: a value is out of range.
@@ -85,30 +73,23 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
     """
     return EvaluationRequest(
         participants=with_roles([parse_address(agent.strip()) for agent in draft.agents]),
-        selections=tuple(
-            Selection(
-                domain=selection.domain.strip().lower(),
-                task_ids=tuple(selection.task_ids) if selection.task_ids else None,
-                num_tasks=selection.num_tasks,
-                first=selection.first,
-                split=selection.split or "base",
-            )
-            for selection in draft.selections
-        ),
-        num_trials=draft.num_trials,
-        max_concurrency=draft.max_concurrency,
-        seed=draft.seed,
-        max_steps=draft.max_steps,
-        solo=draft.solo,
-        evaluation_type=draft.evaluation_type,
-        user_llm=draft.user_llm,
-        reasoning=draft.reasoning,
-        warnings=tuple(draft.warnings),
+        selections=tuple(map(_selection_of, draft.selections)),
+        **draft.model_dump(include=_SHARED),
+    )
+
+
+def _selection_of(drafted: DraftSelection) -> Selection:
+    return Selection(
+        domain=drafted.domain.strip().lower(),
+        task_ids=tuple(drafted.task_ids) if drafted.task_ids else None,
+        num_tasks=drafted.num_tasks,
+        first=drafted.first,
+        split=drafted.split or "base",
     )
 
 
 def ungrounded(draft: SelectorDraft, text: str, vocabulary: Vocabulary) -> list[str]:
-    """What a draft holds that the request's text does not: agents, domains, numbers, in words.
+    """List in words what a draft holds that the request's text does not: agents, domains, numbers.
 
     A model may be wrong, or be talked into something by the text that it reads. An address that
     nobody wrote, or that is named for another purpose, is never contacted; a domain or a
@@ -171,36 +152,21 @@ def _mentioned(task_id: str, lowered: str) -> bool:
     return any(int(a) <= int(task_id) <= int(b) for a, b in _RANGE.findall(lowered))
 
 
-_COMPARED = (
-    *("agents", "num_trials", "max_concurrency", "seed", "max_steps"),
-    *("solo", "evaluation_type", "user_llm"),
-)
-
-
 def differences(draft: SelectorDraft, by_rules: SelectorDraft) -> list[str]:
-    """What a draft says otherwise than the rules do, in words; the reasoning may differ."""
+    """List in words what a draft says otherwise than the rules do; the reasoning may differ."""
+    one, other = (
+        {**each.model_dump(include=_SHARED), "agents": _addresses(each)}
+        for each in (draft, by_rules)
+    )
     found = [
         f"{name} {getattr(draft, name)!r} where the request says {getattr(by_rules, name)!r}"
-        for name in _COMPARED
-        if _normal(getattr(draft, name)) != _normal(getattr(by_rules, name))
+        for name in one
+        if one[name] != other[name] and name not in ("reasoning", "warnings")
     ]
-    if _tasks_of(draft) != _tasks_of(by_rules):
+    if list(map(_selection_of, draft.selections)) != list(map(_selection_of, by_rules.selections)):
         found.append("other tasks than the request names")
     return found
 
 
-def _normal(value: Any) -> Any:
-    return [parse_address(agent.strip()) for agent in value] if isinstance(value, list) else value
-
-
-def _tasks_of(draft: SelectorDraft) -> list[tuple[Any, ...]]:
-    return [
-        (
-            selection.domain.strip().lower(),
-            tuple(selection.task_ids or ()),
-            selection.num_tasks,
-            selection.first,
-            selection.split or "base",
-        )
-        for selection in draft.selections
-    ]
+def _addresses(draft: SelectorDraft) -> list[str]:
+    return [parse_address(agent.strip()) for agent in draft.agents]

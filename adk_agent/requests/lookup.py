@@ -1,7 +1,7 @@
-"""LookupTools: the two tools that only look around: which tasks there are, and who is registered.
+"""LookupTools: two tools for a language model, one that lists tasks and one that registers agents.
 
-They are functions that a language model can call: JSON in, JSON out, and `{"error": ...}` where
-something cannot be done. The Python methods below them raise instead.
+They take and return JSON, and `{"error": ...}` where something cannot be done. The Python methods
+below them raise instead.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class LookupTools:
     """Registers agents and lists tasks.
 
     Args:
-        catalogue: The tasks that there are.
+        catalogue: Gives all tasks.
         results_dir: Where registered agents are kept.
-        new_messenger: For fetching cards; it screens addresses by its own policy.
+        new_messenger: Makes what fetches cards, and screens addresses by its own policy.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class LookupTools:
         return await answered(asyncio.to_thread(self._tasks, domain, split, limit))
 
     async def register(self, name: str, url: str) -> tuple[RegisteredAgent, RegisteredAgent | None]:
-        """Fetch an agent's card and keep the agent; also returns who had the name before.
+        """Fetch an agent's card, record the agent, and return it and who had the name before.
 
         Raises:
             RequestError: The name or the address cannot be used.
@@ -106,7 +106,7 @@ class LookupTools:
         return agent, await asyncio.to_thread(self._registry.add, agent)
 
     def registered(self) -> Mapping[str, str]:
-        """Addresses by name; none, with a warning in the log, where they cannot be read."""
+        """Return addresses by name; none, and a warning in the log, where they cannot be read."""
         try:
             return self._registry.addresses()
         except StorageError as error:
@@ -121,7 +121,7 @@ class LookupTools:
     def _tasks(self, domain: str, split: str, limit: int) -> dict[str, Any]:
         wanted = as_text("domain", domain).strip().lower()
         if limit not in range(1, MAX_LISTED + 1):  # whatever type a model gives it
-            raise RequestError(f"limit {limit!r} is no whole number from 1 to {MAX_LISTED}")
+            raise RequestError(f"limit {limit!r} is not a whole number from 1 to {MAX_LISTED}")
         catalogue = self._catalogue()
         if wanted not in catalogue.domains:
             hint = did_you_mean(wanted, catalogue.domains)
@@ -136,7 +136,7 @@ class LookupTools:
 
 
 async def answered(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
-    """The result of `work`; `{"error": ...}` where it raises an error of ours."""
+    """Return the result of `work`, or `{"error": ...}` where it raises an error of ours."""
     try:
         return await work
     except (GreenroomError, BridgeError) as error:
@@ -144,10 +144,10 @@ async def answered(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def as_text(name: str, value: object) -> str:
-    """An argument that has to be a text; a model may send anything.
+    """Return an argument that has to be a text; a model may send anything.
 
     Raises:
-        RequestError: It is none.
+        RequestError: It is no text.
     """
     if not isinstance(value, str):
         raise RequestError(f"{name} is {value!r:.80}, and has to be a text")

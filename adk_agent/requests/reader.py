@@ -1,6 +1,6 @@
-"""The deterministic reader: a request in plain English, or AgentBeats JSON, without a model.
+"""Reads a request in plain English, or AgentBeats JSON, without a model.
 
-What it goes by:
+Its rules:
 
 1. Nothing is added. Only addresses and bundled agents that the text names as agents are
    participants, only domains that it names are played, and trials only as many as it says.
@@ -77,10 +77,10 @@ _HOST_LIKE = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b|\blocalhost\b|\bpor
 def read_request(
     text: str, registered: Mapping[str, str] = _NOBODY, *, vocabulary: Vocabulary
 ) -> EvaluationRequest:
-    """The evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
+    """Read the evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
 
     JSON is the whole text, a fenced block of it, or an object with `participants` inside it;
-    what stands around it is not read, which is a warning.
+    the text around it is not read, which is a warning.
 
     Args:
         text: The request.
@@ -108,7 +108,7 @@ def read_request(
 
 
 def _plain(text: str) -> str:
-    """The text with plain quotes, dashes and spaces, and lines broken only between items."""
+    """Make quotes, dashes and spaces plain, and keep line breaks between items only."""
     joined = _LINE_BREAK.sub(" ", text.replace("\r\n", "\n")).translate(_PLAIN)
     return re.sub(r"[^\S\n]", " ", joined)
 

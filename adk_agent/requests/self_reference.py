@@ -1,4 +1,4 @@
-"""itself_among: a service that is asked to assess itself."""
+"""itself_among: notices a service that is asked to assess itself."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def itself_among(plan: EvaluationPlan, own_addresses: Collection[str]) -> str | None:
-    """Why a plan is refused: the first of its agents that is this service itself. None if no one is.
+    """Say why a plan is refused if one of its agents is this service itself; None if none is.
 
-    Two addresses are the same where port and path are, and the host is, every name and address of
-    this machine being one. A host is not looked up.
+    Two addresses are the same if host, port and path are; all names and addresses of this machine
+    are one host. No host is looked up.
 
     Args:
         plan: Its participants and all members of their teams are looked at.
         own_addresses: Where this service is reached.
     """
-    own = {place for address in own_addresses if (place := _place(address)) is not None}
+    own = {endpoint for address in own_addresses if (endpoint := _endpoint(address)) is not None}
     for agent in plan.members or plan.participants:
-        if agent.builtin is None and _place(agent.address) in own:
+        if agent.builtin is None and _endpoint(agent.address) in own:
             return (
                 f"the agent at {agent.address!r} is this service itself, which assesses agents "
-                "and is none of those that can be assessed: give the address of another agent"
+                "and cannot be assessed: give the address of another agent"
             )
     return None
 
 
-def _place(address: str) -> tuple[str, int, str] | None:
+def _endpoint(address: str) -> tuple[str, int, str] | None:
     try:
         parts = urlsplit(AgentAddress.parse(address).url)
     except AddressError:

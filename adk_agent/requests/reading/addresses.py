@@ -1,9 +1,9 @@
-"""Addresses: which agents a sentence names, and which addresses it names for other reasons.
+"""Addresses: finds the agents that a sentence names, and addresses that it names for other reasons.
 
 An address is that of a participant unless its own clause says otherwise: that it is not to be
 contacted, that something is sent to it or read from it, or that it is another kind of service.
-Where this cannot be told, the address is left out: a request is rather refused for want of an
-agent than that an agent is called which nobody asked for.
+Where this cannot be told, the address is left out: it is better to refuse a request for want of
+an agent than to call an agent that nobody asked for.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LARGEST_PORT = 65_535
 
 @dataclass(frozen=True, kw_only=True)
 class Addresses:
-    """What a sentence says about agents.
+    """The agents that a sentence names.
 
     Attributes:
         participants: Who is to be evaluated, in the order of the sentence.
@@ -103,7 +103,7 @@ def _patterns(domains: tuple[str, ...]) -> _Patterns:
 
 
 def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
-    """The address in normal form: `http(s)://...` or `builtin:<name>`.
+    """Return an address in normal form: `http(s)://...` or `builtin:<name>`.
 
     `localhost:9010`, an address without a scheme, gets `http://`.
 
@@ -144,7 +144,7 @@ def _bundled_name(name: str, bundled: Sequence[str]) -> str:
 
 
 def _team_name(spec: str) -> str:
-    """`team:<name>` with its faults, `+<fault>:<member>` or `+<fault>:<member>@<share>` each."""
+    """Return `team:<name>` and its faults, `+<fault>:<member>` or `+<fault>:<member>@<share>` each."""
     name, *faults = spec.split("+")
     if name.lower() not in BUNDLED_TEAMS:
         raise Refusal(
@@ -194,7 +194,7 @@ def _bad_url(raw: str, why: str) -> Refusal:
 
 
 def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
-    """Participants with roles of their own.
+    """Make participants, each with a role of its own.
 
     A bundled agent's role is its name; a remote agent is `agent`, or `agent_1`, `agent_2` ...
     where there are several.
@@ -210,7 +210,7 @@ def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
 
 
 def agent_key(address: str) -> str:
-    """What two spellings of one agent's address have in common; `address` is in normal form.
+    """Return what all spellings of one agent's address share; `address` is in normal form.
 
     `localhost` is 127.0.0.1, the scheme's own port may be left out, and so may a slash at the end.
     """
@@ -226,7 +226,7 @@ def agent_key(address: str) -> str:
 def find_addresses(
     text: str, vocabulary: Vocabulary, bundled: Sequence[str] = BUNDLED_AGENTS
 ) -> Addresses:
-    """The agents that a sentence names.
+    """Find the agents that a sentence names.
 
     Raises:
         Refusal: `bad-url`, `unknown-agent`; `ambiguous` for one agent or another;
@@ -267,7 +267,7 @@ def _distinct(addresses: Iterable[str]) -> list[str]:
 
 
 def _same_agents(addresses: Iterable[str]) -> list[str]:
-    """A warning for each address that another host name for an earlier one."""
+    """Warn of each address that is another spelling of an earlier one."""
     found: dict[str, str] = {}
     warnings = []
     for address in dict.fromkeys(addresses):
@@ -301,7 +301,7 @@ def _url_mentions(text: str, bundled: Sequence[str], patterns: _Patterns) -> lis
 
 
 def _spelled_out(raw: str) -> str:
-    """`builtin:...` for what a sentence may write as `built-in:...`, and teams as `team:...`."""
+    """Return `builtin:...` for `built-in:...` and, for teams, `team:...`."""
     plain = re.sub(r"^built-in:", BUILTIN_PREFIX, raw, flags=re.IGNORECASE)
     return plain if plain.lower().startswith(BUILTIN_PREFIX) else BUILTIN_PREFIX + plain
 
@@ -320,7 +320,7 @@ _ALL_TEAMS = re.compile(
 
 
 def _team_mentions(text: str) -> list[_Mention]:
-    """Bundled teams by their names, which are no words of a language; or all of them."""
+    """Find bundled teams by their names, which are no English words; or all of them."""
     mentions = [
         _Mention(start=m.start(), end=m.end(), address=_team_address(m["name"]))
         for m in _TEAM.finditer(text)
@@ -344,7 +344,7 @@ def _team_address(name: str) -> str:
 
 
 def _may_be_agent(raw: str, patterns: _Patterns) -> bool:
-    """Whether `name:digits` looks like host and port, and not like a setting or a time."""
+    """Tell whether `name:digits` looks like host and port, and not like a setting or a time."""
     host, _, port = (
         raw.rpartition(":") if "/" not in raw else raw.split("/", maxsplit=1)[0].rpartition(":")
     )
@@ -384,7 +384,7 @@ def _name_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
 
 
 def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
-    """`all bundled agents`; a bundled agent of another name is refused."""
+    """Find `all bundled agents`; refuse a bundled agent of another name."""
     for match in re.finditer(r"\b(?:bundled|built-?in)\s+(\w+)\s+agents?\b", text, re.IGNORECASE):
         if match[1].lower() not in {"reference", "baseline", "purple", "test", "a2a"}:
             _bundled_name(match[1], bundled)
@@ -450,23 +450,23 @@ _AFTERWARDS = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class _Clause:
-    """What stands around a mention in its own clause, lower case."""
+    """The text around a mention in its own clause, lower case."""
 
     mention: _Mention
     before: str
     after: str
     joined: bool
-    """Whether only words of a list stand between this mention and the one before it."""
+    """True if only words of a list stand between this mention and the one before it."""
 
     @property
     def asked_for(self) -> bool:
-        """Whether a word of evaluating stands before it, and nothing that gives it another use."""
+        """True if a word of evaluating stands before it, and nothing that gives it another use."""
         cue = _last(_CUE, self.before)
         return cue is not None and cue["agent"] is not None and not _HELPS.search(self.before)
 
     @property
     def excluded(self) -> bool:
-        """Whether the clause says that this is no participant."""
+        """True if the clause says that this is no participant."""
         forbidden = _last(_FORBIDDEN, self.before)
         if forbidden and not _RESET.search(self.before, forbidden.end()):
             return True
@@ -477,7 +477,7 @@ class _Clause:
 
 
 def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
-    """The mentions, each marked where its clause says that it is no participant.
+    """Mark the mentions that are no participants by what their clauses say.
 
     A mention that no word of evaluating stands before counts as long as it is the first of all,
     or is joined to one that counts.

@@ -1,4 +1,4 @@
-"""Asides: clauses that tell of something else than what is to be played now.
+"""Asides: removes clauses about something else than what is to be played now.
 
 "It passed five shop tasks last week" names a domain and a number, and asks for neither.
 """
@@ -16,14 +16,14 @@ _CLAUSE = re.compile(
     r"(?:we|with|i|in)|unlike|because|since|although|though|which|who|so|but|then|after\s+we|"
     r"even\s+though)\b)"
 )
-_TOLD = re.compile(
+_REPORTS = re.compile(
     r"\b(?:did|was|were|had|been|already|previously|earlier|yesterday|ago|works?|worked|used\s+to|"
     r"unlike|later|afterwards|tomorrow|soon|"
     r"(?:last|next)\s+(?:week|month|time|night|year|run|evaluation|sprint|quarter)|"
     r"(?:we|i|it|they|he|she|that|which|who|agent|has|have)\s+(?:\w+ly\s+|just\s+)?"
     r"(?:passed|failed|ran|scored|tested|played|got|solved))\b"
 )
-_ASKED = re.compile(
+_ASKS = re.compile(
     r"\b(?:evaluate|test|play|run|assess|asses|benchmark|bench|score|judge|check|try|compare|rate|"
     r"grade|measure|repeat|please|should|must|want|need|can\s+you|could|let|use|give|now|take|eval|"
     r"to\s+be|i'd|would)\b"
@@ -42,14 +42,14 @@ def _made_for(domains: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def without_asides(text: str, vocabulary: Vocabulary) -> str:
-    """A lower-case text without the clauses that tell of the past, of later, or of the agent.
+    """Remove the clauses of a lower-case text that are about the past, the future, or the agent.
 
-    A clause is left out where it has a word of telling (`was`, `yesterday`, `later`) and none of
-    asking (`evaluate`, `please`, `want`).
+    A clause goes if it has a word of reporting (`was`, `yesterday`, `later`) and none of asking
+    (`evaluate`, `please`, `want`).
     """
     kept = []
     for clause in _CLAUSE.split(_made_for(vocabulary.domains).sub(" ", text)):
-        told = _TOLD.search(clause) and not _ASKED.search(clause)
+        is_aside = _REPORTS.search(clause) and not _ASKS.search(clause)
         ending = clause[-1:] if clause[-1:] in ",;()\n.!?" else " "
-        kept.append(f" . {ending}" if told else clause)
+        kept.append(f" . {ending}" if is_aside else clause)
     return "".join(kept)

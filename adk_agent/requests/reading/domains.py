@@ -1,4 +1,4 @@
-"""Domains: the names of domains in a sentence, misspelled and unknown ones too."""
+"""Domains: finds the names of domains in a sentence, misspelled and unknown ones too."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _first_name(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
-    """The lower-case text in the words of the vocabulary, and a warning for each corrected one.
+    """Put a lower-case text into the words of the vocabulary; also return a warning for each correction.
 
     Raises:
         Refusal: `bad-number` or `ambiguous`, by the benchmarks' own rules.
@@ -67,14 +67,14 @@ def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str
 
 
 def _domain_meant_by(word: str, vocabulary: Vocabulary) -> str | None:
-    """The domain that a word is a misspelling of; None where it is none, or could be of several."""
+    """Return the domain that a word misspells; None if there is none, or several are possible."""
     if word in vocabulary.domains or word in vocabulary.lookalikes:
         return None
     return repaired(word, vocabulary.domains)
 
 
 def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses words that stand where a domain would, and are none.
+    """Refuse words in the place of a domain that are no domain.
 
     Raises:
         Refusal: `unknown-domain`.
@@ -94,7 +94,7 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
 
 
 def no_domain(text: str, vocabulary: Vocabulary) -> Refusal:
-    """The refusal of a request without a domain; it names a word that seems to be meant as one."""
+    """Refuse a request without a domain, and name a word that seems to be meant as one."""
     match = _ON_SOMETHING.search(text)
     if match and match[1] not in {*_BENIGN, *vocabulary.domains, *vocabulary.names}:
         return _unknown_domain(match[1], vocabulary)

@@ -1,4 +1,4 @@
-"""Model arguments: what a request may set for the language model that plays the user.
+"""Model arguments: checks what a request sets for the language model that plays the user.
 
 Never where the call goes, or with which key: the assessor's own key would travel there. Nor how
 long a call may take and how often it is repeated, nor how many answers are paid for, of which one
@@ -56,5 +56,5 @@ EXPECTED: Mapping[str, str] = {name: expected for name, (expected, _) in _ALLOWE
 
 
 def is_allowed(name: str, value: object) -> bool:
-    """Whether an argument of `EXPECTED` may have a value, by type and range."""
+    """Tell whether an argument of `EXPECTED` may have a value, by type and range."""
     return _ALLOWED[name][1](value)

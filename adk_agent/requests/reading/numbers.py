@@ -1,4 +1,4 @@
-"""Numbers: English number words become digits; counts are checked."""
+"""Numbers: turns English number words into digits, and checks counts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _patterns(domains: tuple[str, ...]) -> _Patterns:
 
 
 def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
-    """Lower-case text with its number words as digits, and a warning for each repaired word.
+    """Write the number words of a lower-case text as digits; also return a warning for each repair.
 
     `a dozen` is 12, `a couple of` 2, `a shop task` 1. A word that stands where a number
     would, and is a number word with one letter swapped, lost or doubled, is read as that number.
@@ -117,7 +117,7 @@ def _dozens(amount: str | None) -> str:
 
 
 def whole(text: str, *, what: str, least: int = 1, most: int = 1_000_000) -> int:
-    """The whole number that `text` is.
+    """Read a whole number.
 
     Args:
         text: Digits, perhaps with a sign or a fraction.

@@ -1,6 +1,6 @@
-"""Options: the settings of a sentence, such as trials, seed and steps.
+"""Options: reads the settings of a sentence, such as trials, seed and steps.
 
-Patterns hold spaces, not any white space: what the next line of a list says is another matter.
+Patterns hold spaces, not any white space: the next line of a list is about something else.
 Each reader takes its phrases out of the text, so that their numbers are not read as tasks.
 """
 
@@ -149,7 +149,7 @@ def _named_split(splits: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass(kw_only=True)
 class Options:
-    """The settings that a sentence gives; None where it is silent."""
+    """The settings of a sentence; None where it has none."""
 
     text: str
     num_trials: int | None = None
@@ -162,7 +162,7 @@ class Options:
 
 
 def take_user_model(text: str) -> tuple[str, str | None]:
-    """The text without the phrase that names the simulated user's model, and the model.
+    """Take the phrase that names the simulated user's model out of a text; return both.
 
     Raises:
         Refusal: `contradiction` for two models.
@@ -175,7 +175,7 @@ def take_user_model(text: str) -> tuple[str, str | None]:
 
 
 def take_options(text: str, vocabulary: Vocabulary) -> Options:
-    """The settings of a lower-case text with its number words as digits, and what is left of it.
+    """Take the settings out of a lower-case text whose number words are digits; return both.
 
     Raises:
         Refusal: `bad-number`, `contradiction` or `unknown-split`.

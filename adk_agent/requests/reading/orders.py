@@ -1,9 +1,9 @@
-"""Orders: what a sentence wants that is not an evaluation, or that no evaluation may do.
+"""Orders: refuses what is not an evaluation, or what no evaluation may do.
 
 The rule about injections: a text that tells the assessor to disregard its rules or earlier
 instructions, to take on another part, to take orders from somewhere else, to fix a result, or to
-give away secrets or gold actions is refused as a whole. Nothing of it is played, because nobody
-can tell which of its parts the person who pays for the run has written.
+give away secrets or gold actions is refused as a whole. Nothing of it is played, because it is
+unknown which of its parts the person who pays for the run has written.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _patterns(domains: tuple[str, ...], shown: str) -> _Patterns:
 
 
 def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses a lower-case text that gives orders about rules, results or secrets.
+    """Refuse a lower-case text that gives orders about rules, results or secrets.
 
     Raises:
         Refusal: `injection`.
@@ -219,7 +219,7 @@ def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
 
 
 def refuse_other_languages(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses a lower-case text that is evidently in another language.
+    """Refuse a lower-case text that is evidently in another language.
 
     Raises:
         Refusal: `unsupported`.
@@ -237,7 +237,7 @@ def refuse_other_languages(text: str, vocabulary: Vocabulary) -> None:
 
 
 def refuse_other_orders(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses a lower-case text that opens with a question or an order of another kind.
+    """Refuse a lower-case text that opens with a question or an order of another kind.
 
     Raises:
         Refusal: `not-an-evaluation`.
@@ -248,7 +248,7 @@ def refuse_other_orders(text: str, vocabulary: Vocabulary) -> None:
 
 
 def not_an_evaluation(why: str, vocabulary: Vocabulary) -> Refusal:
-    """The refusal of a text that asks for no evaluation."""
+    """Return the refusal of a text that asks for no evaluation."""
     return Refusal(
         "not-an-evaluation",
         f"this does not ask for an evaluation ({why}). Write whom to evaluate and on what, "
@@ -257,7 +257,7 @@ def not_an_evaluation(why: str, vocabulary: Vocabulary) -> Refusal:
 
 
 def refuse_unsupported(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses what a plan cannot express; lower-case text, number words as digits.
+    """Refuse what a plan cannot express in a lower-case text whose number words are digits.
 
     Raises:
         Refusal: `unsupported`; `contradiction` for what is taken back in the same breath;

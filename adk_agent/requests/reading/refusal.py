@@ -1,4 +1,4 @@
-"""Refusal: why a request was not turned into an evaluation."""
+"""Refusal: the error of a request that does not become an evaluation."""
 
 from __future__ import annotations
 

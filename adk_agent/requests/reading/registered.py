@@ -38,7 +38,7 @@ _MEANING = frozenset(
 
 
 def unusable_name(name: str, vocabulary: Vocabulary) -> str | None:
-    """Why an agent cannot have this name, in words; None where it can."""
+    """Say why an agent cannot have this name; None where it can."""
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters, and {MAX_NAME} are allowed"
     if not _NAME.fullmatch(name):
@@ -50,7 +50,7 @@ def unusable_name(name: str, vocabulary: Vocabulary) -> str | None:
 
 
 def with_addresses(text: str, registered: Mapping[str, str]) -> str:
-    """A sentence with the address in the place of every registered name, in any case.
+    """Put addresses in place of the registered names of a sentence, in any case.
 
     A name stays where the sentence holds its address too, as in "register URL as shop-bot": the
     agent is named already.
@@ -73,7 +73,7 @@ def with_addresses(text: str, registered: Mapping[str, str]) -> str:
 def record_with_addresses(
     record: Mapping[str, Any], registered: Mapping[str, str]
 ) -> Mapping[str, Any]:
-    """AgentBeats JSON with the address in the place of a registered name among its participants."""
+    """Put addresses in place of registered names among the participants of AgentBeats JSON."""
     participants = record.get("participants")
     if not registered or not isinstance(participants, dict):
         return record
@@ -82,5 +82,5 @@ def record_with_addresses(
 
 
 def address_of(value: Any, registered: Mapping[str, str]) -> Any:
-    """The address that a registered name stands for; anything else as it is."""
+    """Return the address of a registered name, and anything else as it is."""
     return registered.get(value.strip().lower(), value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Tasks: which tasks of which domains a sentence asks for.
+"""Tasks: reads which tasks of which domains a sentence asks for.
 
 A table of patterns runs over the letters of the words that matter (`adk_agent.requests.reading.tokens`),
 from left to right; the first pattern that fits takes its words.
@@ -50,7 +50,7 @@ class _Count(NamedTuple):
 
 @dataclass
 class _Wanted:
-    """What is wanted of one domain, as far as it has been read."""
+    """The tasks of one domain that have been read so far."""
 
     ids: list[str] = field(default_factory=list)
     counts: list[_Count] = field(default_factory=list)
@@ -62,7 +62,7 @@ class _Wanted:
 
 
 def refuse_choices(text: str, vocabulary: Vocabulary) -> None:
-    """Refuses a choice of numbers, such as `2 or 3 trials` or `5-10 tasks`.
+    """Refuse a choice of numbers, such as `2 or 3 trials` or `5-10 tasks`.
 
     Raises:
         Refusal: `ambiguous`.
@@ -75,7 +75,7 @@ def refuse_choices(text: str, vocabulary: Vocabulary) -> None:
 def read_tasks(
     text: str, literal_ids: Sequence[str], split: str | None, vocabulary: Vocabulary
 ) -> tuple[Selection, ...]:
-    """The tasks of each domain that a lower-case text (number words as digits) asks for.
+    """Read the tasks of each domain that a lower-case text asks for; its number words are digits.
 
     Args:
         text: What is left of the sentence after addresses and options.
@@ -106,7 +106,7 @@ _ADJECTIVES = re.compile(r"n(o{1,3})(?=D?[Tt])")
 
 
 class _TaskReader:
-    """Runs the table of patterns over the letters and gathers what is wanted.
+    """Runs the table of patterns over the letters, and gathers the tasks.
 
     Args:
         tokens: Of the sentence.
@@ -143,14 +143,14 @@ class _TaskReader:
                 at += 1
 
     def _without_adjectives(self) -> str:
-        """The letters, without other words between a number and the tasks that it counts."""
+        """Return the letters, without other words between a number and the tasks that it counts."""
         letters = "".join(token.letter for token in self._tokens)
         for match in reversed(list(_ADJECTIVES.finditer(letters))):
             self._tokens[match.start(1) : match.end(1)] = []
         return _ADJECTIVES.sub("n", letters)
 
     def _refuse_leftover(self, letters: str, at: int, end_of_ids: int) -> None:
-        """Refuses a range, or a number after `tasks` or ids, that no pattern took.
+        """Refuse a range, or a number after `tasks` or ids, that no pattern took.
 
         A number that is not understood must not become all tasks.
         """
@@ -164,7 +164,7 @@ class _TaskReader:
             )
 
     def _settle(self) -> None:
-        """Gives what was said without a domain to the domains without a number."""
+        """Assign what was said without a domain to the domains without a number."""
         bare = [wanted for wanted in self._wanted.values() if not wanted.quantified]
         for wanted in bare if bare else self._wanted.values():
             wanted.counts += self._for_each
@@ -197,7 +197,7 @@ class _TaskReader:
         ]
 
     def ids(self, tokens: Sequence[Token]) -> None:
-        """Ids with their domain, or without one."""
+        """Add ids with their domain, or without one."""
         found = [each for token in tokens for each in _ids_of(token)]
         plural = any(token.letter == "T" and token.text.endswith("s") for token in tokens)
         marked = any(token.letter in "#ri" for token in tokens)
@@ -210,7 +210,7 @@ class _TaskReader:
             self._loose_ids += found
 
     def count(self, tokens: Sequence[Token]) -> None:
-        """A number of tasks of each domain that is named with it."""
+        """Add a number of tasks of each domain that is named with it."""
         count = _count_of(tokens)
         each = any(token.letter == "e" for token in tokens)
         domains = self._domains(tokens)
@@ -227,7 +227,7 @@ class _TaskReader:
             (self._for_each if each else self._loose_counts).append(count)
 
     def listed(self, tokens: Sequence[Token]) -> None:
-        """A number of tasks, and then their ids."""
+        """Add tasks that are counted and then named by their ids."""
         found = [each for token in tokens[1:] for each in _ids_of(token)]
         number = _count_of(tokens).number
         if number != len(found):
@@ -242,23 +242,23 @@ class _TaskReader:
             self._loose_ids += found
 
     def everything(self, tokens: Sequence[Token]) -> None:
-        """All tasks of the domains that are named with it."""
+        """Add all tasks of the domains that are named with it."""
         domains = self._domains(tokens)
         for wanted in domains:
             wanted.everything = True
         self._loose_all = self._loose_all or not domains
 
     def domain(self, tokens: Sequence[Token]) -> None:
-        """A domain without a number beside it."""
+        """Add a domain without a number beside it."""
         self._domains(tokens)
 
     def unclear(self, tokens: Sequence[Token]) -> None:
-        """A number beside a domain that may be a count or an id."""
+        """Refuse a number beside a domain that may be a count or an id."""
         self._domains(tokens)
         raise _count_or_id([token.text for token in tokens if token.letter == "n"][-1])
 
     def either(self, tokens: Sequence[Token]) -> None:
-        """One thing or another."""
+        """Refuse a choice."""
         shown = " ".join(token.text for token in tokens)
         raise Refusal("ambiguous", f"{shown!r}: write the one that is to be played, or 'and'")
 

@@ -1,4 +1,4 @@
-"""Tokens: the words of a sentence that matter for tasks, each with a letter for its kind.
+"""Tokens: turns the words of a sentence that matter for tasks into letters for their kinds.
 
 `five shop and all bank tasks` becomes `nDaADT`:
 
@@ -124,13 +124,13 @@ def _patterns(domains: tuple[str, ...], benchmarks: tuple[str, ...]) -> _Pattern
 
 
 def take_literal_ids(text: str) -> tuple[str, list[str]]:
-    """The text with a mark for each bracketed id (`[a]b[c:d]`), and these ids in order."""
+    """Put a mark in place of each bracketed id (`[a]b[c:d]`); return the text and these ids."""
     ids = _BRACKETED.findall(text)
     return _BRACKETED.sub(f" {ID_MARK} ", text), ids
 
 
 def prepared(text: str, vocabulary: Vocabulary) -> str:
-    """The text without domains that are only adjectives or declined, its counts in one form."""
+    """Remove domains that are only adjectives or declined, and write counts in one form."""
     patterns = _patterns(vocabulary.domains, vocabulary.names)
     text = patterns.no_tasks.sub(" something ", text)
     text = patterns.declined.sub(" . ", text)
@@ -140,7 +140,7 @@ def prepared(text: str, vocabulary: Vocabulary) -> str:
 
 
 def tokens_of(text: str, literal_ids: Sequence[str], vocabulary: Vocabulary) -> list[Token]:
-    """The tokens of a prepared text; `literal_ids` are the ids behind the marks, in order."""
+    """Return the tokens of a prepared text; `literal_ids` are the ids behind the marks, in order."""
     tokens: list[Token] = []
     waiting = list(literal_ids)
     pattern = _patterns(vocabulary.domains, vocabulary.names).token
@@ -165,7 +165,7 @@ def tokens_of(text: str, literal_ids: Sequence[str], vocabulary: Vocabulary) -> 
 
 
 def _from_key(found: str, following: str) -> list[Token]:
-    """A word with underscores: the key `task_ids`, another key, or a task's id."""
+    """Read a word with underscores: the key `task_ids`, another key, or a task's id."""
     if found in {"task_ids", "task_id"}:
         return [Token("T", found), Token("#", found)]
     is_id = _LIKE_AN_ID.search(found) and found not in _KEYS and not _ASSIGNED.match(following)

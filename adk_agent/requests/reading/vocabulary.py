@@ -1,4 +1,4 @@
-"""Vocabulary: the words by which requests name what the installed benchmarks have to play."""
+"""Vocabulary: the words by which requests name the tasks of the installed benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMON_SPLITS = ("base", "test", "train", "small", "full")
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """What sentences may name, and what to show to whoever wrote one that cannot be read.
+    """The names that sentences may use, and an example for sentences that cannot be read.
 
     Args:
         domains: The names of the domains, in their order.
@@ -32,7 +32,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, benchmarks: Benchmarks) -> Vocabulary:
-        """The vocabulary of all opened benchmarks."""
+        """Make the vocabulary of all opened benchmarks."""
         domains = benchmarks.domains
         examples = [example for benchmark in benchmarks.all for example in benchmark.examples]
         usual = f"Evaluate the agent at http://localhost:9010 on five {_shown(domains)} tasks"
@@ -69,7 +69,7 @@ class Vocabulary:
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
     def reworded(self, text: str) -> str:
-        """A lower-case text in which domains, benchmarks and tasks have the names known here.
+        """Give domains, benchmarks and tasks in a lower-case text the names that are known here.
 
         Raises:
             Refusal: `bad-number` for a task that does not exist, `ambiguous` for words that can

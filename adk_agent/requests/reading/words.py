@@ -1,4 +1,4 @@
-"""Words: the names of what is bundled, and repairing misspelled names."""
+"""Words: the names of bundled agents and teams, and the repair of misspelled names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from functools import lru_cache
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, for lists of many short words."""
+    """Split a text into words, for lists of many short words."""
     return tuple(text.split())
 
 
 BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")
-"""The agents that this project brings along."""
+"""The bundled agents."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),
     *("hierarchy15", "relay4", "duplicate4", "slow4"),
 )
-"""The teams that this project brings along; each is addressed as `team:<name>`."""
+"""The bundled teams; each is addressed as `team:<name>`."""
 TEAM_FAULTS = ("fail", "slow", "drop")
 """What can be made to go wrong in a bundled team: `team:star5+fail:orders`."""
 _SHORTEST_REPAIRED = 6
@@ -32,7 +32,7 @@ _LONG_NAME = 7
 
 @lru_cache(maxsize=4096)
 def spelling_distance(left: str, right: str) -> int:
-    """How many letters must be inserted, dropped, exchanged or swapped with their neighbour."""
+    """Count the letters to insert, drop, exchange or swap with their neighbour (Damerau 1964)."""
     width = len(right) + 1
     before: list[int] = []
     last = list(range(width))
@@ -47,14 +47,14 @@ def spelling_distance(left: str, right: str) -> int:
 
 
 def is_slip(word: str, name: str) -> bool:
-    """Whether `word` is `name` with one letter doubled, lost or swapped, none exchanged."""
+    """Tell whether `word` is `name` with one letter doubled, lost or swapped, none exchanged."""
     if spelling_distance(word, name) != 1:
         return False
     return len(word) != len(name) or sorted(word) == sorted(name)
 
 
 def repaired(word: str, names: Sequence[str]) -> str | None:
-    """The one name that a misspelled word can mean; None where none or several can be meant."""
+    """Return the one name that a misspelled word can mean; None if there is none, or several."""
     found = [name for name in names if _is_near(word, name)]
     return found[0] if len(found) == 1 else None
 
@@ -72,7 +72,7 @@ def _is_near(word: str, name: str) -> bool:
 
 
 def did_you_mean(value: str, names: Iterable[str]) -> str:
-    """A hint that names the nearest of `names`, or all of them where none is near."""
+    """Hint at the nearest of `names`, or at all of them where none is near."""
     known = list(names)
     near = difflib.get_close_matches(value.lower(), known, n=2, cutoff=0.6)
     if near:
@@ -81,6 +81,6 @@ def did_you_mean(value: str, names: Iterable[str]) -> str:
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """A regular expression for any of the names, longest first; of no name, one for nothing."""
+    """Build a regular expression that matches any of the names, the longest first."""
     ordered = sorted(names, key=len, reverse=True)
     return f"(?:{'|'.join(map(re.escape, ordered))})" if ordered else "(?!)"
