@@ -41,7 +41,7 @@ from evals.outcome import (
 from evals.reward import breakdown_of, reward_of
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.messenger import Conversation, Messenger
-from tau_bridge.benchmark import Benchmark, PlayContext, Played, TaskRef, UserModel
+from tau_bridge.benchmark import Benchmark, PlayContext, Played, UserModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.clock import Clock, Runtime
 from tau_bridge.errors import (
@@ -118,121 +118,52 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
 
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
-    """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+    """Return the trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
     team = deps.teams[job.participant.address]
+    trial = _Trial(job, deps, team)
     async with team.turn() if deps.takes_turns else contextlib.nullcontext():
         gone = deps.gone(job.participant.address)
         if gone is not None:
             return unplayed_trial(job, deps, gone)
-        ended = await _Trial(job, deps, team).play()
-    return await ended.record()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Ended:
-    """A trial whose conversation has ended."""
-
-    job: TrialJob
-    deps: TrialDeps
-    team: TeamAccess
-    recorder: TraceRecorder
-    conversation: Conversation
-    played: Played | None
-    result: TaskResult | None
-    outcome: Outcome
-    problems: tuple[str, ...]
-    duration_ms: float
-
-    async def record(self) -> TrialRecord:
-        """What is kept of it: its row, trace, messages, and what the evaluators say."""
-        job, deps, outcome = self.job, self.deps, self.outcome
-        played = self.played or _NOT_PLAYED
-        seen = await all_visible(
-            self.recorder, self.conversation, self.team, believe=deps.believe_reports
-        )
-        # May repeat what the agent did: long enough to hold up all other trials.
-        diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
-        row = row_of(
-            job,
-            seen.trace,
-            outcome,
-            played=played,
-            result=self.result,
-            termination=played.termination or broken_end(outcome),
-            duration_ms=self.duration_ms,
-            diagnosis=diagnosis,
-        )
-        context = EvaluationContext(
-            trace=seen.trace,
-            result=self.result,
-            roster=self.team.roster,
-            answer=played.answer,
-            expected_answer=played.expected_answer,
-        )
-        watched = deps.watches_team(job.domain)
-        return TrialRecord(
-            row=row,
-            evaluations=await (deps.team_evaluators if watched else deps.evaluators).run(context),
-            trace=seen.trace,
-            trace_problems=(*self.problems, *seen.problems),
-            roster=self.team.roster,
-            messages=tuple(dict(message) for message in played.messages),
-        )
-
-    def _diagnosis(self, trace: Trace) -> Diagnosis | None:
-        benchmark = self.deps.benchmarks.of(self.job.domain)
-
-        def explain(result: TaskResult) -> Diagnosis | None:
-            if self.played is None:
-                raise RuntimeError("what was not played has no components")
-            return benchmark.explain(_ref(self.job, benchmark), self.played, result, trace)
-
-        counted = None if self.result is None else counting(benchmark, self.result)
-        return diagnose_trial(self.outcome, counted, explain, label=self.job.label)
+        await trial.play()
+    return await trial.record()
 
 
 class _Trial:
-    """One trial, from its first message to its score."""
+    """A trial, from its first message to its record: `play` it, then take the `record`."""
 
     def __init__(self, job: TrialJob, deps: TrialDeps, team: TeamAccess) -> None:
         self._job = job
         self._deps = deps
         self._team = team
         self._benchmark = deps.benchmarks.of(job.domain)
+        self._ref = self._benchmark.ref(job.domain, job.task_id)
         self._watched = deps.watches_team(job.domain)
         self._recorder = recorder_of(job, deps)
+        self._problems: tuple[str, ...] = ()
+        self._duration_ms = 0.0
+        self._played: Played | None = None
+        self._result: TaskResult | None = None
+        self._outcome: Outcome
 
-    async def play(self) -> _Ended:
+    async def play(self) -> None:
         """Play it and score it, with nothing left open."""
-        job, deps = self._job, self._deps
-        problems = self._team.turns.problems() if self._watched else ()
-        started_s = deps.clock.monotonic_s()
-        conversation = self._conversation()
-        played: Played | None = None
-        result: TaskResult | None = None
+        clock = self._deps.clock
+        self._problems = self._team.turns.problems() if self._watched else ()
+        started_s = clock.monotonic_s()
+        self._conversation = self._opened_conversation()
         try:
-            played = await self._played(conversation)
-            result, outcome = await self._scored(played)
+            self._played = await self._play(self._conversation)
+            self._result, self._outcome = await self._scored(self._played)
         except Exception as error:
-            outcome = outcome_of(error, redact=self._team.redact)
+            self._outcome = outcome_of(error, redact=self._team.redact)
             if not isinstance(error, BridgeError | ModelError):
-                logger.exception("trial %s broke", job.label)
+                logger.exception("trial %s broke", self._job.label)
         finally:
-            await conversation.aclose()
-        return _Ended(
-            job=job,
-            deps=deps,
-            team=self._team,
-            recorder=self._recorder,
-            conversation=conversation,
-            played=played,
-            result=result,
-            outcome=outcome,
-            problems=problems,
-            duration_ms=round((deps.clock.monotonic_s() - started_s) * 1000, 3),
-        )
+            await self._conversation.aclose()
+        self._duration_ms = round((clock.monotonic_s() - started_s) * 1000, 3)
 
-    def _conversation(self) -> Conversation:
+    def _opened_conversation(self) -> Conversation:
         job = self._job
         knows_tasks = job.participant.builtin == NEEDS_GOLD
         return self._deps.messenger.conversation(
@@ -242,7 +173,7 @@ class _Trial:
             metadata={TASK_METADATA_KEY: f"{job.domain}/{job.task_id}"} if knows_tasks else None,
         )
 
-    async def _played(self, conversation: Conversation) -> Played:
+    async def _play(self, conversation: Conversation) -> Played:
         job, deps = self._job, self._deps
         model = deps.user_model
         context = PlayContext(
@@ -259,14 +190,14 @@ class _Trial:
         )
         watching = self._team.watched(self._recorder) if self._watched else contextlib.nullcontext()
         async with watching:
-            return await self._benchmark.play(_ref(job, self._benchmark), conversation, context)
+            return await self._benchmark.play(self._ref, conversation, context)
 
     async def _scored(self, played: Played) -> tuple[TaskResult | None, Outcome]:
         model = self._deps.judge_model
         judge = (
             None if model is None else RecordedJudge(model.of_trial(self._job.seed), self._recorder)
         )
-        result = await self._benchmark.score(_ref(self._job, self._benchmark), played, judge)
+        result = await self._benchmark.score(self._ref, played, judge)
         if played.error is not None:
             return result, outcome_of(played.error, redact=self._team.redact)
         if result is None:
@@ -276,15 +207,55 @@ class _Trial:
             return result, Failed(reason=judge.problem, fault="infrastructure")
         return result, outcome
 
+    async def record(self) -> TrialRecord:
+        """Return what is kept of it: its row, trace, messages, and what the evaluators say."""
+        deps, played = self._deps, self._played or _NOT_PLAYED
+        seen = await all_visible(
+            self._recorder, self._conversation, self._team, believe=deps.believe_reports
+        )
+        # May repeat what the agent did: long enough to hold up all other trials.
+        diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)
+        row = row_of(
+            self._job,
+            seen.trace,
+            self._outcome,
+            played=played,
+            result=self._result,
+            termination=played.termination or broken_end(self._outcome),
+            duration_ms=self._duration_ms,
+            diagnosis=diagnosis,
+        )
+        context = EvaluationContext(
+            trace=seen.trace,
+            result=self._result,
+            roster=self._team.roster,
+            answer=played.answer,
+            expected_answer=played.expected_answer,
+        )
+        evaluators = deps.team_evaluators if self._watched else deps.evaluators
+        return TrialRecord(
+            row=row,
+            evaluations=await evaluators.run(context),
+            trace=seen.trace,
+            trace_problems=(*self._problems, *seen.problems),
+            roster=self._team.roster,
+            messages=tuple(dict(message) for message in played.messages),
+        )
+
+    def _diagnosis(self, trace: Trace) -> Diagnosis | None:
+        def explain(result: TaskResult) -> Diagnosis | None:
+            if self._played is None:
+                raise RuntimeError("what was not played has no components")
+            return self._benchmark.explain(self._ref, self._played, result, trace)
+
+        counted = None if self._result is None else counting(self._benchmark, self._result)
+        return diagnose_trial(self._outcome, counted, explain, label=self._job.label)
+
 
 def counting(benchmark: Benchmark, result: TaskResult) -> TaskResult:
     """A result with the components that count by the benchmark's options."""
     basis = benchmark.basis()
     return result if basis is None else result.model_copy(update={"basis": basis})
-
-
-def _ref(job: TrialJob, benchmark: Benchmark) -> TaskRef:
-    return benchmark.ref(job.domain, job.task_id)
 
 
 def row_of(

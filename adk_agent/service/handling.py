@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.request_handlers.request_handler import RequestHandler
 from a2a.types import (
-    AgentCard,
-    CancelTaskRequest,
-    DeleteTaskPushNotificationConfigRequest,
-    GetExtendedAgentCardRequest,
     GetTaskPushNotificationConfigRequest,
-    GetTaskRequest,
     ListTaskPushNotificationConfigsRequest,
-    ListTaskPushNotificationConfigsResponse,
-    ListTasksRequest,
-    ListTasksResponse,
     Message,
     SendMessageRequest,
     SubscribeToTaskRequest,
@@ -35,6 +27,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 INTERNAL_ERROR = "the assessor broke; its log says why"
+
+
+def _passed_on(name: str) -> Any:
+    """Return a method that answers as the inner handler's method of this name, safely."""
+
+    async def answer(self: SafeHandler, params: Any, context: ServerCallContext) -> Any:
+        return await _safely(getattr(self._inner, name)(params, context))
+
+    return answer
 
 
 class SafeHandler(RequestHandler):
@@ -53,7 +54,7 @@ class SafeHandler(RequestHandler):
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> Task | Message:
-        """The task, or the message, that a message leads to.
+        """Return the task, or the message, that a message leads to.
 
         Raises:
             InvalidParamsError: The message cannot be written as JSON.
@@ -64,7 +65,7 @@ class SafeHandler(RequestHandler):
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """The events that a message leads to.
+        """Yield the events that a message leads to.
 
         Raises:
             InvalidParamsError: The message cannot be written as JSON.
@@ -76,42 +77,20 @@ class SafeHandler(RequestHandler):
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """The events of a task that goes on."""
+        """Yield the events of a task that goes on."""
         async for event in _safe_events(self._inner.on_subscribe_to_task(params, context)):
             yield event
-
-    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
-        """A task of the caller."""
-        return await _safely(self._inner.on_get_task(params, context))
-
-    async def on_list_tasks(
-        self, params: ListTasksRequest, context: ServerCallContext
-    ) -> ListTasksResponse:
-        """The tasks of the caller."""
-        return await _safely(self._inner.on_list_tasks(params, context))
-
-    async def on_cancel_task(
-        self, params: CancelTaskRequest, context: ServerCallContext
-    ) -> Task | None:
-        """The task, which is canceled."""
-        return await _safely(self._inner.on_cancel_task(params, context))
-
-    async def on_create_task_push_notification_config(
-        self, params: TaskPushNotificationConfig, context: ServerCallContext
-    ) -> TaskPushNotificationConfig:
-        """The configuration as it is kept."""
-        return await _safely(self._inner.on_create_task_push_notification_config(params, context))
 
     async def on_get_task_push_notification_config(
         self, params: GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> TaskPushNotificationConfig:
-        """One configuration of a task; without its id, which 0.3 leaves out, the only one."""
+        """Return one configuration of a task; without its id, which 0.3 leaves out, the only one."""
         if not params.id:
             params.id = await self._only_config(params.task_id, context)
         return await _safely(self._inner.on_get_task_push_notification_config(params, context))
 
     async def _only_config(self, task_id: str, context: ServerCallContext) -> str:
-        """The id of a task's configuration: the task's own, or that of the only one; else empty."""
+        """Return the id of a task's configuration: the task's own, or the only one; else empty."""
         asked = ListTaskPushNotificationConfigsRequest(task_id=task_id)
         found = await _safely(self._inner.on_list_task_push_notification_configs(asked, context))
         ids = [config.id for config in found.configs]
@@ -119,23 +98,13 @@ class SafeHandler(RequestHandler):
             return task_id
         return ids[0] if len(ids) == 1 else ""
 
-    async def on_list_task_push_notification_configs(
-        self, params: ListTaskPushNotificationConfigsRequest, context: ServerCallContext
-    ) -> ListTaskPushNotificationConfigsResponse:
-        """All configurations of a task."""
-        return await _safely(self._inner.on_list_task_push_notification_configs(params, context))
-
-    async def on_delete_task_push_notification_config(
-        self, params: DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
-    ) -> None:
-        """Forget a configuration."""
-        await _safely(self._inner.on_delete_task_push_notification_config(params, context))
-
-    async def on_get_extended_agent_card(
-        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
-    ) -> AgentCard:
-        """The card for callers with a token."""
-        return await _safely(self._inner.on_get_extended_agent_card(params, context))
+    on_get_task = _passed_on("on_get_task")
+    on_list_tasks = _passed_on("on_list_tasks")
+    on_cancel_task = _passed_on("on_cancel_task")
+    on_create_task_push_notification_config = _passed_on("on_create_task_push_notification_config")
+    on_list_task_push_notification_configs = _passed_on("on_list_task_push_notification_configs")
+    on_delete_task_push_notification_config = _passed_on("on_delete_task_push_notification_config")
+    on_get_extended_agent_card = _passed_on("on_get_extended_agent_card")
 
 
 def _refuse_what_is_no_json(params: SendMessageRequest) -> None:
