@@ -22,7 +22,6 @@ from adk_agent.service.conversation.history import PastTask, past_tasks
 from adk_agent.service.conversation.intents import FollowUp, Intent, understand
 from adk_agent.service.conversation.parsing import request_text
 from adk_agent.service.conversation.progress import MIN_INTERVAL_S, ProgressReporter
-from adk_agent.service.conversation.routing import FollowUpContexts
 from adk_agent.service.playing.backend import (
     Backend,
     BackendEndedError,
@@ -42,28 +41,6 @@ CANCEL_TIMEOUT_S = 10.0
 """How long a canceled evaluation may take to write its report, before the task ends without it."""
 
 
-def build_executor(
-    backend: Backend, results_dir: Path, task_store: TaskStore
-) -> EvaluationExecutor:
-    """The executor of the service.
-
-    Args:
-        backend: Plays the evaluations; whoever makes it opens and closes it.
-        results_dir: Where runs are kept.
-        task_store: Where follow-ups find the earlier tasks of their context.
-    """
-    return EvaluationExecutor(backend, results_dir, task_store)
-
-
-def build_request_contexts(task_store: TaskStore) -> FollowUpContexts:
-    """What goes with the executor into a2a-sdk's handler, as its `request_context_builder`.
-
-    Without it, a follow-up that names a running task waits until that is over, and one that names
-    a finished task is refused; those that name the context alone are answered either way.
-    """
-    return FollowUpContexts(task_store)
-
-
 @dataclass(kw_only=True)
 class _Running:
     """An evaluation that a task waits for."""
@@ -77,7 +54,11 @@ class EvaluationExecutor(AgentExecutor):
     """Answers each message with a task of its own: an evaluation, or a word about earlier ones.
 
     Every evaluation has a session, and a workflow, of its own; they share nothing but task data.
-    See `build_executor` for the arguments.
+
+    Args:
+        backend: Plays the evaluations; its owner opens and closes it.
+        results_dir: Where runs are kept.
+        task_store: Where follow-ups find the earlier tasks of their context.
     """
 
     def __init__(self, backend: Backend, results_dir: Path, task_store: TaskStore) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,18 +21,18 @@ from adk_agent.service.agent_card import card_json
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
 from adk_agent.service.card import CardAnswer, service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
+from adk_agent.service.conversation.routing import FollowUpContexts
 from adk_agent.service.conversation.traces import trace_metadata
-from adk_agent.service.executor import build_executor, build_request_contexts
+from adk_agent.service.executor import EvaluationExecutor
 from adk_agent.service.grpc_server import grpc_interface
 from adk_agent.service.handling import SafeHandler
 from adk_agent.service.integers import IntegerMiddleware
 from adk_agent.service.jsonrpc import jsonrpc_route
 from adk_agent.service.limits import BodyLimit
 from adk_agent.service.loading_app import Service
-from adk_agent.service.options import GrpcAddress, ServiceOptions
+from adk_agent.service.options import ServiceOptions
 from adk_agent.service.playing.backend import Backend
 from adk_agent.service.push import PushSender
-from adk_agent.service.receivers import Receivers
 from adk_agent.service.stopping import StoppableExecutor
 from adk_agent.service.stores import new_stores, opened
 from adk_agent.service.sweep import ArtifactOf, nothing, sweep
@@ -61,7 +58,7 @@ def build_service(
     make_executor: MakeExecutor | None = None,
     artifact_of: ArtifactOf | None = None,
 ) -> Service:
-    """The service of the green agent.
+    """Build the service of the green agent.
 
     Args:
         assembly: What it is made of.
@@ -79,15 +76,58 @@ def build_service(
     options = options or ServiceOptions()
     if make_executor is None:
         backend = backend or _backend_here(assembly, {card_url, *own_addresses})
-        make_executor = partial(build_executor, backend, assembly.settings.results_dir)
+        make_executor = partial(EvaluationExecutor, backend, assembly.settings.results_dir)
         artifact_of = backend.rebuilt_parts
-    parts = _Parts.of(assembly, card_url, options, backend, make_executor, artifact_of or nothing)
+    artifact_of = artifact_of or nothing
+    now = assembly.runtime.clock.now
+    store, receivers = new_stores(options.tasks)
+    executor = StoppableExecutor(
+        make_executor(store), store=store, artifact_of=artifact_of, now=now
+    )
+    allowed = partial(is_allowed, assembly.network)
+    client = guarded_client(assembly.network)
+    sender = PushSender(receivers, store=store, client=client, is_allowed=allowed)
+    card = service_card(card_url, options)
+    trace_of = partial(trace_metadata, assembly.settings.results_dir)
+    inner = DefaultRequestHandler(
+        agent_executor=ActivatingExecutor(
+            executor, activated=options.activated, trace_of=trace_of, now=now
+        ),
+        task_store=store,
+        agent_card=card,
+        push_config_store=receivers,
+        push_sender=sender,
+        push_url_validator=allowed,
+        request_context_builder=FollowUpContexts(store) if backend else None,
+        validate_input_modes=True,
+    )
+    handler = SafeHandler(inner)
 
-    async def stop() -> None:
-        await parts.executor.stop(STOP_TIMEOUT_S)
+    @contextlib.asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(opened(store, options.tasks))
+            await receivers.open()
+            stack.push_async_callback(sender.aclose)
+            if backend is not None:
+                await stack.enter_async_context(backend)
+            await sweep(store, artifact_of, now)
+            await sender.resume()
+            stack.push_async_callback(inner.aclose)
+            if options.grpc is not None:
+                await stack.enter_async_context(
+                    grpc_interface(
+                        handler,
+                        host=options.grpc.host,
+                        port=options.grpc.port,
+                        callers=options.callers,
+                        limits=options.limits,
+                    )
+                )
+            yield
 
     app = Starlette(
-        routes=parts.routes(),
+        routes=_routes(handler, card),
         middleware=[
             Middleware(ExtensionEcho, supported=options.activated),
             Middleware(BearerAuthentication, callers=options.callers),
@@ -95,10 +135,10 @@ def build_service(
             Middleware(IntegerMiddleware),
             Middleware(OneByOne),
         ],
-        lifespan=lambda _: parts.running(),
+        lifespan=running,
     )
     app.router.redirect_slashes = False  # `/nothing` is not there, and neither is `/nothing/`
-    return Service(app=app, stop=stop)
+    return Service(app=app, stop=partial(executor.stop, STOP_TIMEOUT_S))
 
 
 def _backend_here(assembly: Assembly, own_addresses: Collection[str]) -> Backend:
@@ -107,104 +147,19 @@ def _backend_here(assembly: Assembly, own_addresses: Collection[str]) -> Backend
     return InProcessBackend(assembly, own_addresses=own_addresses)
 
 
+def _routes(handler: SafeHandler, card: AgentCard) -> list[BaseRoute]:
+    builder = CallContextBuilder()
+    answer = CardAnswer(card_json(card))
+    cards = [Route(path, answer, methods=["GET"]) for path in CARD_PATHS]
+    rest = create_rest_routes(
+        handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S
+    )
+    rpc = jsonrpc_route(handler, context_builder=builder, shutdown_grace_s=STREAM_GRACE_S)
+    return [*cards, rpc, *rest]
+
+
 def build_app(
     assembly: Assembly, *, card_url: str, options: ServiceOptions | None = None
 ) -> Starlette:
-    """The application of the service; see `build_service`."""
+    """Build the application of the service; see `build_service`."""
     return build_service(assembly, card_url=card_url, options=options).app
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    """What one service consists of."""
-
-    options: ServiceOptions
-    card: AgentCard
-    store: TaskStore
-    receivers: Receivers
-    backend: Backend | None
-    executor: StoppableExecutor
-    sender: PushSender
-    inner: DefaultRequestHandler
-    artifact_of: ArtifactOf
-    now: Callable[[], datetime]
-
-    @classmethod
-    def of(
-        cls,
-        assembly: Assembly,
-        card_url: str,
-        options: ServiceOptions,
-        backend: Backend | None,
-        make_executor: MakeExecutor,
-        artifact_of: ArtifactOf,
-    ) -> _Parts:
-        store, receivers = new_stores(options.tasks)
-        now = assembly.runtime.clock.now
-        executor = StoppableExecutor(
-            make_executor(store), store=store, artifact_of=artifact_of, now=now
-        )
-        allowed = partial(is_allowed, assembly.network)
-        client = guarded_client(assembly.network)
-        sender = PushSender(receivers, store=store, client=client, is_allowed=allowed)
-        card = service_card(card_url, options)
-        trace_of = partial(trace_metadata, assembly.settings.results_dir)
-        inner = DefaultRequestHandler(
-            agent_executor=ActivatingExecutor(
-                executor, activated=options.activated, trace_of=trace_of, now=now
-            ),
-            task_store=store,
-            agent_card=card,
-            push_config_store=receivers,
-            push_sender=sender,
-            push_url_validator=allowed,
-            request_context_builder=build_request_contexts(store) if backend else None,
-            validate_input_modes=True,
-        )
-        return cls(
-            options=options,
-            card=card,
-            store=store,
-            receivers=receivers,
-            backend=backend,
-            executor=executor,
-            sender=sender,
-            inner=inner,
-            artifact_of=artifact_of,
-            now=now,
-        )
-
-    def routes(self) -> list[BaseRoute]:
-        builder = CallContextBuilder()
-        handler = SafeHandler(self.inner)
-        card = CardAnswer(card_json(self.card))
-        cards = [Route(path, card, methods=["GET"]) for path in CARD_PATHS]
-        rest = create_rest_routes(
-            handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S
-        )
-        rpc = jsonrpc_route(handler, context_builder=builder, shutdown_grace_s=STREAM_GRACE_S)
-        return [*cards, rpc, *rest]
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(opened(self.store, self.options.tasks))
-            await self.receivers.open()
-            stack.push_async_callback(self.sender.aclose)
-            if self.backend is not None:
-                await stack.enter_async_context(self.backend)
-            await sweep(self.store, self.artifact_of, self.now)
-            await self.sender.resume()
-            stack.push_async_callback(self.inner.aclose)
-            if self.options.grpc is not None:
-                await stack.enter_async_context(self._grpc(self.options.grpc))
-            yield
-
-    def _grpc(self, at: GrpcAddress) -> AbstractAsyncContextManager[int]:
-        return grpc_interface(
-            SafeHandler(self.inner),
-            host=at.host,
-            port=at.port,
-            callers=self.options.callers,
-            limits=self.options.limits,
-        )
