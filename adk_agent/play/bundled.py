@@ -83,8 +83,7 @@ class BundledAgents:
             PreflightError: they do not confirm.
         """
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
-            msg = "no bundled agents are running"
-            raise RuntimeError(msg)
+            raise RuntimeError("no bundled agents are running")
         try:
             async with asyncio.timeout(WIRE_TIMEOUT_S):
                 self._process.stdin.write(json.dumps(peers).encode() + b"\n")
@@ -156,8 +155,7 @@ class BundledAgents:
         self, process: asyncio.subprocess.Process, stderr: IO[bytes]
     ) -> dict[str, Any]:
         if process.stdin is None or process.stdout is None:
-            msg = "the bundled agents' process has no pipes"
-            raise RuntimeError(msg)
+            raise RuntimeError("the bundled agents' process has no pipes")
         if NEEDS_GOLD in self._names:
             # An agent that died at once has closed the pipe; its message is read below.
             with contextlib.suppress(ConnectionError):
@@ -169,8 +167,9 @@ class BundledAgents:
             stderr.seek(0)
             complaint = stderr.read().decode(errors="replace").strip()
             names = ", ".join(self._names)
-            msg = f"the bundled agents {names} did not start: {complaint[-500:] or 'no message'}"
-            raise PreflightError(msg)
+            raise PreflightError(
+                f"the bundled agents {names} did not start: {complaint[-500:] or 'no message'}"
+            )
         announced: dict[str, Any] = json.loads(line)
         return announced
 

@@ -71,8 +71,7 @@ class EvaluationExecutor(AgentExecutor):
         """Do what the message asks for. The task ends completed, rejected, failed or canceled."""
         message = context.message
         if message is None:
-            msg = "an A2A request without a message reached the executor"
-            raise ValueError(msg)
+            raise ValueError("an A2A request without a message reached the executor")
         task = context.current_task
         if task is None:
             state = TaskState.TASK_STATE_SUBMITTED

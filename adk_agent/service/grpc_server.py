@@ -73,8 +73,9 @@ async def grpc_interface(
     try:
         bound = server.add_insecure_port(where)
     except RuntimeError as error:
-        msg = f"cannot listen on {where} for gRPC; choose another --grpc-port"
-        raise PreflightError(msg) from error
+        raise PreflightError(
+            f"cannot listen on {where} for gRPC; choose another --grpc-port"
+        ) from error
     await server.start()
     try:
         yield bound

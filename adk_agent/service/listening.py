@@ -26,8 +26,9 @@ def bound_socket(host: str, port: int, *, flag: str = "--port") -> socket.socket
     try:
         family, address = _resolved(host, port)
     except (OSError, UnicodeError) as error:
-        msg = f"cannot listen on {where}: {host!r} is not a known host; correct --host"
-        raise PreflightError(msg) from error
+        raise PreflightError(
+            f"cannot listen on {where}: {host!r} is not a known host; correct --host"
+        ) from error
     # It names its protocol: asyncio turns Nagle's algorithm off only on sockets that do.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -128,8 +128,7 @@ async def _refuse(context: RequestContext, event_queue: EventQueue) -> None:
     task, message = context.current_task, context.message
     if task is None:
         if message is None:
-            msg = "an A2A request without a message reached the executor"
-            raise ValueError(msg)
+            raise ValueError("an A2A request without a message reached the executor")
         state = TaskState.TASK_STATE_SUBMITTED
         task = new_task(message.task_id, message.context_id, state, history=[message])
         await event_queue.enqueue_event(task)

@@ -40,46 +40,25 @@ _COLUMNS = {
 }
 
 
-def _nobody(task_id: str) -> None:
-    """Tell nobody."""
-
-
-def new_task_store(
-    choice: TaskStoreChoice, *, on_drop: Callable[[str], None] = _nobody
-) -> TaskStore:
-    """The store that was chosen; nothing is opened yet.
-
-    Args:
-        choice: Which one.
-        on_drop: Called with the id of every task that a store in memory lets go.
-
-    Raises:
-        StorageError: The file of an SQLite store cannot be used. The message says why.
-    """
-    if choice.path is None:
-        return BoundedTaskStore(KEPT_IN_MEMORY, on_drop)
-    _make_sure_that_usable(choice.path)
-    from a2a.server.tasks import DatabaseTaskStore
-
-    return DatabaseTaskStore(_engine(choice.path))
-
-
 def new_stores(choice: TaskStoreChoice) -> tuple[TaskStore, Receivers]:
-    """The store that was chosen, and beside it who wants to hear of its tasks.
+    """Return the store that was chosen, and the receivers of its tasks' notifications.
 
-    What is in memory forgets the receivers of the tasks that it lets go. The receivers of a file
-    are to be opened when the store is.
+    What is in memory forgets the receivers of the tasks that it drops. A file is not opened yet,
+    and its receivers have to be opened after it.
 
     Raises:
         StorageError: The file of an SQLite store cannot be used. The message says why.
     """
     if choice.path is None:
         receivers = ReceiversInMemory()
-        return new_task_store(choice, on_drop=receivers.drop), receivers
+        return BoundedTaskStore(KEPT_IN_MEMORY, receivers.drop), receivers
+    _make_sure_that_usable(choice.path)
+    from a2a.server.tasks import DatabaseTaskStore
+
     from adk_agent.service.kept_receivers import ReceiversInFile  # which imports SQLAlchemy
 
-    database: DatabaseTaskStore = new_task_store(choice)  # type: ignore[assignment]  # by its path
-    return database, ReceiversInFile(database.engine)
+    engine = _engine(choice.path)
+    return DatabaseTaskStore(engine), ReceiversInFile(engine)
 
 
 @asynccontextmanager
@@ -114,7 +93,7 @@ class BoundedTaskStore(InMemoryTaskStore):
         on_drop: Called with the id of every task that is dropped.
     """
 
-    def __init__(self, kept: int, on_drop: Callable[[str], None] = _nobody) -> None:
+    def __init__(self, kept: int, on_drop: Callable[[str], None] = lambda _: None) -> None:
         super().__init__()
         self._kept = kept
         self._on_drop = on_drop

@@ -174,8 +174,7 @@ class RemoteWorker:
     async def play(self, job: TrialJob) -> TrialRecord:
         """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
         if self._deps is None:
-            msg = "a worker plays once it is ready"
-            raise RuntimeError(msg)
+            raise RuntimeError("a worker plays once it is ready")
         return await play_trial(job, self._deps)
 
     async def close(self) -> None:

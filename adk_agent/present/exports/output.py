@@ -65,8 +65,9 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
     if len(outputs) == 1 and named and not target.is_dir():
         paths = [target]
     elif target.is_file():
-        msg = f"{len(outputs)} files are written, so --out must name a folder, not {str(target)!r}"
-        raise RequestError(msg)
+        raise RequestError(
+            f"{len(outputs)} files are written, so --out must name a folder, not {str(target)!r}"
+        )
     else:
         paths = [target / output.name for output in outputs]
     for path in paths:

@@ -126,8 +126,9 @@ def open_run(results_dir: Path, run_id: str, *, redactor: ModelRedactor) -> Play
     """
     _, report = results_so_far(results_dir, run_id)
     if not report.trials:
-        msg = f"run {run_id} has no trial that ended, so there is nothing to export yet"
-        raise RequestError(msg)
+        raise RequestError(
+            f"run {run_id} has no trial that ended, so there is nothing to export yet"
+        )
     keys = tuple(row.key for row in report.trials)
     stored = StoredTrials(results_dir, run_id)
     missing = stored.lacks(keys)

@@ -11,7 +11,7 @@ from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stores import (
     BoundedTaskStore,
     context_of,
-    new_task_store,
+    new_stores,
     opened,
 )
 from tests.adk_agent.service.kept_tasks import a_task
@@ -19,7 +19,7 @@ from tests.adk_agent.service.kept_tasks import a_task
 
 async def test_tasks_in_a_file_outlive_the_store(choice):
     for attempt in range(2):
-        store = new_task_store(choice)
+        store, _ = new_stores(choice)
         async with opened(store, choice):
             if attempt == 0:
                 await store.save(a_task("t", TaskState.TASK_STATE_COMPLETED), ServerCallContext())
@@ -28,12 +28,12 @@ async def test_tasks_in_a_file_outlive_the_store(choice):
 
 
 async def test_a_file_has_one_service(choice):
-    store = new_task_store(choice)
+    store, _ = new_stores(choice)
     async with opened(store, choice):
         with pytest.raises(StorageError, match="another service keeps its tasks in"):
-            async with opened(new_task_store(choice), choice):
+            async with opened(new_stores(choice)[0], choice):
                 pass
-    async with opened(new_task_store(choice), choice):
+    async with opened(new_stores(choice)[0], choice):
         pass
 
 
@@ -41,7 +41,7 @@ def test_a_file_that_is_no_database_is_named(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("these are my notes, and no tasks " * 10)
     with pytest.raises(StorageError, match="file is not a database"):
-        new_task_store(TaskStoreChoice.parse(f"sqlite:{path}"))
+        new_stores(TaskStoreChoice.parse(f"sqlite:{path}"))
     assert path.read_text().startswith("these are my notes")
 
 
@@ -51,13 +51,13 @@ def test_a_database_of_somebody_else_is_named(tmp_path):
     connection.execute("CREATE TABLE tasks (id INTEGER, title TEXT)")
     connection.close()
     with pytest.raises(StorageError, match="is not one of this version"):
-        new_task_store(TaskStoreChoice.parse(f"sqlite:{path}"))
+        new_stores(TaskStoreChoice.parse(f"sqlite:{path}"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot keep tasks in"):
-        new_task_store(TaskStoreChoice.parse(f"sqlite:{tmp_path}/file/tasks.db"))
+        new_stores(TaskStoreChoice.parse(f"sqlite:{tmp_path}/file/tasks.db"))
 
 
 async def test_a_store_in_memory_keeps_the_latest_finished_tasks_and_all_running_ones():

@@ -6,7 +6,7 @@ import pytest
 from a2a.helpers import new_text_part
 from a2a.types import TaskState
 
-from adk_agent.service.stores import BoundedTaskStore, context_of, new_task_store, opened
+from adk_agent.service.stores import BoundedTaskStore, context_of, new_stores, opened
 from adk_agent.service.sweep import KEPT_DAYS, nothing, sweep
 from tests.adk_agent.service.kept_tasks import a_task
 from tests.fakes.runtime import manual_runtime
@@ -24,14 +24,14 @@ async def test_what_a_killed_service_left_running_is_failed_with_what_was_finish
     async def broken(run_id):
         raise ValueError("disk")
 
-    store = new_task_store(choice)
+    store, _ = new_stores(choice)
     async with opened(store, choice):
         mine, hers = context_of(""), context_of("her")
         await store.save(a_task("done", TaskState.TASK_STATE_COMPLETED, "run-0"), mine)
         await store.save(a_task("left", TaskState.TASK_STATE_WORKING, "run-1"), mine)
         await store.save(a_task("empty", TaskState.TASK_STATE_WORKING, "run-2"), hers)
         await store.save(a_task("new", TaskState.TASK_STATE_SUBMITTED), hers)
-    async with opened(store := new_task_store(choice), choice):
+    async with opened(store := new_stores(choice)[0], choice):
         assert await sweep(store, artifact_of, NOW) == 3
         assert await sweep(store, artifact_of, NOW) == 0
         assert asked == ["run-1", "run-2"]
@@ -54,7 +54,7 @@ async def test_what_a_killed_service_left_running_is_failed_with_what_was_finish
 async def test_what_ended_long_ago_is_dropped_from_a_file_and_what_was_left_running_is_not(choice):
     ages = {"old": KEPT_DAYS + 1, "left": KEPT_DAYS + 1, "kept": KEPT_DAYS - 1}
     owners = {"old": "her", "left": "", "kept": "her"}
-    store = new_task_store(choice)
+    store, _ = new_stores(choice)
     async with opened(store, choice):
         for task_id, days in ages.items():
             ended = task_id != "left"
@@ -77,7 +77,7 @@ async def test_a_task_that_names_no_run_is_failed_without_looking_for_one(choice
     async def never(run_id):
         raise AssertionError(run_id)
 
-    store = new_task_store(choice)
+    store, _ = new_stores(choice)
     async with opened(store, choice):
         await store.save(a_task("t", TaskState.TASK_STATE_WORKING, run_id), context_of(""))
         assert await sweep(store, never, NOW) == 1
