@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evals.reward import pass_hat_k_by_task
-from evals.statistics import compare, interval_of_mean, sign_flip_test
+from evals.statistics import Interval, compare, interval_of_mean, sign_flip_test
 
 TRIALS = 4
 
@@ -36,6 +36,21 @@ def test_a_few_tasks_that_all_passed_are_not_certainty():
     assert three.high == thirty.high == 1.0
     assert 0.3 < three.low < 0.6
     assert 0.9 < thirty.low < 1.0
+
+
+def test_an_interval_holds_both_of_its_ends_and_nothing_outside():
+    found = Interval(low=0.25, high=0.5)
+    assert [found.holds(value) for value in (0.2, 0.25, 0.4, 0.5, 0.6)] == [
+        *[False, True, True, True, False]
+    ]
+    assert found.width == 0.25
+    assert found.reaching(Interval(low=0.3, high=0.9)) == Interval(low=0.25, high=0.9)
+
+
+@pytest.mark.parametrize("tasks", [3, 200])
+def test_the_ends_of_an_interval_are_told_to_six_digits(tasks):
+    found = interval_of_mean([place / tasks for place in range(tasks)])
+    assert all(end == round(end, 6) and end != round(end, 5) for end in (found.low, found.high))
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=20))

@@ -78,6 +78,7 @@ async def test_metrics_labels_findings_and_graph_of_a_star():
     assert evaluation.values["density"] == 0.2
     assert "failure_recovery" not in evaluation.values
     assert evaluation.skipped["failure_recovery"] == "no failed call"
+    assert evaluation.skipped.keys().isdisjoint(evaluation.values)
     details = evaluation.details
     assert details["labels"] == ["bottleneck", "hub", "over_centralized"]
     names = [finding["name"] for finding in details["findings"]]

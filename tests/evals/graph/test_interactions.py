@@ -96,6 +96,16 @@ def test_steps_without_times_keep_their_place_in_the_trace():
     assert [step.step_id for step in team.steps] == ["z", "m", "a"]
 
 
+def test_of_steps_that_begin_together_those_above_come_first_then_by_id():
+    below = {"s0": "s3", "s1": "s0", "s3": "s2"}
+    trace = trace_of(*[("a", "b")] * 5, start_time=T0)
+    nested = [
+        step.model_copy(update={"parent_step_id": below.get(step.step_id)}) for step in trace.steps
+    ]
+    team = Interactions.of(trace.model_copy(update={"steps": tuple(nested)}))
+    assert [step.step_id for step in team.steps] == ["s2", "s4", "s3", "s0", "s1"]
+
+
 def test_steps_of_one_id_are_taken_once_where_they_are_the_same_and_all_where_they_differ():
     (step,) = trace_of(("a", "b")).steps
     other = step.model_copy(update={"callee": "c"})

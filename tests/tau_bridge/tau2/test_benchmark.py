@@ -59,3 +59,18 @@ def test_the_tools_that_write_are_those_of_the_domain(bundled):
     assert [writes(name) for name in ("create_task", "get_users", "unheard_of")] == [
         *[True, False, False]
     ]
+
+
+def test_without_a_user_some_domains_and_tasks_cannot_be_played(bundled):
+    solo = bundled.with_options({"solo": True})
+    assert solo.unsupported("airline") == "its tasks need a user"
+    assert solo.unsupported("mock") is None
+    assert bundled.unsupported("airline") is None
+    ticketless = bundled.ref("mock", "update_task_with_message_history")
+    assert solo.unplayable(ticketless) == "no ticket, or a history with a user"
+    assert bundled.unplayable(ticketless) is None
+
+
+def test_actions_alone_count_where_that_is_asked_for(bundled):
+    assert bundled.basis() is None
+    assert bundled.with_options({"evaluation_type": "action"}).basis() == ("ACTION",)
