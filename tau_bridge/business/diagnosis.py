@@ -11,39 +11,22 @@ from evals.diagnosis.loops import repeated_call
 from evals.diagnosis.model import Diagnosis, FailureKind
 from evals.diagnosis.verdict import Suspicion, diagnosis_of, of_words, unsaid
 from evals.outcome import TaskResult
-from tau_bridge.business.scenarios import Scenario
 from tau_bridge.business.tools import Insert, SetFields
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.messages import AssistantMessage, Message, UserMessage
 
 
-@dataclass(frozen=True, kw_only=True)
-class BusinessBehaviour:
-    """The findings about one scenario.
+def diagnose_scenario(
+    world: BusinessWorld, result: TaskResult, messages: Sequence[Message]
+) -> Diagnosis:
+    """Explain why a business scenario was not solved: the policy first, then records, then words.
 
     Args:
-        behaviour: The turns and calls.
-        forbidden: Forbidden calls that were made, in words.
-        not_asked: Approvals that were not asked for, in words.
-        handed_over: The case was handed to a person, and should not have been.
-        kept: The case was not handed to a person, and should have been.
-        undone: Expected changes that are missing, in words.
-        also_changed: Records that should not have changed, in words; None: there are none.
-        expects_changes: Some record should have changed.
+        world: As the agent left it.
+        result: Its components.
+        messages: The conversation.
     """
-
-    behaviour: Behaviour
-    forbidden: Sequence[str] = ()
-    not_asked: Sequence[str] = ()
-    handed_over: bool = False
-    kept: bool = False
-    undone: Sequence[str] = ()
-    also_changed: str | None = None
-    expects_changes: bool = True
-
-
-def diagnose_business(result: TaskResult, found: BusinessBehaviour) -> Diagnosis:
-    """Explain why a scenario has the reward 0: the policy first, then records, then words."""
+    found = _findings(world, result, messages)
     lacking, wrongly = unsaid(result)
     suspicions = [
         *_against_policy(found),
@@ -56,20 +39,61 @@ def diagnose_business(result: TaskResult, found: BusinessBehaviour) -> Diagnosis
     return diagnosis_of(suspicions, not_communicated=lacking)
 
 
-def _against_policy(found: BusinessBehaviour) -> Iterator[Suspicion]:
+@dataclass(frozen=True, kw_only=True)
+class _Findings:
+    """The findings about one scenario; descriptions of checks are in words."""
+
+    behaviour: Behaviour
+    forbidden: Sequence[str]
+    """Forbidden calls that were made."""
+    not_asked: Sequence[str]
+    """Approvals that were not asked for."""
+    handed_over: bool
+    """The case was handed to a person, and should not have been."""
+    kept: bool
+    """The case was not handed to a person, and should have been."""
+    undone: Sequence[str]
+    """Expected changes that are missing."""
+    also_changed: str | None
+    """Records that should not have changed; None: there are none."""
+    expects_changes: bool
+
+
+def _findings(world: BusinessWorld, result: TaskResult, messages: Sequence[Message]) -> _Findings:
+    """Sort the checks by subject: calls, approvals, handing over, in the order of `scoring`."""
+    expected = world.scenario.expected
+    checks = {component.name: component.checks for component in result.components}
+    policy = checks["POLICY"]
+    *changes, nothing_else = checks["STATE"]
+    calls = len(expected.forbidden_calls)
+    approvals = calls + len(expected.approvals)
+    over = any(not check.met for check in policy[approvals:])
+    return _Findings(
+        behaviour=Behaviour(turns=_turns(messages), calls=_calls(world), handing_over=frozenset()),
+        forbidden=[_bare(check.description) for check in policy[:calls] if not check.met],
+        not_asked=[_bare(check.description) for check in policy[calls:approvals] if not check.met],
+        handed_over=over and expected.outcome != "escalate",
+        kept=over and expected.outcome == "escalate",
+        undone=[check.description for check in changes if not check.met],
+        also_changed=None if nothing_else.met else nothing_else.reason,
+        expects_changes=bool(expected.changes),
+    )
+
+
+def _against_policy(found: _Findings) -> Iterator[Suspicion]:
     if found.forbidden:
         text = f"a call was made that the policy forbids: {', '.join(found.forbidden)}"
         yield Suspicion(kind="policy", text=text)
 
 
-def _changed(found: BusinessBehaviour) -> Iterator[Suspicion]:
+def _changed(found: _Findings) -> Iterator[Suspicion]:
     if found.also_changed is not None:
         kind: FailureKind = "wrong_write" if found.expects_changes else "policy"
         text = f"records changed that should not have ({found.also_changed})"
         yield Suspicion(kind=kind, text=text)
 
 
-def _gave_up(found: BusinessBehaviour) -> Iterator[Suspicion]:
+def _gave_up(found: _Findings) -> Iterator[Suspicion]:
     if found.handed_over:
         text = "the case was handed over to a person, who was not needed"
         yield Suspicion(kind="gave_up", text=text)
@@ -81,7 +105,7 @@ def _gave_up(found: BusinessBehaviour) -> Iterator[Suspicion]:
         yield Suspicion(kind="gave_up", text=f"{declined}, and did not do what was due")
 
 
-def _loops(found: BusinessBehaviour) -> Iterator[Suspicion]:
+def _loops(found: _Findings) -> Iterator[Suspicion]:
     circling = repeated_call(found.behaviour, in_a_row=True)
     if circling is not None and found.undone:
         call, count = circling
@@ -89,7 +113,7 @@ def _loops(found: BusinessBehaviour) -> Iterator[Suspicion]:
         yield Suspicion(kind="loop", text=text)
 
 
-def _undone(found: BusinessBehaviour) -> Iterator[Suspicion]:
+def _undone(found: _Findings) -> Iterator[Suspicion]:
     if found.not_asked:
         text = f"an approval was needed and not asked for: {', '.join(found.not_asked)}"
         yield Suspicion(kind="policy", text=text)
@@ -100,23 +124,13 @@ def _undone(found: BusinessBehaviour) -> Iterator[Suspicion]:
         yield Suspicion(kind="policy", text="the case was not handed over to a person")
 
 
-def diagnose_scenario(
-    world: BusinessWorld, result: TaskResult, messages: Sequence[Message]
-) -> Diagnosis:
-    """Explain why a business scenario was not solved.
-
-    Args:
-        world: As the agent left it.
-        result: Its components.
-        messages: The conversation.
-    """
-    behaviour = Behaviour(
-        turns=_turns(messages), calls=_business_calls(world), handing_over=frozenset()
-    )
-    return diagnose_business(result, _business_behaviour(result, world.scenario, behaviour))
+def _bare(description: str) -> str:
+    for beginning in ("does not call ", "asks for an approval of "):
+        description = description.removeprefix(beginning)
+    return description
 
 
-def _business_calls(world: BusinessWorld) -> list[Call]:
+def _calls(world: BusinessWorld) -> list[Call]:
     writing = {
         tool.name for tool in world.scenario.tools if isinstance(tool.effect, SetFields | Insert)
     }
@@ -130,35 +144,6 @@ def _business_calls(world: BusinessWorld) -> list[Call]:
         )
         for made in world.calls
     ]
-
-
-def _business_behaviour(
-    result: TaskResult, scenario: Scenario, behaviour: Behaviour
-) -> BusinessBehaviour:
-    """Sort the checks by subject: calls, approvals, handing over, in the order of `scoring`."""
-    expected = scenario.expected
-    checks = {component.name: component.checks for component in result.components}
-    policy, state = checks.get("POLICY", ()), checks.get("STATE", ())
-    calls = len(expected.forbidden_calls)
-    approvals = calls + len(expected.approvals)
-    over = any(check.met is False for check in policy[approvals:])
-    *changes, nothing_else = state
-    return BusinessBehaviour(
-        behaviour=behaviour,
-        forbidden=[_bare(check.description) for check in policy[:calls] if not check.met],
-        not_asked=[_bare(check.description) for check in policy[calls:approvals] if not check.met],
-        handed_over=over and expected.outcome != "escalate",
-        kept=over and expected.outcome == "escalate",
-        undone=[check.description for check in changes if not check.met],
-        also_changed=None if nothing_else.met else nothing_else.reason,
-        expects_changes=bool(expected.changes),
-    )
-
-
-def _bare(description: str) -> str:
-    for beginning in ("does not call ", "asks for an approval of "):
-        description = description.removeprefix(beginning)
-    return description
 
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:

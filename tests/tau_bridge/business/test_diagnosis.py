@@ -1,38 +1,84 @@
-"""Scenarios that did not come to what was expected."""
+"""Scenarios that were not solved, and why."""
 
 import pytest
 
-from evals.diagnosis import Behaviour, Call
-from tau_bridge.business.diagnosis import BusinessBehaviour, diagnose_business
-from tests.evals.diagnosis.plays import READ, component, result, said
+from tau_bridge.business.diagnosis import diagnose_scenario
+from tau_bridge.business.scoring import grade
+from tau_bridge.messages import AssistantMessage, UserMessage
 
-BUSINESS = result(component("STATE"), component("POLICY"), component("COMMUNICATE"))
+CANCELLED = {"table": "orders", "id": "O-1", "fields": {"status": "cancelled"}}
+CANCEL = ("set_order", {"order_id": "O-1", "status": "cancelled"})
+ESCALATE = ("escalate", {"subject_id": "O-1"})
+ASK = ("request_approval", {"subject_id": "O-1"})
+
+
+@pytest.fixture
+def diagnosed(make_world):
+    """The diagnosis of calls, and of an answer, where this is expected."""
+
+    def diagnosed(*calls, answer="O-1", **expected):
+        fields = {"outcome": "require_approval", "must_say": [["O-1"]], **expected}
+        world = make_world(expected=fields)
+        for tool, arguments in calls:
+            world.call(tool, arguments)
+        messages = [UserMessage(content="Cancel O-1."), AssistantMessage(content=answer)]
+        return diagnose_scenario(world, grade(world, [answer]), messages)
+
+    return diagnosed
+
+
+def test_a_forbidden_call_and_a_missing_approval_are_told_apart(diagnosed):
+    expected = {
+        "forbidden_calls": [{"tool": "set_order"}, {"tool": "add_order"}],
+        "approvals": ["O-1"],
+        "changes": [CANCELLED],
+    }
+    forbidden = diagnosed(ASK, CANCEL, **expected)
+    assert (forbidden.kind, forbidden.also) == ("policy", ())
+    assert forbidden.summary == "A call was made that the policy forbids: set_order."
+    skipped = diagnosed(**expected)
+    assert (skipped.kind, skipped.also) == ("policy", ("missing_write",))
+    assert skipped.summary == "An approval was needed and not asked for: 'O-1'."
+    assert skipped.findings == ("Not changed as expected: orders O-1: status 'cancelled'.",)
+
+
+def test_handing_over_is_giving_up_and_not_handing_over_is_against_the_policy(diagnosed):
+    over = diagnosed(CANCEL, ESCALATE, changes=[CANCELLED])
+    assert over.kind == "gave_up"
+    assert over.summary == "The case was handed over to a person, who was not needed."
+    kept = diagnosed(outcome="escalate")
+    assert (kept.kind, kept.summary) == ("policy", "The case was not handed over to a person.")
+
+
+@pytest.mark.parametrize(("changes", "kind"), [([CANCELLED], "wrong_write"), ([], "policy")])
+def test_records_that_should_have_stayed_are_a_wrong_write_or_against_the_policy(
+    diagnosed, changes, kind
+):
+    found = diagnosed(CANCEL, ("set_order", {"order_id": "O-1", "pieces": 3}), changes=changes)
+    assert found.kind == kind
+    assert "orders O-1: pieces 3" in found.summary
+
+
+def test_equal_calls_in_a_row_are_a_loop_only_where_something_was_left_undone(diagnosed):
+    looks = [("get_order", {"order_id": "O-1"})] * 3
+    loop = diagnosed(*looks, changes=[CANCELLED])
+    assert (loop.kind, loop.also) == ("loop", ("missing_write",))
+    assert diagnosed(*looks, CANCEL, answer="Done.", changes=[CANCELLED]).kind == "communication"
 
 
 @pytest.mark.parametrize(
-    ("known", "kinds"),
-    [
-        ({"forbidden": ["pay"], "also_changed": "paid"}, ("policy", "wrong_write")),
-        ({"also_changed": "paid", "undone": ["a"]}, ("wrong_write", "missing_write")),
-        ({"also_changed": "paid", "expects_changes": False}, ("policy",)),
-        ({"handed_over": True, "undone": ["a"]}, ("gave_up", "missing_write")),
-        ({"undone": ["a"]}, ("missing_write",)),
-        ({"not_asked": ["a"], "undone": ["b"]}, ("policy", "missing_write")),
-        ({"kept": True}, ("policy",)),
-        ({}, ("undetermined",)),
-    ],
+    ("calls", "kind"),
+    [((), "gave_up"), ([("get_order", {"order_id": "O-1"})], "gave_up"), ([CANCEL], "policy")],
 )
-def test_a_scenario_is_diagnosed_by_its_policy_first_then_by_its_records(known, kinds):
-    found = diagnose_business(
-        BUSINESS, BusinessBehaviour(behaviour=Behaviour(calls=[READ]), **known)
-    )
-    assert (found.kind, *found.also) == kinds
+def test_an_agent_that_declines_gave_up_unless_it_tried(diagnosed, calls, kind):
+    changes = [{**CANCELLED, "fields": {"status": "cancelled", "pieces": 1}}]
+    declined = {"answer": "I cannot cancel O-1.", "changes": changes, "approvals": ["O-1"]}
+    assert diagnosed(*calls, **declined).kind == kind
 
 
-def test_an_agent_that_declines_a_scenario_gave_up_unless_it_wrote():
-    declined = said("I am unable to do that.")
-    idle = BusinessBehaviour(behaviour=Behaviour(turns=declined), undone=["a"])
-    assert diagnose_business(BUSINESS, idle).kind == "gave_up"
-    wrote = Call(name="pay", arguments={}, writes=True)
-    tried = BusinessBehaviour(behaviour=Behaviour(turns=declined, calls=[wrote]), undone=["a"])
-    assert diagnose_business(BUSINESS, tried).kind == "missing_write"
+def test_an_agent_that_declines_after_looking_did_not_give_up_what_was_only_to_be_approved(
+    diagnosed,
+):
+    declined = {"answer": "I cannot cancel O-1.", "approvals": ["O-1"]}
+    assert diagnosed(**declined).kind == "gave_up"
+    assert diagnosed(("get_order", {"order_id": "O-1"}), **declined).kind == "policy"
