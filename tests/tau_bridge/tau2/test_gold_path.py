@@ -192,6 +192,19 @@ def test_calls_that_only_read_count_where_actions_do(compare):
     assert not any(gap.writes for gap in found.gaps)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "counts"), [({}, True), ({"summary": "s"}, True), ({"summary": "x"}, False)]
+)
+def test_a_read_without_compared_arguments_may_leave_some_out_and_add_none(
+    compare, arguments, counts
+):
+    gold = task(("transfer_to_human_agents", {"summary": "s"}))
+    found = compare(gold, READ, ("transfer_to_human_agents", arguments), check_actions=True)
+    assert (found.gaps == ()) is counts
+    other = compare(gold, READ, check_actions=True)
+    assert gaps(other) == [("missing", "transfer_to_human_agents", (), None)]
+
+
 def test_calls_of_the_tasks_history_are_not_the_agents(compare, mock):
     call = ToolCall(id="h", name="create_task", arguments=create("Old")[1])
     world = new_world(mock, task())
