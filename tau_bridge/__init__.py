@@ -1,4 +1,4 @@
-"""Brings the tasks of benchmarks to A2A agents, and scores what they make of them.
+"""Plays the tasks of benchmarks with A2A agents, and scores the conversations.
 
 The folders with a `benchmark` module are benchmarks, each an implementation of
 `benchmark.Benchmark`, and none imports another. They stand above `a2a`, which calls agents; the

@@ -1,4 +1,4 @@
-"""Benchmark: the seam between the machine and what is played.
+"""Benchmark: the seam between running an evaluation and what is evaluated.
 
 A benchmark says which tasks there are, plays one of them with an agent, and scores what was played.
 Everything else (who is called and how, deadlines, faults, the trace, evaluators, the report) is the
@@ -119,7 +119,7 @@ class Revision:
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """A figure that speaks for a benchmark.
+    """A headline figure of a benchmark.
 
     Args:
         name: What it is called.
@@ -460,7 +460,7 @@ class Benchmark(ABC):
     # -- playing ---------------------------------------------------------------------------------
 
     def preload(self) -> None:
-        """Read what takes long the first time and stays; called where many runs will be played."""
+        """Load what takes long the first time and stays; called where many runs will be played."""
         return
 
     def prepare(self, refs: Sequence[TaskRef]) -> None:
@@ -542,5 +542,5 @@ class Benchmark(ABC):
         return None
 
     async def aclose(self) -> None:
-        """Let go of what `prepare` took. Called at the end of a run, however it ended."""
+        """Release what `prepare` took. Called at the end of a run, however it ended."""
         return

@@ -1,4 +1,4 @@
-"""The data files that the product brings along: from the installed package, or from a checkout."""
+"""The data files that ship with the product: in the installed package, or in a checkout."""
 
 from __future__ import annotations
 

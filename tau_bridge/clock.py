@@ -16,7 +16,7 @@ class Clock(Protocol):
         """Return the current time, aware, in UTC."""
 
     def monotonic_s(self) -> float:
-        """Seconds from an arbitrary start, never going back."""
+        """Return seconds from an arbitrary start, never going back."""
 
 
 class SystemClock:
@@ -27,7 +27,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic_s(self) -> float:
-        """Seconds of the machine's monotonic clock."""
+        """Return the seconds of the machine's monotonic clock."""
         return time.monotonic()
 
 

@@ -22,11 +22,11 @@ class CompletionResult:
 
     Args:
         content: The text, if any.
-        tool_calls: The calls, in order; their requestor is not the model's business.
+        tool_calls: The calls, in order; the model does not know their requestor.
         total_tokens: Prompt and answer together; None where unknown.
         cost: In US dollars; None where unknown.
         model: The model that answered.
-        cached: Whether it was asked before, and this is what it answered then.
+        cached: True if this is the answer of an earlier call.
     """
 
     content: str | None

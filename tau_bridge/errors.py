@@ -6,7 +6,7 @@ BridgeError
 │   ├── UnknownTaskError
 │   ├── DataFolderError
 │   └── WordingError              what a request calls tasks names none, or could be several
-├── ReportError                   a trace or a roster that somebody gave cannot be read
+├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
 └── AgentError                    a call to a participant did not give a reply
@@ -145,7 +145,7 @@ class _CodedError(AgentError):
 
 
 class AgentAccessError(_CodedError):
-    """The participant's door did not open, and it has not given a well-formed reply yet.
+    """The participant could not be reached as an agent, and has not given a well-formed reply yet.
 
     A wrong address, path, method or card: nothing was evaluated.
     """

@@ -43,7 +43,7 @@ class JsonText:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedJson:
-    """A JSON value, and what was read differently from how it was written, with counts."""
+    """A JSON value, and the changes that reading it took, with counts."""
 
     value: Any
     problems: tuple[str, ...] = ()

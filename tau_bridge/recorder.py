@@ -1,8 +1,7 @@
 """TraceRecorder: collects the steps of one trial, in the order in which they began.
 
-A trace is kept in memory and on disk, and much of what stands in it was written by the agent under
-test. So its texts are shortened: enough is kept of each to see what was said, while the
-conversation itself is kept whole elsewhere.
+A trace is kept in memory and on disk, and the agent under test wrote much of it. So its texts are
+shortened: enough is kept to see what was said, and the whole conversation is kept elsewhere.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class RunView(Protocol):
         """Return the arguments of the language model that played users."""
 
     def parts(self) -> Sequence[PartView]:
-        """Every participant and domain of which a trial ended, in the plan's order."""
+        """Return every participant and domain of which a trial ended, in the plan's order."""
 
     def rows(self, part: PartView) -> Sequence[RowView]:
         """Return a part's trials, in the plan's order."""

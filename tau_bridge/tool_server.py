@@ -27,7 +27,7 @@ EVERY_INTERFACE: Final = "0.0.0.0"  # noqa: S104 - only where an address for oth
 
 @dataclass(frozen=True, kw_only=True)
 class ToolServerLimits(Limits):
-    """Bounds on what agents send. All are positive."""
+    """Limits on what agents send. All are positive."""
 
     max_request_bytes: int = 64 * 1024
     """Body bytes of one call."""
@@ -63,7 +63,7 @@ class ToolWorld(Protocol):
         """List the tools as an agent may see them now, as JSON values."""
 
     def call(self, name: str, arguments: dict[str, Any], /) -> AnsweredCall:
-        """Make a call, and write it down."""
+        """Make a call, and record it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +244,7 @@ def _made(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, 
 def _read(body: bytes, max_depth: int) -> dict[str, Any]:
     try:
         call = json.loads(body, parse_constant=_no_number, parse_float=_finite)
-        json.dumps(call, ensure_ascii=False).encode()  # fails for halves of characters
+        json.dumps(call, ensure_ascii=False).encode()  # fails for lone surrogates
     except (ValueError, RecursionError) as exc:
         raise _BadCallError(400, "the body is not JSON") from exc
     if not isinstance(call, dict) or _deeper_than(call, max_depth):

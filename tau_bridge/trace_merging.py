@@ -240,8 +240,8 @@ class _Merging:
     def _adopt(self, node: _Node) -> bool:
         """Give an observed step the parent that its twin reported, if that is to be believed.
 
-        It is where the observer did not know or had to guess, or where the reported parent lies
-        between the step and its observed parent. Otherwise it contradicts what was seen.
+        It is believed where the observer did not know or had to guess, or where the reported parent
+        lies between the step and its observed parent. Otherwise it contradicts what was seen.
         """
         reported = node.twin
         if reported is None or (reported.parent is None and not _may_guess(node.step)):

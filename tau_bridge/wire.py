@@ -126,7 +126,7 @@ def _shape(tool: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedCall:
-    """A tool call as the agent wrote it; whether the tool exists is the world's business."""
+    """A tool call as the agent wrote it; the world decides whether the tool exists."""
 
     name: str
     arguments: dict[str, Any]

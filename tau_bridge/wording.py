@@ -8,7 +8,7 @@ from typing import Final
 from tau_bridge.errors import WordingError
 
 TASK_NOUN: Final = r"(?:tasks?|taks|tsaks|scenarios?|problems?|instances?|samples?)"
-"""A regular expression for what a thing to play is called."""
+"""A regular expression for the nouns that people use for tasks."""
 
 
 def whole_id(said: str, ids: Iterable[str], *, what: str, shown_by: str) -> str:

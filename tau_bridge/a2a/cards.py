@@ -1,4 +1,4 @@
-"""AgentCardInfo: what an agent says of itself, and how it is going to be called."""
+"""AgentCardInfo: an agent as its card describes it, and the way in which it will be called."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _preference(interface: AgentInterface) -> tuple[bool, bool]:
 
 
 def _is_spoken(version: str) -> bool:
-    """1.x and 0.3.x, and no version at all (read as 1.0)."""
+    """Accept 1.x and 0.3.x, and no version at all (read as 1.0)."""
     return not version or version.startswith("1.") or version == "0.3" or version[:4] == "0.3."
 
 

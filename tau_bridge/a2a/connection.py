@@ -44,7 +44,7 @@ class _Resolved:
 
 
 class Connection:
-    """The way to one agent. Owns its sockets; its owner closes it."""
+    """A connection to one agent. It owns its sockets; its owner closes it."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Connection:
             AgentError: The call failed.
         """
         transport = (await self._resolved()).transport
-        # Whoever has a task has opened its door.
+        # An agent that gave a task has answered already.
         with self._mapped("asking for the task of", answered=True):
             task = await transport.get_task(
                 GetTaskRequest(id=task_id), context=self._context(traceparent)
@@ -179,7 +179,7 @@ class Connection:
 
     async def _cancel(self, task_id: str, traceparent: str) -> None:
         current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
-        # Nobody waits for this call: whatever goes wrong has nowhere to go.
+        # This call is not awaited: there is no caller for its errors.
         with contextlib.suppress(Exception), exchange(current):
             async with asyncio.timeout(self._limits.cancel_timeout_s):
                 transport = (await self._resolved()).transport
@@ -189,7 +189,7 @@ class Connection:
     async def _resolved(self) -> _Resolved:
         if self._resolving is None or _has_failed(self._resolving):
             self._resolving = asyncio.create_task(self._resolve())
-        # Whoever waits may be cancelled; the others still want the card.
+        # One waiting caller may be cancelled; the others still want the card.
         return await asyncio.shield(self._resolving)
 
     async def _resolve(self) -> _Resolved:

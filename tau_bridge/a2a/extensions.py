@@ -24,6 +24,6 @@ LEGACY_EXTENSIONS_HEADER = "X-A2A-Extensions"
 
 
 def activation_headers() -> dict[str, str]:
-    """Headers that ask for the extensions, in the spelling of both protocol versions."""
+    """Return headers that ask for the extensions, in the spelling of both protocol versions."""
     value = ",".join(REQUESTED_EXTENSIONS)
     return {EXTENSIONS_HEADER: value, LEGACY_EXTENSIONS_HEADER: value}

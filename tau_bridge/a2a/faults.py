@@ -31,13 +31,13 @@ M = TypeVar("M", "AgentCard", "StreamResponse", "Task")
 
 _REDACTED = "[redacted]"
 SHORTEST_SECRET = 12
-"""Characters of a secret from which on it is taken out of what agents say, too."""
+"""Characters of a secret from which on it is also redacted in what agents say."""
 MAX_DETAIL = 500
 """Characters of an agent's own words that an error quotes."""
 
 
 class Fault(Enum):
-    """The kinds of trouble, each with what to do about it."""
+    """The kinds of fault, each with what to do about it."""
 
     UNREACHABLE = "check that the agent runs and that the address is right"
     TIMEOUT = "look at why the agent is slow, or raise the time limit"
@@ -172,7 +172,7 @@ class TokenRedactor:
         """Redact every secret in the texts, names and keys of what an agent sent.
 
         An agent may repeat the token that it was sent anywhere: in its card, ids, data, reports. A
-        short one is left, for it may be a word that the agent says for another reason.
+        short token is left, because it may be an ordinary word.
         """
         if not self._telling:
             return received

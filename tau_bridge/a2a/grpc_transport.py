@@ -177,7 +177,7 @@ def _counted(received: int, more: int) -> int:
 @contextlib.contextmanager
 def _statuses() -> Iterator[None]:
     """Raise a gRPC status that is no A2A error as RpcStatusError."""
-    import grpc  # an extra: only who calls by gRPC has it
+    import grpc  # an extra: only installed for calls by gRPC
 
     try:
         yield
@@ -210,7 +210,7 @@ def _channel(
     limits: MessengerLimits,
     ssl_context: ssl.SSLContext | None,
 ) -> grpc.aio.Channel:
-    import grpc  # an extra: only who calls by gRPC has it
+    import grpc  # an extra: only installed for calls by gRPC
 
     authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     options: list[tuple[str, Any]] = [

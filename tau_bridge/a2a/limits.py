@@ -9,7 +9,7 @@ from tau_bridge.limits import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class MessengerLimits(Limits):
-    """Bounds on one participant's answers. All are positive.
+    """Limits on one participant's answers. All are positive.
 
     Raises:
         ValueError: One is not positive.
@@ -27,7 +27,7 @@ class MessengerLimits(Limits):
     """Body bytes of one HTTP answer. Compressed answers are refused, so these are decoded bytes.
     More than `max_reply_chars`, because a task may repeat its history, and JSON may escape."""
     max_events: int = 10_000
-    """Events of one answer, those of looks at its task included."""
+    """Events of one answer, including those of looks at its task."""
     max_reply_chars: int = 256 * 1024
     """Characters of text and data (as JSON) in one reply. All of them enter the conversation."""
     max_conversation_chars: int = 4 * 1024 * 1024

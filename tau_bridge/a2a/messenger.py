@@ -1,4 +1,4 @@
-"""Messenger and Conversation: how the assessor talks to the agents that it assesses.
+"""Messenger and Conversation: the assessor talks to the agents that it assesses.
 
     messenger = Messenger()
     conversation = messenger.conversation(url, recorder=recorder)
@@ -413,7 +413,7 @@ class Conversation:
         fold: ReplyFold,
         attributes: dict[str, str],
     ) -> None:
-        """Read until the turn is over; look after the task where the agent stopped telling."""
+        """Read until the turn is over; poll the task where the agent stopped sending."""
         seen = 0
         broken: AgentUnreachableError | None = None
         try:
@@ -441,7 +441,7 @@ class Conversation:
         except AgentError:
             if broken is None:
                 raise
-            # Nor is there another way to what the agent was about to say.
+            # Polling does not work either, so what the agent was about to say is lost.
             raise broken from None
 
     async def _poll(
@@ -453,7 +453,7 @@ class Conversation:
         *,
         seen: int,
     ) -> None:
-        """Look at a task again and again until it is over."""
+        """Look at a task repeatedly until it is over."""
         polls = 0
         while not fold.is_over:
             if polls:
@@ -511,7 +511,7 @@ class Conversation:
     async def _settle(self, events: AsyncGenerator[StreamResponse]) -> None:
         """Let the stream end, so that its connection can be used again; but do not wait for it.
 
-        Whoever leaves its stream open loses the connection: cancelling the read closes it.
+        A stream that is left open loses its connection: cancelling the read closes it.
         """
         with contextlib.suppress(TimeoutError, AgentError):
             async with asyncio.timeout(self._limits.settle_s):

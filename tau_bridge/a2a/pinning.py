@@ -47,7 +47,7 @@ async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> 
 
 
 def pinned(request: httpx.Request, address: str, *, within_s: float | None = None) -> httpx.Request:
-    """`request`, to be sent to this address. What it says of its host stays as it was.
+    """Return `request`, to be sent to this address. It still names its host.
 
     Args:
         request: The request; its body can be read again.

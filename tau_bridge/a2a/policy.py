@@ -187,7 +187,7 @@ class NetworkPolicy:
 
 
 class Gate:
-    """The way out of one client: looks each host up once, and keeps what it found."""
+    """Looks each host up once for one client, and keeps what it found."""
 
     def __init__(self, policy: NetworkPolicy, *, resolver: Resolver = system_resolver) -> None:
         self._policy = policy
@@ -276,7 +276,7 @@ class _Target:
     def forbidden(self, why: str, lifts: str) -> AgentForbiddenError:
         entry = repr(lifts) if lifts != "that very address" else lifts
         msg = (
-            f"{self.url!r} may not be called, because {why}; if it is meant, whoever runs the"
+            f"{self.url!r} may not be called, because {why}; to allow it, the operator of the"
             f" assessor adds {entry} to {ALLOWED_HOSTS_SETTING}"
         )
         return AgentForbiddenError(self.url, msg)

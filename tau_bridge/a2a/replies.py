@@ -66,7 +66,7 @@ class Reply:
     step_id: str | None = None
 
     def as_text(self) -> str:
-        """Text and data in one, the data as JSON."""
+        """Return text and data in one, the data as JSON."""
         data = (json.dumps(item, ensure_ascii=False) for item in self.data)
         return "\n".join([*([self.text] if self.text else []), *data])
 
@@ -182,7 +182,7 @@ class ReplyFold:
         return advice(list(self.missed_functions.values()))
 
     def _candidates(self) -> Iterator[tuple[ReplySource, str, list[Part]]]:
-        """Places with a reply, the best first: source, text, and the parts that hold data."""
+        """Yield places with a reply, the best first: source, text, and the parts that hold data."""
         if self._message is not None:
             yield _of_message("message", self._message)
             return
@@ -284,7 +284,7 @@ def _data_parts(parts: Iterable[Part]) -> list[Part]:
 
 
 def _data(parts: Iterable[Part]) -> tuple[list[str], list[Any]]:
-    """Strings among the data parts, which are text after all, and the rest."""
+    """Return the strings among the data parts, which are text after all, and the rest."""
     texts: list[str] = []
     data: list[Any] = []
     for part in parts:

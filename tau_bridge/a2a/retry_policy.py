@@ -1,9 +1,9 @@
 """RetryPolicy: when a request that did not reach its agent is sent again, and after how long. Pure.
 
 After 429 (too many requests), 502, 503 and 504 (a gateway without its agent), and where the
-connection was refused or broke before an answer began, the same request is sent again. Most servers
-say by these that they did not take it up; where one did all the same, the same message id makes a
-repeat safe, for it tells the agent that it had this message already.
+connection was refused or broke before an answer began, the same request is sent again. By these
+most servers say that they did not take the request. Where one did all the same, a repeat is safe:
+the message id tells the agent that it has this message already.
 """
 
 from __future__ import annotations

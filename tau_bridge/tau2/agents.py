@@ -38,7 +38,7 @@ class AgentTurn:
 
 
 class AgentSide(Protocol):
-    """Whoever plays the agent's part of one conversation."""
+    """An agent's part of one conversation."""
 
     @property
     def address(self) -> str:
@@ -81,7 +81,7 @@ class RemoteConversation(Protocol):
 
 
 def call_ids(prefix: str = "call") -> Iterator[str]:
-    """Endless identifiers for the calls of one conversation: `call_1`, `call_2` ..."""
+    """Yield endless identifiers for the calls of one conversation: `call_1`, `call_2` ..."""
     number = 0
     while True:
         number += 1
@@ -146,7 +146,7 @@ class WireAgent:
         return first_message(self._policy, self._tools, self._so_far(incoming))
 
     def _later(self, incoming: Sequence[Message]) -> str:
-        """Any message after the first: the user's text or a tool's result, as it is.
+        """Return a message after the first: the user's text or a tool's result, as it is.
 
         Only where the agent sent several calls at once do their results need a name each.
         """

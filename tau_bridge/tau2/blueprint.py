@@ -39,7 +39,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Blueprint:
-    """Both sides, and how the one's state follows the other's."""
+    """Both sides, and the synchronisation of their states."""
 
     agent: Side
     user: Side | None = None

@@ -53,7 +53,7 @@ def _initialiser(source: Any, without: frozenset[str]) -> Callable[[Any, Any], N
     def initialise(self: Any, db: Any) -> None:
         self.db = db
         for field, default in defaults.items():
-            # A copy each, for tools write into them.
+            # Each gets a copy, because tools write into them.
             setattr(self, field, copy.deepcopy(default))
 
     return initialise

@@ -75,7 +75,7 @@ class DataSource:
             )
 
     def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:
-        """Travel to another process as where the data are, which reads them itself."""
+        """Pickle the place of the data; another process reads them itself."""
         return open_source, (self._root.parent if self.name == "official" else None,)
 
     def domains(self) -> tuple[str, ...]:

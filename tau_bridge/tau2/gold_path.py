@@ -47,7 +47,7 @@ class GoldComparison:
     """A conversation beside the gold path of its task.
 
     Args:
-        made: All calls of the conversation proper, in order; not those of the task's history.
+        made: All calls of the conversation, in order, without those of the task's history.
         gold_writes: How many state-changing calls the gold path has.
         gaps: The differences that matter, in the order of the conversation, missing ones last.
         divergence: The call by which the world left the gold path for good; None where it did

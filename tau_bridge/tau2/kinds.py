@@ -1,4 +1,4 @@
-"""Kinds of τ²-bench tasks, read off the tasks' own data, without playing them."""
+"""Kinds of τ²-bench tasks, taken from the tasks' own data, without playing them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def _statements(criteria: EvaluationCriteria) -> bool:
 def _asked(criteria: EvaluationCriteria, writes: list[str]) -> bool:
     """Tell whether any component of the reward asks for something to be done or said.
 
-    What an agent gets that does nothing is not measured here, for that would need the domain's
-    tools and databases, which take seconds to load. The criteria tell it of all but a few tasks,
-    whose gold actions fail or cancel each other out.
+    The reward of doing nothing is not measured here: that would need the domain's tools and
+    databases, which take seconds to load. The criteria are right for all but a few tasks, whose
+    gold actions fail or cancel each other out.
     """
     asked = {
         "DB": writes,

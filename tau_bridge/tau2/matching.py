@@ -17,9 +17,9 @@ class MadeCall:
 
     Args:
         message: The place of its message in the conversation, from 0.
-        call: As it was made.
-        error: Whether it failed, as recorded.
-        result: What it was answered.
+        call: The call as it was made.
+        error: True if it failed, as recorded.
+        result: The answer to it.
     """
 
     message: int

@@ -53,7 +53,7 @@ class ModelUser:
         completion: Calls the model.
         model: The model's name, for results and trace.
         guidelines: The simulation guidelines of the data, the version for users with tools
-            where there are `tools`; None for our own, which the label then tells.
+            where there are `tools`; None for our own; the label then says so.
         recorder: Takes a TOOL step for each call of the model.
         tools: Schemas of the tools that this user can run.
         domain: The domain's name, which the official scenario begins with; None leaves it out.

@@ -1,4 +1,4 @@
-"""Tasks and rewards as the official τ² results format has them."""
+"""Writes tasks and rewards in the official τ² results format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools, and words about tools, in which the official engine differs from inspect-evals.
+"""Tools, and texts about tools, in which the official engine differs from inspect-evals.
 
 The functions are methods: `self` is a toolkit with a `db`. Descriptions and error texts are the
 official ones, because agents read them.
@@ -37,7 +37,7 @@ def get_item_details(self: Any, item_id: str) -> Any:  # noqa: D417 - shown to a
 
 
 def list_all_product_types(self: Any) -> str:
-    """Product names and ids as JSON, sorted by name."""
+    """Return product names and ids as JSON, sorted by name."""
     products = self.db.products.values()
     return json.dumps({product.name: product.product_id for product in products}, sort_keys=True)
 

@@ -50,7 +50,7 @@ _TOLD: Final = re.compile(rf"(?i)(?:if|when|once)\b[^,]*?\b{AGENT} ([^,]+), (?:t
 _LATER: Final = (
     r"(?i)(?:only )?(?:after|once|halfway|in the middle)\b.*?, (?:then |you \w+ decide that )?(.+)"
 )
-# How it is to talk is no fact.
+# Instructions on style are not facts.
 _STYLE: Final = r"(?!.*(?:want|need))I(?:'m| am) (?!\w* ?(?:fine|happy|looking|ok|willing)\b)"
 _WISH: Final = (
     r"(?:\w+,? )?I(?:'d| would|'m| am)? (?:(?:also|now|then|first|still|really) )*"

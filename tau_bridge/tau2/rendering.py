@@ -13,7 +13,7 @@ from tau_bridge.tau2.tables import dump
 
 
 def render(value: Any) -> str:
-    """Text as it is, anything else as JSON.
+    """Render text as it is, and anything else as JSON.
 
     Models are dumped with their types; a number outside of a model becomes text.
 

@@ -1,4 +1,4 @@
-"""The user's side of a conversation: the interface of simulated users, and the ones there are."""
+"""The user's side of a conversation: the interface of simulated users, and the two that exist."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Connection:
         """Open a connection.
 
         Raises:
-            httpx.ConnectError: Nobody takes it, or TLS failed.
+            httpx.ConnectError: It is refused, or TLS failed.
             httpx.ConnectTimeout: It took longer than `timeout_s`.
         """
         try:

@@ -117,7 +117,7 @@ def error_body(request: Request, message: str, *, code: int = -32603) -> dict[st
 
 
 def _request_text(params: Any, *, wraps_data: bool) -> str | None:
-    """Text and data of the message that is sent, as a reply's are read; None without one."""
+    """Return text and data of the message, read as a reply's are; None without one."""
     if not isinstance(params, dict):
         return None
     message = params.get("message", params.get("request"))

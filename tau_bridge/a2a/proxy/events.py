@@ -23,7 +23,7 @@ class EventReader:
                 yield data
 
     def _lines(self, chunk: bytes) -> Iterator[bytes]:
-        """Whole lines, which end with a line feed, a carriage return, or both."""
+        """Yield whole lines, which end with a line feed, a carriage return, or both."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         if chunk:

@@ -105,7 +105,7 @@ class Forwarder:
         self._closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. What a caller that hangs up has asked for is given up."""
+        """Serve one request, and give it up when its caller hangs up."""
         out = _Out(send, head_only=scope["method"] == "HEAD")
         try:
             incoming = await self._incoming(scope, receive)
@@ -300,7 +300,7 @@ class Forwarder:
             call.broke(error)
         content = error_body(incoming.asks, f"{incoming.route.callee.name!r} {_why(error)}")
         if out.started:
-            # A stream says it in an event. Cutting the connection would say no more.
+            # A stream reports it in an event: cutting the connection would give no reason.
             # The empty line ends the event that it broke in.
             await out.more(f"\n\ndata: {json.dumps(content)}\n\n".encode(), last=True)
         else:

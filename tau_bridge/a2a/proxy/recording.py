@@ -183,7 +183,7 @@ class ObservedCall:
             self.end()
 
     def bound(self, max_bytes: int) -> None:
-        """Give up on an answer that grew, poll by poll, beyond all measure."""
+        """Give up on an answer that grew beyond `max_bytes`, poll by poll."""
         if not self._ended and self._fold.held_bytes() > max_bytes:
             self.end(self._protocol_error(f"its task tells more than {max_bytes} bytes"))
 

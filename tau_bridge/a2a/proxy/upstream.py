@@ -47,7 +47,7 @@ class Answer:
 
 
 class Upstream:
-    """The connections to the peers. Whoever makes it closes it.
+    """The connections to the peers; the owner closes them.
 
     No request is ever repeated: a message that the peer gets twice would be something that the
     team did not do.

@@ -69,7 +69,7 @@ def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def valid_text(text: str, problems: Problems) -> str:
-    """`text` with half characters (lone surrogates), which no file can hold, replaced."""
+    """Replace half characters (lone surrogates), which no file can hold."""
     replaced = replace_surrogates(text)
     if replaced != text:
         problems["text with half a character (a lone surrogate): replaced"] += 1

@@ -200,7 +200,7 @@ def test_a_refusal_says_what_why_and_what_to_configure() -> None:
         PUBLIC.check_url("http://10.0.0.1:9010/a2a")
     assert str(caught.value) == (
         "'http://10.0.0.1:9010/a2a' may not be called, because its host is an address of a private"
-        " network; if it is meant, whoever runs the assessor adds '10.0.0.1:9010' to"
+        " network; to allow it, the operator of the assessor adds '10.0.0.1:9010' to"
         " GREENROOM_ALLOWED_HOSTS"
     )
 
