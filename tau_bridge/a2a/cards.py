@@ -60,7 +60,7 @@ def usable_card(
     *,
     has_token: bool,
     policy: NetworkPolicy = _DEFAULT_POLICY,
-    unspoken: Mapping[str, str] = MappingProxyType({}),
+    unusable: Mapping[str, str] = MappingProxyType({}),
 ) -> AgentCard:
     """Return a copy of `card` with only the interface that will be called, at its safe address.
 
@@ -76,8 +76,8 @@ def usable_card(
     refusals: list[str] = []
     for interface in card.supported_interfaces:
         binding = interface.protocol_binding
-        if binding in unspoken or binding not in _BINDINGS:
-            why = unspoken.get(binding, "is not spoken here")
+        if binding in unusable or binding not in _BINDINGS:
+            why = unusable.get(binding, "is not spoken here")
             refusals.append(f"transport {binding!r} {why}")
         elif not _is_spoken(interface.protocol_version):
             refusals.append(f"protocol version {interface.protocol_version!r} is not spoken here")

@@ -1,4 +1,13 @@
-"""Connection: one agent, its card and the one transport that its calls go over."""
+"""Connection: one agent, its card and the one transport that its calls go over.
+
+| the card's interface | the agent | carried by |
+|---|---|---|
+| JSONRPC, HTTP+JSON | at an address | a2a-sdk's client over `GuardedTransport(PooledTransport)` |
+| JSONRPC, HTTP+JSON | an application in this process | the same over `GuardedTransport(AsgiTransport)` |
+| GRPC | at an address | `GrpcTransport`, with the extra `grpc` |
+
+The card chooses the interface, among those that can be called (see `cards`).
+"""
 
 from __future__ import annotations
 
@@ -10,20 +19,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import httpx
-from a2a.client import A2ACardResolver, ClientCallContext
+from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
 from a2a.types import CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, Task
 
-from tau_bridge.a2a.cards import GRPC, AgentCardInfo, CardError, describe, usable_card
+from tau_bridge.a2a.cards import (
+    GRPC,
+    HTTP_BINDINGS,
+    AgentCardInfo,
+    CardError,
+    describe,
+    usable_card,
+)
 from tau_bridge.a2a.extensions import activation_headers
 from tau_bridge.a2a.faults import TokenRedactor, agent_error
-from tau_bridge.a2a.grpc_transport import open_grpc
+from tau_bridge.a2a.grpc_transport import GrpcTransport, open_grpc, unusable_bindings
 from tau_bridge.a2a.guard import Exchange, GuardedTransport, Sleep, exchange
 from tau_bridge.a2a.in_process import AsgiTransport
 from tau_bridge.a2a.policy import Gate, NetworkPolicy, Resolver, system_resolver
 from tau_bridge.a2a.pool import PooledTransport
 from tau_bridge.a2a.retry_policy import RetryPolicy
 from tau_bridge.a2a.timestamps import TimestampTransport
-from tau_bridge.a2a.transport import Transport, over_http, unspoken
 from tau_bridge.errors import AgentAccessError, AgentError, AgentFaultError, AgentTimeoutError
 from tau_bridge.trace_context import TRACEPARENT
 
@@ -40,7 +55,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _Resolved:
     info: AgentCardInfo
-    transport: Transport
+    transport: Client | GrpcTransport
 
 
 class Connection:
@@ -66,7 +81,7 @@ class Connection:
         self._ssl_context = ssl_context
         self._policy = policy
         self._sleep = sleep
-        self._unspoken = unspoken(in_process=app is not None)
+        self._unusable = unusable_bindings(in_process=app is not None)
         self._gate = Gate(policy, resolver=resolver)
         self._retry_policy = RetryPolicy(
             max_retries=limits.max_retries,
@@ -204,16 +219,14 @@ class Connection:
                 self._address,
                 has_token=self._token is not None,
                 policy=self._policy,
-                unspoken=self._unspoken,
+                unusable=self._unusable,
             )
             transport = await self._opened(usable)
         except TimeoutError as exc:
             raise AgentTimeoutError(
                 self.url,
-                (
-                    f"the agent at {self.url!r} did not send its card within"
-                    f" {self._limits.card_timeout_s:g} s; check that it runs"
-                ),
+                f"the agent at {self.url!r} did not send its card within"
+                f" {self._limits.card_timeout_s:g} s; check that it runs",
             ) from exc
         except CardError as exc:
             raise AgentAccessError(
@@ -224,10 +237,12 @@ class Connection:
             raise AgentAccessError(self.url, str(exc)) from exc
         return _Resolved(info=describe(card, usable, self._address), transport=transport)
 
-    async def _opened(self, card: AgentCard) -> Transport:
+    async def _opened(self, card: AgentCard) -> Client | GrpcTransport:
         """Return the transport for the one interface that `card` names."""
         if card.supported_interfaces[0].protocol_binding != GRPC:
-            return over_http(card, self._http)
+            bindings = list(HTTP_BINDINGS)
+            config = ClientConfig(httpx_client=self._http, supported_protocol_bindings=bindings)
+            return ClientFactory(config).create(card)
         current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
         with exchange(current), self._mapped("looking up"):
             return await open_grpc(

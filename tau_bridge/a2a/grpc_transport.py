@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
@@ -45,6 +46,19 @@ _IDENTITY_ONLY = 1
 """The set of compression algorithms that has only "none" in it, as gRPC counts them."""
 _TOO_LARGE = "message larger than max"
 """Text by which gRPC refuses a message above `grpc.max_receive_message_length`."""
+
+
+def unusable_bindings(*, in_process: bool) -> Mapping[str, str]:
+    """Say why some bindings of A2A cannot be used here, by their names.
+
+    Args:
+        in_process: Whether the agent is an application in this process.
+    """
+    if in_process:
+        return {GRPC: "needs a port, which an agent in this process does not have"}
+    if find_spec("grpc") is None:
+        return {GRPC: "needs the extra grpc: pip install 'greenroom[grpc]'"}
+    return {}
 
 
 async def open_grpc(

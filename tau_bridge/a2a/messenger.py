@@ -431,10 +431,8 @@ class Conversation:
             url = self._connection.url
             raise AgentProtocolError(
                 url,
-                (
-                    f"the agent at {url!r} ended its answer without a message or a task;"
-                    " check that its executor sends one"
-                ),
+                f"the agent at {url!r} ended its answer without a message or a task;"
+                " check that its executor sends one",
             )
         try:
             await self._poll(opened, fold.task_id, fold, attributes, seen=seen)

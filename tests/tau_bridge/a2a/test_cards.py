@@ -92,10 +92,10 @@ def test_an_interface_that_the_policy_forbids_is_passed_over() -> None:
 
 
 def test_a_binding_that_is_not_spoken_here_is_passed_over() -> None:
-    unspoken = {"GRPC": "needs the extra grpc"}
-    assert called(card_with(GRPC, REST), unspoken=unspoken) == REST
+    unusable = {"GRPC": "needs the extra grpc"}
+    assert called(card_with(GRPC, REST), unusable=unusable) == REST
     with pytest.raises(CardError, match="'GRPC' needs the extra grpc"):
-        called(card_with(GRPC), unspoken=unspoken)
+        called(card_with(GRPC), unusable=unusable)
 
 
 def test_a_token_passes_over_grpc_on_another_port() -> None:

@@ -524,7 +524,7 @@ async def test_a_token_is_not_sent_to_another_port(
 @pytest.fixture
 def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the extra was not installed."""
-    monkeypatch.setattr("tau_bridge.a2a.transport.find_spec", lambda _: None)
+    monkeypatch.setattr("tau_bridge.a2a.grpc_transport.find_spec", lambda _: None)
 
 
 @pytest.mark.usefixtures("without_grpc")
