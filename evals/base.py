@@ -1,4 +1,4 @@
-"""BaseEvaluator and what it is given: the seam for everything that judges a trace.
+"""BaseEvaluator and its context: the seam for everything that judges a trace.
 
 An evaluator is one object with a unique `name`, a `tier`, a `version`, and one async method:
 
@@ -33,7 +33,7 @@ class Tier(IntEnum):
     """The order in which evaluators run."""
 
     GRAPH = 1
-    """How the agents coordinate, from the graph of their calls."""
+    """Coordination of the agents, from the graph of their calls."""
     JUDGE = 2
     """A judgement in words, and latencies."""
     TEXT = 3
@@ -45,28 +45,28 @@ Scope = Literal["trial", "participant", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationContext:
-    """What every evaluator sees: the trace, and what the task came to where there was one."""
+    """The input of every evaluator: the trace, and the task's result where there is one."""
 
     trace: Trace
     result: TaskResult | None = None
     roster: tuple[str, ...] | None = None
     """All agents that took part, also those that nobody called; None where unknown."""
     scope: Scope = "trial"
-    """Whether `trace` is of one trial, or holds the agent calls (no tools, no texts) of all trials
+    """The scope of `trace`: one trial, or the agent calls (no tools, no texts) of all trials
     of a participant, or of the run."""
     answer: str | None = None
-    """What the agents answered in the end; None where the trace does not have it."""
+    """The agents' last answer; None where the trace does not have it."""
     expected_answer: str | None = None
-    """What a right answer would have said; None where nobody knows."""
+    """The right answer; None where it is unknown."""
     earlier: tuple[Evaluation, ...] = ()
-    """What the evaluators before this one made of the same trace."""
+    """The results of the evaluators before this one, for the same trace."""
     time_s: float | None = None
-    """How long this evaluation may take, in seconds; None where nobody waits."""
+    """The time for this evaluation, in seconds; None for no limit."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 class Evaluation(BaseModel):
-    """What one evaluator made of one trace.
+    """The result of one evaluator for one trace.
 
     `values` holds numbers by name; a name that could not be computed is absent from it and
     stands in `skipped` with the reason.
@@ -94,9 +94,9 @@ class BaseEvaluator(ABC):
     tier: ClassVar[Tier]
     version: ClassVar[str]
     scopes: ClassVar[frozenset[Scope]] = frozenset({"trial"})
-    """Which traces it can judge. Name more than `trial` only if agent calls alone suffice."""
+    """The traces that it can judge. Name more than `trial` only if agent calls alone suffice."""
     on_loop: ClassVar[bool] = False
-    """Whether it awaits something of the caller's event loop, such as a model. All others run in a
+    """True where it awaits something of the caller's event loop, such as a model. All others run in a
     thread of their own, so that one which never ends holds up nobody."""
 
     async def prepare(self) -> None:

@@ -14,9 +14,9 @@ from evals.isolation import in_own_thread
 logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_S = 30.0
-"""For all evaluators of one trace together."""
+"""Time for all evaluators of one trace together."""
 PREPARE_TIMEOUT_S = 60.0
-"""For what one evaluator loads before that."""
+"""Time for one evaluator to load what it needs, before that."""
 
 
 class EvaluatorError(ValueError):
@@ -97,7 +97,7 @@ class EvaluatorRegistry:
         """Switch one evaluator on or off.
 
         Raises:
-            EvaluatorError: there is none of that name.
+            EvaluatorError: no evaluator has that name.
         """
         if name not in self._evaluators:
             raise EvaluatorError(
@@ -139,14 +139,14 @@ class EvaluatorRegistry:
         if time_s <= 0:
             used_up = f"the time for all evaluators, {self._timeout_s:g} s, was used up"
             return self._failed(evaluator, f"{used_up} before it began")
-        seen = replace(context, earlier=earlier, time_s=time_s)
+        limited = replace(context, earlier=earlier, time_s=time_s)
         limit = asyncio.timeout_at(now + time_s)
         try:
             async with limit:
                 evaluation: object = (
-                    await evaluator.evaluate(seen)
+                    await evaluator.evaluate(limited)
                     if evaluator.on_loop
-                    else await in_own_thread(lambda: _alone(evaluator, seen))
+                    else await in_own_thread(lambda: _alone(evaluator, limited))
                 )
         except Exception as error:
             if limit.expired():

@@ -1,4 +1,4 @@
-"""Runs code of plugins in threads of their own, so that what never ends holds up nobody."""
+"""Threads for plugins, so that one which never ends holds up no other."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 async def in_own_thread(function: Callable[[], T]) -> T:
     """Return or raise what `function` does, computed in a thread of its own.
 
-    Whoever gives up waiting, because of a timeout say, leaves the thread behind: Python has no way
-    to stop one. It is a daemon, so that it does not keep the process from ending either.
+    A caller that gives up waiting, for example after a timeout, leaves the thread behind: Python
+    cannot stop one. It is a daemon, so that it does not keep the process from ending.
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
 
     def settle(result: T | None, error: BaseException | None) -> None:
-        if outcome.done():  # nobody waits any more
+        if outcome.done():  # the caller gave up
             return
         if error is not None:
             outcome.set_exception(error)
@@ -33,9 +33,9 @@ async def in_own_thread(function: Callable[[], T]) -> T:
         error: BaseException | None = None
         try:
             result = function()
-        except BaseException as raised:  # noqa: BLE001 - handed over to whoever waits
+        except BaseException as raised:  # noqa: BLE001 - raised again in the caller
             error = raised if _can_be_raised(raised) else RuntimeError(repr(raised))
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the caller gave up
             loop.call_soon_threadsafe(settle, result, error)
 
     threading.Thread(target=work, name="plugin", daemon=True).start()

@@ -1,4 +1,4 @@
-"""LatencyEvaluator: how long the agents took to answer."""
+"""LatencyEvaluator: the agents' response times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LatencyEvaluator(BaseEvaluator):
     has the milliseconds that each callee spends on the critical path: what to make faster first.
 
     What the assessor saw itself is measured. What agents report of their own speed stands beside
-    it, and is measured only where nothing was seen.
+    it, and is measured only where nothing was observed.
     """
 
     name = "latency"
@@ -62,9 +62,9 @@ class LatencyEvaluator(BaseEvaluator):
             for step in context.trace.steps
             if step.call_type is _AGENT and NOT_BELIEVED not in step.additional_attributes
         ]
-        seen = _by_agent([step for step in calls if step.provenance is _OBSERVED])
-        told = _by_agent([step for step in calls if step.provenance is not _OBSERVED])
-        by_agent = seen or told
+        observed = _by_agent([step for step in calls if step.provenance is _OBSERVED])
+        reported = _by_agent([step for step in calls if step.provenance is not _OBSERVED])
+        by_agent = observed or reported
         timed = [latency for latencies in by_agent.values() for latency in latencies]
         if not timed:
             return self.unscored(f"no successful agent call with a latency among {len(calls)}")
@@ -75,10 +75,11 @@ class LatencyEvaluator(BaseEvaluator):
             details={
                 "slowest_agent": slowest,
                 "slowest_agent_avg_ms": round(means[slowest], 3),
-                "calls_left_out": len(calls) - sum(map(len, [*seen.values(), *told.values()])),
-                "measured_by": "observed" if seen else "reported",
+                "calls_left_out": len(calls)
+                - sum(map(len, [*observed.values(), *reported.values()])),
+                "measured_by": "observed" if observed else "reported",
                 "agents": _figures(by_agent),
-                **({"reported_agents": _figures(told)} if seen and told else {}),
+                **({"reported_agents": _figures(reported)} if observed and reported else {}),
                 **(_critical_path(context) if context.scope == "trial" else {}),
             },
             warnings=(WARNING,),

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Fault = Literal["agent", "user", "infrastructure", "harness"]
-"""On whose side something broke: the agent under test, our simulated user, what lies between
+"""The side on which something broke: the agent under test, our simulated user, what lies between
 (network, keys, services), or the assessor's own code and data. Only the agent's side is ever scored."""
 
 
@@ -24,7 +24,7 @@ answers. `agent_error`: everything else, such as an error answer or one that can
 
 
 class AgentErrorEnd(_Result):
-    """What the agent did that ended a trial."""
+    """An error of the agent that ended a trial."""
 
     kind: AgentErrorKind
     text: str
@@ -37,9 +37,9 @@ class Scored(_Result):
     status: Literal["scored"] = "scored"
     value: float
     produced_by: str
-    """Who made it: `rules`, `llm:<model>`, `recorded`."""
+    """The maker of the value: `rules`, `llm:<model>`, `recorded`."""
     agent_error: AgentErrorEnd | None = None
-    """What ended the trial, where the agent itself did; the value is 0 then."""
+    """The agent's error, where that ended the trial; the value is 0 then."""
 
 
 class Unscored(_Result):
@@ -73,7 +73,7 @@ class Component(_Result):
     """One component of a task's reward: its outcome (0.0 to 1.0) and what it looked at."""
 
     name: str
-    """As its benchmark calls it."""
+    """The benchmark's name for it."""
     outcome: Outcome
     checks: tuple[Check, ...] = ()
 

@@ -1,6 +1,6 @@
-"""quick_interval: about the interval that `interval_of_mean` gives, in a time that does not grow.
+"""quick_interval: an approximation of `interval_of_mean` in constant time.
 
-For figures of a run that goes on, which are made anew with each task that is added.
+For figures of a run in progress, which are recomputed with each task that is added.
 """
 
 from __future__ import annotations

@@ -36,13 +36,13 @@ Your last answer could not be used. Answer with the JSON list alone, with exactl
 statement and no other text.
 """
 MAX_ASKS = 2
-"""How often the model is asked before its answers are given up."""
+"""Number of times the model is asked before its answers are given up."""
 MAX_ATTEMPTS = 200
 """Places in an answer that are tried as the beginning of the list."""
 
 
 class Verdict(BaseModel):
-    """Whether a statement holds, and why."""
+    """The model's verdict on one statement, with the reason."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -90,7 +90,7 @@ async def judge_statements(
 def _verdicts(answer: str, statements: Sequence[str]) -> dict[str, Verdict]:
     """Return the verdicts by statement, from the one list in an answer that has all of them.
 
-    Text around the list, and lists of something else, are put up with.
+    Text around the list, and lists of something else, are ignored.
     """
     lists = _lists_of_verdicts(answer)
     if not lists:

@@ -1,4 +1,4 @@
-"""Statistics: how far a score can be trusted, and whether two scores differ.
+"""Statistics: confidence in a score, and in the difference of two.
 
 The unit is the task: trials of one task resemble each other, so an interval over pooled trials is
 too narrow. Everything here is deterministic: the same values give the same figures.
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 LEVEL = 0.95
 DRAWS = 10_000
-"""How often the tasks are weighted anew, or the signs of their differences are drawn."""
+"""Number of times that tasks are reweighted, or the signs of their differences drawn."""
 INTERVAL_METHOD = (
     "Bayesian bootstrap over tasks, with half a task added at either end of the scale "
     f"({DRAWS:,} draws)"
@@ -29,9 +29,9 @@ approximation does not hold, and with five the test cannot find any."""
 EXACT_UP_TO = 12
 """Tasks that differ, up to which all signs are gone through instead of drawn."""
 SEED = 20_240_517
-"""Of every draw, so that the same values give the same figures."""
+"""Seed of every draw, so that the same values give the same figures."""
 DIGITS = 6
-"""To which figures are rounded."""
+"""Digits to which figures are rounded."""
 _CELLS = 2_000_000
 _KEPT_SIZE = 128
 """Weights for up to this many values are kept: 10 MB each."""
@@ -43,7 +43,7 @@ Task = TypeVar("Task", bound=Hashable)
 
 
 class Interval(BaseModel):
-    """Where a figure lies, with `level` as the share of such intervals that hold it."""
+    """An interval for a figure; `level` is the share of such intervals that hold it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -137,7 +137,7 @@ def _weights(size: int, rows: int) -> Iterator[NDArray[np.float64]]:
 
 
 class Comparison(BaseModel):
-    """How the second of two runs differs from the first, paired by task.
+    """The difference between two runs, paired by task.
 
     `difference` is the mean over tasks of second minus first pass^1, from -1 to 1.
     """
@@ -150,11 +150,11 @@ class Comparison(BaseModel):
     difference: float
     interval: Interval
     p_value: float
-    """Of the sign-flip permutation test over tasks, two-sided."""
+    """The p-value of the two-sided sign-flip permutation test over tasks."""
     exact: bool
-    """Whether all sign flips were gone through; else `DRAWS` of them were drawn."""
+    """True where all sign flips were tried; otherwise `DRAWS` of them were drawn."""
     smallest_difference: float | None
-    """About what this many tasks and trials would find in 80 % of cases; None below `LEAST_TASKS`,
+    """The difference that this many tasks and trials would find in 80 % of cases; None below `LEAST_TASKS`,
     and where they would find none."""
     trials_needed: int | None
     """Trials of each task that would find `difference` in 80 % of cases; None where no number of

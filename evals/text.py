@@ -1,4 +1,4 @@
-"""TextSimilarityEvaluator: how close an answer is to the expected one. The example of a plugin."""
+"""TextSimilarityEvaluator: closeness of an answer to the expected one. The example of a plugin."""
 
 from __future__ import annotations
 

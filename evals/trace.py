@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, m
 
 
 class CallType(StrEnum):
-    """What kind of callee answered a call."""
+    """The kind of callee that answered a call."""
 
     AGENT = "AGENT"
     """Another agent, over A2A."""
@@ -25,7 +25,7 @@ class CallType(StrEnum):
 
 
 ASSESSOR = "green-agent"
-"""What a trace calls the assessor."""
+"""The assessor's name in a trace."""
 CALLER_KIND = "caller_kind"
 """Additional attribute that says what the caller is; `user` where that is no agent of the team."""
 USER = "user"
@@ -37,12 +37,12 @@ CONTRADICTION = "contradiction"
 
 
 class Provenance(StrEnum):
-    """How the assessor came to know of a step."""
+    """The source of the assessor's knowledge of a step."""
 
     OBSERVED = "observed"
     """The assessor made the call, or saw it pass."""
     REPORTED = "reported"
-    """A participant told of it; nobody else saw it."""
+    """A participant reported it; nobody else saw it."""
 
 
 class InteractionStep(BaseModel):
@@ -68,7 +68,7 @@ class InteractionStep(BaseModel):
     latency_ms: Annotated[float, Field(ge=0)] | None = None
     error: str | None = None
     cost: float | None = None
-    """In US dollars; None where unknown."""
+    """Cost in US dollars; None where unknown."""
     total_tokens: int | None = None
     provenance: Provenance = Provenance.OBSERVED
     request_text: str | None = None

@@ -111,7 +111,7 @@ def cases(most: int) -> Iterator[Case]:
             yield Case(label=label, trace=at_random(steps, agents), most_s=bound)
     for agents in CHAINS:
         if agents <= most:
-            bound = 2.0 if agents <= 1_000 else 30.0
+            bound = 2.0 if agents <= 1_000 else 15.0
             yield Case(label=f"chain of {agents:,} agents", trace=chain(agents), most_s=bound)
 
 

@@ -12,7 +12,7 @@ from evals.diagnosis.model import CallDifference, Divergence
 Speaker = Literal["assistant", "user"]
 
 _READ_CHARS = 20_000
-"""Of one text; what an agent sends may be long."""
+"""Characters of one text that are read; an agent may send a long one."""
 
 _REFUSES = re.compile(
     r"\b(?:can ?not|can['’]t|unable to|not able to|won['’]t be able|not possible|not allowed|"
@@ -34,7 +34,7 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """Something that was said; `message` is its place in the conversation, from 0."""
+    """One message of a speaker; `message` is its place in the conversation, from 0."""
 
     speaker: Speaker
     text: str
@@ -48,7 +48,7 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """A call that was carried out, with what it was answered."""
+    """A call that was carried out, with its result."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -56,13 +56,13 @@ class Call:
     error: bool = False
     result: str = ""
     writes: bool = False
-    """It is a call of a tool that changes state."""
+    """True for a call of a tool that changes state."""
     message: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One reply of the agent: what was said in it, and the repairs that reading it took."""
+    """One reply of the agent: its text, and the repairs that it took to read it."""
 
     text: str
     repairs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Circles: what one side does or says again and again, without getting any further."""
+"""Loops: calls and words that one side repeats without getting any further."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from itertools import chain
 from evals.diagnosis.behaviour import Behaviour, Call, Turn, asks, declines, sentences, short
 
 REPEATS = 3
-"""So many equal calls with equal results, or equal texts, are going round in circles."""
+"""This many equal calls with equal results, or equal texts, are a loop."""
 PATIENCE = 8
-"""So many turns of the agent in a row without a new call are fruitless. In the recorded conversations
+"""This many turns of the agent in a row without a new call are fruitless. In recorded conversations
 of language models there are at most five."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-"""Digits are left out: a counter or a time does not make another question of it."""
+"""Digits are left out: a counter or a time makes no new question."""
 _POLITE = frozenset(
     """
     a an and any are at be before but by can could d did do does for from get give go have help
@@ -27,16 +27,16 @@ _POLITE = frozenset(
     who will with would you your yours
     """.split()  # noqa: SIM905  (a list of one word a line is longer and no easier to read)
 )
-"""Words in which two questions may differ and ask for the same."""
+"""Words in which two questions may differ and still ask for the same."""
 _CONFIRMATION = frozenset(
     ["ahead", "agree", "answer", "confirm", "correct", "no", "proceed", "reply", "right", "yes"]
 )
-"""A question of these words alone is about what else the turn says."""
+"""A question of these words alone refers to the rest of the turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated:
-    """What the agent said most often while nothing new was done, as it said it last."""
+    """Words that the agent repeated while nothing new was done, in their last form."""
 
     text: str
     times: int

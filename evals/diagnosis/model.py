@@ -23,7 +23,7 @@ FailureKind = Literal[
     "harness",
     "undetermined",
 ]
-"""What a trial failed of. `undetermined`: it did not pass, and nothing that is known says why."""
+"""The reason for a failure. `undetermined`: the trial did not pass, and no rule says why."""
 
 
 class _Evidence(BaseModel):
@@ -38,9 +38,9 @@ class CallDifference(_Evidence):
     name: str
     requestor: Literal["assistant", "user"] = "assistant"
     arguments: dict[str, Any] | None = None
-    """As it was made; None where it is missing."""
+    """The arguments of the call; None where it is missing."""
     expected: dict[str, Any] | None = None
-    """As it should have been made; None where it is superfluous."""
+    """The arguments of the gold call; None where the call is superfluous."""
     differing: tuple[str, ...] = ()
     """The names of the arguments that differ."""
     message: int | None = None
@@ -48,45 +48,45 @@ class CallDifference(_Evidence):
 
 
 class Divergence(_Evidence):
-    """Where the world first left the gold path for good."""
+    """The place where the world first left the gold path for good."""
 
     message: int
     """The place of the message in the conversation, from 0."""
     call: str
     """The tool that was called."""
     step_id: str | None = None
-    """Of the trace, where it is known."""
+    """The step of the trace, where it is known."""
 
 
 class ReplyFormat(_Evidence):
     """Replies of the agent in which no call could be read."""
 
     repairs: dict[str, int]
-    """How many replies hold no call, by the kind of their repair."""
+    """Number of replies that hold no call, by the kind of their repair."""
     replies: int
-    """Of the agent, in all."""
+    """Number of the agent's replies, in all."""
     example: str
-    """What one of them said, on one line, cut where it is long."""
+    """The text of one of them, on one line, cut where it is long."""
     expected: tuple[str, ...] = ()
     """Two replies as they should look: a call of a tool, and words to the user."""
 
 
 class Diagnosis(_Evidence):
-    """Why one trial did not pass."""
+    """The reason why one trial did not pass."""
 
     kind: FailureKind
-    """The one that the others follow from, as far as it can be told."""
+    """The cause of the others, as far as it can be told."""
     also: tuple[FailureKind, ...] = ()
     side: Fault
-    """On whose side it lies."""
+    """The side at fault."""
     summary: str
-    """In one sentence, with the figures."""
+    """One sentence with the figures."""
     departure: Divergence | None = None
     calls: tuple[CallDifference, ...] = ()
     not_communicated: tuple[str, ...] = ()
-    """What the user should have been told and was not."""
+    """Facts that the user should have been told and was not."""
     reply_format: ReplyFormat | None = None
-    """How the agent wrote, where that is among the reasons."""
+    """The agent's form of replies, where that is among the reasons."""
     findings: tuple[str, ...] = ()
     """Other evidence, a sentence each."""
     produced_by: str = "rules"

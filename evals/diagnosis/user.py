@@ -1,4 +1,4 @@
-"""The simulated user: what it did that is behind a trial that did not pass."""
+"""The simulated user: rules that find its part in a trial that did not pass."""
 
 from __future__ import annotations
 
@@ -82,8 +82,13 @@ def user_misled(behaviour: Behaviour, call: CallDifference) -> str | None:
         if call.requestor == "user" and wanted in by_agent and given not in by_agent:
             return f"the user was told {name}={wanted!r} and called {call.name} with {given!r}"
         by_user = " ".join(behaviour.said_by("user"))
-        told = behaviour.instructions
-        if given in by_user and given not in told and wanted in told and wanted not in by_user:
+        instructed = behaviour.instructions
+        if (
+            given in by_user
+            and given not in instructed
+            and wanted in instructed
+            and wanted not in by_user
+        ):
             return f"the user said {given!r} where its instructions say {wanted!r}"
     return None
 

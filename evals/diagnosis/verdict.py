@@ -1,4 +1,4 @@
-"""Suspicions, and the diagnosis that they come to."""
+"""Suspicions, and the diagnosis made of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from evals.diagnosis.model import CallDifference, Diagnosis, Divergence, Failure
 from evals.outcome import Fault, TaskResult
 
 MOST_CALLS, MOST_FINDINGS = 20, 20
-"""How many a diagnosis lists; what is left out is counted in a last finding."""
+"""Limits of what a diagnosis lists; a last finding counts the rest."""
 _TEXT = 500
 _SAYS, _NOT_SAYS = "says ", "does not say "
-"""How checks of an answer begin."""
+"""The first words of the checks of an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ _MODULES = (
 
 
 class EntryPoint(Protocol):
-    """What is used of an `importlib.metadata.EntryPoint`."""
+    """The used part of an `importlib.metadata.EntryPoint`."""
 
     @property
     def name(self) -> str:

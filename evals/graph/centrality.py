@@ -59,7 +59,7 @@ class Betweenness(GraphMetric):
 
 
 class Closeness(GraphMetric):
-    """How near an agent is to those whose work can reach it along calls."""
+    """Nearness of an agent to those whose work can reach it along calls."""
 
     name = "closeness"
     formula = (
@@ -80,7 +80,7 @@ class Closeness(GraphMetric):
 
 
 class Eigenvector(GraphMetric):
-    """Whether an agent works with agents who themselves work with many."""
+    """Work with agents who themselves work with many."""
 
     name = "eigenvector"
     formula = (
@@ -113,7 +113,7 @@ class Eigenvector(GraphMetric):
 
 
 class PageRank(GraphMetric):
-    """Where work ends up that is handed on along the calls at random."""
+    """Share of the work that reaches an agent when it is handed on at random."""
 
     name = "pagerank"
     formula = (
@@ -130,13 +130,13 @@ class PageRank(GraphMetric):
     def measure(self, graph: GraphView) -> Computed:
         """Return the rank of each agent; the highest for the team."""
         size = graph.size
-        made = np.bincount(graph.callers, weights=graph.calls, minlength=size)
-        share = graph.calls / made[graph.callers]
+        calls = np.bincount(graph.callers, weights=graph.calls, minlength=size)
+        share = graph.calls / calls[graph.callers]
         rank = np.full(size, 1 / size)
         for _ in range(_MAX_ROUNDS):
             before = rank
             passed = np.bincount(graph.callees, before[graph.callers] * share, minlength=size)
-            passed += before[made == 0].sum() / size
+            passed += before[calls == 0].sum() / size
             rank = _DAMPING * passed + (1 - _DAMPING) / size
             if np.abs(rank - before).sum() < size * _TOLERANCE:
                 break

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 _MAX_PASSES = 50
-"""Over the agents, at each level; a handful is usual."""
+"""Passes over the agents, at each level; a handful is usual."""
 
 Weights = Mapping[tuple[int, int], int]
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class AcrossTrials:
-    """What a metric across trials is, in the words in which metrics of one trace tell it."""
+    """The description of a metric across trials, in the same fields as a metric of one trace."""
 
     name: str
     formula: str

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 
 _END_CHARS = 100
-"""Of the end of a text, in which a number that stands by itself is looked for."""
+"""Characters at the end of a text in which a number that stands by itself is looked for."""
 _MARK = "\N{SYMBOL FOR SUBSTITUTE}"
 
 _WORD = re.compile(r"[\w+-]+")

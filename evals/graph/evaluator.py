@@ -1,4 +1,4 @@
-"""GraphEvaluator: Tier 1. Runs the metrics over one trace, and says what they amount to."""
+"""GraphEvaluator: Tier 1, the metrics, labels and findings of one trace."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from evals.trace import ASSESSOR, Provenance
 logger = logging.getLogger(__name__)
 
 METRIC_TIMEOUT_S = 5.0
-"""For the metrics of plugins, all at once; the product's own are bound by the driver alone."""
+"""Time for the metrics of all plugins; the product's own are bound by the driver alone."""
 SIGNIFICANT_DIGITS = 12
-"""Figures are rounded to so many: less than 1e-11 of a figure is lost, and its last digits, which
+"""Digits to which figures are rounded: less than 1e-11 of a figure is lost, and its last digits, which
 hang on the order of additions, do not show."""
 
 
@@ -134,7 +134,7 @@ def measured(metric: Metric, team: Interactions) -> MetricValue:
 
 @dataclass(frozen=True, kw_only=True)
 class _Measure:
-    """What a metric came to, and the same as JSON has it."""
+    """The value of a metric, and the same as JSON."""
 
     value: MetricValue
     in_json: JsonValue

@@ -76,7 +76,7 @@ def _received(team: Interactions) -> tuple[Counter[str], Counter[str]]:
 
 
 class FailurePropagation(Metric):
-    """How many failures take the caller down with them."""
+    """Share of the failures that take the caller down with them."""
 
     name = "failure_propagation"
     formula = "failed calls below a step that failed too / failed calls"
@@ -93,7 +93,7 @@ class FailurePropagation(Metric):
 
 
 class FailureRecovery(Metric):
-    """How many failures are made good."""
+    """Share of the failures that are made good."""
 
     name = "failure_recovery"
     formula = (
@@ -118,7 +118,7 @@ class FailureRecovery(Metric):
 
 
 class SilentFailures(Metric):
-    """How many failures nobody reacted to."""
+    """Number of failures without a reaction."""
 
     name = "silent_failures"
     formula = (
@@ -146,7 +146,7 @@ class SilentFailures(Metric):
 
 
 class FailedShare(Metric):
-    """How much fails. By member: of the calls that it received from agents."""
+    """Share of the calls that fail. By member: of the calls that it received from agents."""
 
     name = "failed_share"
     formula = (

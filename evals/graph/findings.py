@@ -30,14 +30,14 @@ _PLAIN = re.compile(r"[\w.:@/…-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Where findings and labels begin. Printed with every result."""
+    """Limits from which findings and labels hold. Printed with every result."""
 
     bottleneck_betweenness: float = 0.5
-    """Above: bottleneck (on the undirected projection, normalised)."""
+    """Betweenness above it is a bottleneck (undirected projection, normalised)."""
     over_centralized_share: float = 0.7
-    """Above: one agent touches too many of the calls."""
+    """Above it, one agent takes part in too many of the calls."""
     healthy_density: float = 0.3
-    """Above: the calls are spread."""
+    """Density above it means that the calls are spread."""
     hub_centralization: float = 0.7
     hub_members: int = 4
     balanced_gini: float = 0.2
@@ -48,12 +48,12 @@ class Thresholds:
 
 
 class Finding(BaseModel):
-    """Something about the team that somebody should look at, with the steps that show it."""
+    """A weakness or trait of the team worth a look, with the steps that show it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """In snake_case, for example `bottleneck`."""
+    """A name in snake_case, for example `bottleneck`."""
     statement: str
     """One sentence with agents and figures."""
     agents: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ def reversals_of(team: Interactions) -> tuple[Call, ...]:
 
 
 class PingPongShare(Metric):
-    """How much of the work is handed straight back."""
+    """Share of the work that is handed straight back."""
 
     name = "ping_pong_share"
     formula = (
@@ -48,7 +48,7 @@ class PingPongShare(Metric):
 
 
 class DelegationDepth(Metric):
-    """How deep calls lie within calls."""
+    """Depth of calls within calls."""
 
     name = "delegation_depth"
     formula = "most calls between agents on one line of parents"
@@ -62,7 +62,7 @@ class DelegationDepth(Metric):
 
 
 class DelegationCycles(Metric):
-    """How often a request comes back to an agent that is already at work on it."""
+    """Requests that come back to an agent that is already at work on them."""
 
     name = "delegation_cycles"
     formula = "calls between agents with the callee and arguments of a call above them"
@@ -80,7 +80,7 @@ class DelegationCycles(Metric):
 
 
 class DuplicateWork(Metric):
-    """How much is asked for that was asked for before."""
+    """Share of the calls that ask what was asked before."""
 
     name = "duplicate_work"
     formula = (
@@ -98,7 +98,7 @@ class DuplicateWork(Metric):
 
 
 class RetryShare(Metric):
-    """How much of the work is asked for again because it failed."""
+    """Share of the calls that repeat a failed one."""
 
     name = "retry_share"
     formula = (

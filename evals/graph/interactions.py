@@ -1,4 +1,4 @@
-"""Interactions: a trace as the calls of a team. What every graph metric computes from.
+"""Interactions: a trace as the calls of a team, the input of every graph metric.
 
 Conventions, the same for all metrics:
 
@@ -30,7 +30,7 @@ _AGENT = CallType.AGENT  # to look it up in its enum takes ten times as long
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_CHARACTERS = 100
-"""Of what was asked for, up to which it is compared as it is. What is longer would take room."""
+"""Longest text that is kept for comparison; of a longer one a hash is kept, to save memory."""
 
 
 class Call(NamedTuple):
@@ -47,10 +47,10 @@ class Call(NamedTuple):
     caller: str
     callee: str
     arguments: str | None
-    """What was asked for: equal where name and text are equal, and of a long text a hash. None
+    """The name and text of the request, or a hash where it is long. None
     where that is unknown, which equals nothing."""
     near: str | None
-    """What was asked for and what came back, but for counters (`evals.graph.counters`); None where
+    """Request and reply without their counters (`evals.graph.counters`); None where
     the request has no counter, or nothing came back."""
     start_us: int | None
     """Microseconds since 1970."""
@@ -64,7 +64,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Interactions:
-    """A team's calls. Made by `Interactions.of`.
+    """A team's calls. `Interactions.of` builds them.
 
     `steps` holds every usable step, tools and enclosing ones too; `agent_calls` those between
     agents, self-calls too; `calls` those between two different agents.
@@ -76,7 +76,7 @@ class Interactions:
     roster_known: bool
     steps: tuple[Call, ...]
     problems: tuple[str, ...]
-    """What of the trace could not be used as it was, in words with counts."""
+    """Defects of the trace, in words with counts."""
     disbelieved: int = 0
     """Reported calls that the assessor should have seen and did not. They are not among `steps`."""
 
@@ -88,13 +88,13 @@ class Interactions:
         ask one after the other.
         """
         members = None if roster is None else frozenset(roster)
-        made = _made_of(trace)
-        if members not in made:
-            made[members] = cls._made(trace, members)
-        return made[members]
+        cached = _cached_of(trace)
+        if members not in cached:
+            cached[members] = cls._build(trace, members)
+        return cached[members]
 
     @classmethod
-    def _made(cls, trace: Trace, roster: frozenset[str] | None) -> Interactions:
+    def _build(cls, trace: Trace, roster: frozenset[str] | None) -> Interactions:
         problems: Counter[str] = Counter()
         believed = [step for step in trace.steps if NOT_BELIEVED not in step.additional_attributes]
         disbelieved = len(trace.steps) - len(believed)
@@ -148,12 +148,12 @@ class Interactions:
 
         Calls that are not believed are among those that it did not see.
         """
-        told = len(self.agent_calls) + self.disbelieved
-        if not told:
+        known = len(self.agent_calls) + self.disbelieved
+        if not known:
             return None
         observed = Provenance.OBSERVED
-        seen = sum([call.provenance is observed for call in self.agent_calls])
-        return seen / told
+        directly = sum([call.provenance is observed for call in self.agent_calls])
+        return directly / known
 
     @property
     def is_dyad(self) -> bool:
@@ -172,25 +172,24 @@ class Interactions:
         return f"needs at least {least} agents, there are {found}"
 
 
-_Made = dict[frozenset[str] | None, Interactions]
-"""By roster."""
-_MADE: OrderedDict[int, tuple[ref[Trace], _Made]] = OrderedDict()
-"""For the traces asked about last, by identity: to hash or compare traces would read every step.
+_ByRoster = dict[frozenset[str] | None, Interactions]
+_CACHE: OrderedDict[int, tuple[ref[Trace], _ByRoster]] = OrderedDict()
+"""The latest traces, by identity: to hash or compare traces would read every step.
 
 An entry goes with its trace at the latest. Each access is one operation, so threads need no lock;
 two that ask at once do the work twice."""
 _MOST_KEPT = 16
 _MOST_COMPARED = 8
-"""Different steps of one id that a further one is compared with."""
+"""Number of different steps of one id that a further one is compared with."""
 
 
-def _made_of(trace: Trace) -> _Made:
+def _cached_of(trace: Trace) -> _ByRoster:
     key = id(trace)
-    kept = _MADE.get(key)
+    kept = _CACHE.get(key)
     if kept is None:
-        kept = _MADE[key] = (ref(trace, lambda _: _MADE.pop(key, None)), {})
-        if len(_MADE) > _MOST_KEPT:
-            _MADE.popitem(last=False)
+        kept = _CACHE[key] = (ref(trace, lambda _: _CACHE.pop(key, None)), {})
+        if len(_CACHE) > _MOST_KEPT:
+            _CACHE.popitem(last=False)
     return kept[1]
 
 

@@ -55,7 +55,7 @@ NEEDED = (
 """The metrics that labels and findings are made of."""
 
 _LEAST_MEMBERS = 3
-"""Below, one member's share of the calls says nothing."""
+"""Below this, one member's share of the calls says nothing."""
 
 
 def labels_of(

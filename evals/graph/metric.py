@@ -1,4 +1,4 @@
-"""Metric: one number about a team's interactions, as a plugin. What it returns, and the registry.
+"""Metric: one number about a team's interactions, as a plugin; its results and the registry.
 
     class CallsPerMember(Metric):
         name = "calls_per_member"
@@ -32,7 +32,7 @@ from evals.graph.interactions import Interactions
 
 @dataclass(frozen=True)
 class Undefined:
-    """The metric has no value here, and why. The reason begins with a word such as `dyad`."""
+    """The reason why a metric has no value. It begins with a word such as `dyad`."""
 
     reason: str
 
@@ -69,7 +69,7 @@ class Metric(ABC):
     range: ClassVar[str]
     """The values it can take, and what the ends mean."""
     needs: ClassVar[str]
-    """What a trace must have for it to be defined; otherwise it is undefined with a reason."""
+    """The needs of a trace for the metric to be defined; otherwise it is undefined with a reason."""
     version: ClassVar[str] = "1"
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Metric(ABC):
 
 
 class MetricValue(BaseModel):
-    """What a metric came to: a value, or a reason why there is none."""
+    """The result of a metric: a value, or a reason why there is none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,7 +87,7 @@ class MetricValue(BaseModel):
     status: str = "scored"
     """`scored`, `unscored` (undefined here) or `failed` (the plugin broke)."""
     agents: dict[str, float] | None = None
-    """By member, where the metric is one of members; `value` is then the highest or as documented.
+    """Values by member, where the metric has them; `value` is then the highest or as documented.
     """
     details: dict[str, JsonValue] = {}
 
@@ -161,7 +161,7 @@ class MetricRegistry:
         """Switch one metric on or off.
 
         Raises:
-            MetricError: there is none of that name.
+            MetricError: no metric has that name.
         """
         if name not in self._metrics:
             raise MetricError(

@@ -1,4 +1,4 @@
-"""Nesting: how calls between agents lie within each other. Iterative, however deep they lie."""
+"""Nesting: calls between agents within calls. Iterative, however deep they lie."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evals.graph.memoize import memoize
 from evals.graph.repeats import Asked, asked_by
 
 NOBODY = -1
-"""Stands above the steps without a parent."""
+"""The index above the steps without a parent."""
 
 
 @memoize

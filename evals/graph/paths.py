@@ -71,7 +71,7 @@ class ReachableFraction(PathMetric):
 
 
 class GlobalEfficiency(PathMetric):
-    """How directly agents reach each other, on average."""
+    """Mean directness with which agents reach each other."""
 
     name = "global_efficiency"
     formula = "mean of 1 / d(u, v) over all ordered pairs, directed; 0 where there is no path"

@@ -15,7 +15,7 @@ from evals.graph.memoize import memoize
 from evals.trace import CallType
 
 Asked = int
-"""What a call asks of whom, as a number: equal for two steps of a trace that ask the same."""
+"""The callee and content of a request, as a number: equal for two steps that ask the same."""
 
 
 @memoize

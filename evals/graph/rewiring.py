@@ -1,4 +1,4 @@
-"""Percentiles: where a team lies among random graphs in which every agent has the same degrees.
+"""Percentiles of a team among random graphs in which every agent has the same degrees.
 
 The random graphs are made from the team's own by curveball trades: two agents throw the callees
 that only one of them has into one pot and draw as many as before from it. A trade is a number of
@@ -27,7 +27,7 @@ from evals.graph.view import MATRIX_AGENTS, GraphView
 
 SAMPLES = 100
 SAMPLES_OF_MANY = 50
-"""Where there are more than MANY_AGENTS: the time grows with the third power of their number, and
+"""Used above MANY_AGENTS: the time grows with the third power of their number, and
 in long thin teams with the fourth."""
 MANY_AGENTS = 30
 SEED = 20_240_614
@@ -37,7 +37,7 @@ _ROUNDS = 10
 
 
 class Percentile(BaseModel):
-    """Where an observed value lies among those of random graphs."""
+    """The place of an observed value among those of random graphs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -104,7 +104,7 @@ def _percentile(name: str, observed: _Stack, random: _Stack) -> Percentile:
 
 
 class _Stack:
-    """Graphs of the same size as matrices, [graph, caller, callee], and what is measured on them."""
+    """Graphs of the same size as matrices, [graph, caller, callee], with their measures."""
 
     def __init__(self, present: Flags, calls: Floats) -> None:
         self.present = present

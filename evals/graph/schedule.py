@@ -1,4 +1,4 @@
-"""Metrics of time: the critical path, how much runs side by side, who has nothing to do.
+"""Metrics of time: the critical path, parallel work, idle members.
 
 All steps with a start and an end count, tools and those opened from outside too. Steps are clamped
 into the nearest step above them that has times, for the clocks of participants may differ.
@@ -167,7 +167,7 @@ def names_on_path(team: Interactions) -> list[str]:
 
 
 class CriticalPathShare(Metric):
-    """Who the team waits for."""
+    """Share of the time for which the team waits for a callee."""
 
     name = "critical_path_share"
     formula = (
@@ -198,7 +198,7 @@ class CriticalPathShare(Metric):
 
 
 class Parallelism(Metric):
-    """How much runs side by side."""
+    """Mean number of steps at work at the same time."""
 
     name = "parallelism"
     formula = (
@@ -230,7 +230,7 @@ def _self_times_us(schedule: Schedule) -> int:
 
 
 class IdleRatio(Metric):
-    """How much of the time the members have nothing in hand."""
+    """Share of the time in which members have nothing to do."""
 
     name = "idle_ratio"
     formula = (

@@ -1,4 +1,4 @@
-"""Shape: groups, who stands alone, who stands out, trees, and links that hold two groups together."""
+"""Shape: groups, isolated and outstanding members, trees, and links that hold two groups together."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class OutTree:
     depth: int
     """Calls from the root to the furthest member."""
     most_callees: int
-    """Of one member."""
+    """Most callees of one member."""
 
 
 @memoize

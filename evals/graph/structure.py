@@ -31,7 +31,7 @@ class Density(GraphMetric):
 
 
 class ClusteringCoefficient(GraphMetric):
-    """How often two partners of an agent are partners too."""
+    """Share of the pairs of an agent's partners that are partners too."""
 
     name = "clustering_coefficient"
     formula = (
@@ -96,12 +96,14 @@ class WeightedReciprocity(GraphMetric):
 
 
 class Hierarchy(GraphMetric):
-    """How far the order of who reaches whom goes one way only."""
+    """Share of the connected pairs in which only one reaches the other."""
 
     name = "hierarchy"
     formula = "1 - pairs that reach each other / pairs of which one reaches the other; unordered"
     source = "Krackhardt 1994, Graph theoretical dimensions of informal organizations"
-    range = "0 (whoever reaches, is reached, as in a ring) to 1 (no way back, as in a tree)"
+    range = (
+        "0 (all connected pairs reach each other, as in a ring) to 1 (no way back, as in a tree)"
+    )
     needs = _CALL
 
     def measure(self, graph: GraphView) -> Computed:
@@ -114,7 +116,7 @@ class Hierarchy(GraphMetric):
 
 
 class Modularity(GraphMetric):
-    """How well the team falls into groups that mostly call their own members."""
+    """Strength of the division into groups that mostly call their own members."""
 
     name = "modularity"
     formula = (

@@ -30,7 +30,7 @@ A chain of this size takes some four seconds. No graph of this size has more tha
 paths between two agents (866 layers of two), so that counting them in floats is safe.
 """
 MATRIX_AGENTS = 50
-"""Up to this many agents, matrices are faster than networkx; from about 100 on, chains take ages."""
+"""Up to this many agents matrices are faster than networkx; long chains are slow from 100 on."""
 
 
 class GraphView:

@@ -44,7 +44,7 @@ _NO_NESTED = "no call between agents stands below another step with a start and 
 
 @dataclass(frozen=True, kw_only=True)
 class Detected:
-    """What a detector says: a verdict, a reason, and the steps that show it (`MAX_EVIDENCE`)."""
+    """The result of a detector: a verdict, a reason, and the steps that show it (`MAX_EVIDENCE`)."""
 
     verdict: Verdict
     reason: str
@@ -58,7 +58,7 @@ def step_repetition(team: Interactions) -> Detected:
     """Detect 1.3: the same call is made three times although it had been answered.
 
     Present if there are three own steps with the same caller, callee, kind and arguments of which
-    the first two did not fail; a failure between them begins the count anew. Abstains if no own
+    the first two did not fail; a failure between them restarts the count. Abstains if no own
     step has arguments.
     """
     asked = asked_by(team)
@@ -116,7 +116,7 @@ def conversation_reset(team: Interactions) -> Detected:
     return _verdict(
         sorted(again, key=lambda step: step.index),
         f"{len(again) // 2} times the opening two requests of a conversation were made again",
-        "no conversation was opened anew",
+        "no conversation was started over",
     )
 
 
@@ -170,7 +170,7 @@ DETECTORS: Mapping[str, Detector] = {
     "2.5": ignored_input,
     "3.1": premature_end,
 }
-"""By the code of the mode."""
+"""The detectors by the code of their mode."""
 
 
 @memoize

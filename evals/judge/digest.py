@@ -29,7 +29,7 @@ MIN_ROW_BYTES = 48
 GAP_BYTES = 32
 """Room for the line `{"steps_left_out":...}`."""
 FAILED_STEPS_FIRST = 40
-"""How many failed steps are kept before others."""
+"""Number of failed steps that are kept before others."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,7 +67,7 @@ class Digest:
 class _Row:
     text: str
     shortened: int
-    """How many texts of it."""
+    """Number of its texts that were shortened."""
 
     @property
     def tokens(self) -> int:

@@ -37,19 +37,19 @@ logger = logging.getLogger(__name__)
 
 Load = Callable[[], Awaitable[None]]
 TIMEOUT_S = 20.0
-"""For one call of the model."""
+"""Time for one call of the model."""
 TOTAL_S = 20.0
-"""For all calls about one trace, where there is so much time."""
+"""Time for all calls about one trace, where there is so much."""
 RULES = "rules"
 WITHHELD = "[withheld by the assessor]"
 """Stands for a text that seems to speak to the judge, when the model is asked again."""
 FELL_BACK = "judged by rules, since the model"
-"""How the warning of a judgement begins that a model was to give."""
+"""First words of the warning where a model was asked and rules judged."""
 NO_MODEL = "judged by rules, since no language model is configured"
 
 
 class JudgeEvaluator(BaseEvaluator):
-    """How well the agents of a trace worked together, 0 to 1, with reasons and cited steps.
+    """A score for the agents' work together, 0 to 1, with reasons and cited steps.
 
     With a model, it is asked about the transcript and what Tier 1 measured; without one, or where
     it gives no usable answer in time, the rules of `evals.judge.rules` judge from Tier 1 alone,
@@ -203,8 +203,8 @@ class JudgeEvaluator(BaseEvaluator):
     def _by_rules(self, measured: Measured | Unscored, *warnings: str) -> Evaluation:
         judgment = measured if isinstance(measured, Unscored) else rule_judgment(measured)
         if isinstance(judgment, Unscored):
-            told = () if warnings == (NO_MODEL,) else warnings  # nothing was judged
-            return self.unscored(judgment.reason).model_copy(update={"warnings": told})
+            kept = () if warnings == (NO_MODEL,) else warnings  # nothing was judged
+            return self.unscored(judgment.reason).model_copy(update={"warnings": kept})
         return self.scored(
             {"overall_score": judgment.overall_score},
             details={"judgment": judgment.model_dump(mode="json")},

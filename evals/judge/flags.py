@@ -38,7 +38,7 @@ _BOUNDS: dict[Quality, tuple[float, float]] = {
     "fair": (0.2, 0.85),
     "poor": (0.0, 0.55),
 }
-"""Which scores go with each word: wide, since a model's scale need not be that of the rules."""
+"""The scores that go with each word: wide, since a model's scale need not be that of the rules."""
 _HIGH, _LOW = 0.75, 0.25
 
 _OF_ALL = r"(?:team|agents|coordination|collaboration|teamwork|cooperation|performance|work|run|outcome|result|task)"

@@ -1,4 +1,4 @@
-"""LLMJudgment: what a judge says about a trace, and how a model's answer is read.
+"""LLMJudgment: the judgement of a trace, and the reading of a model's answer.
 
 An answer is read strictly: a field that is missing, out of its range or unknown, or a step that
 was not shown, makes it unusable. What is said about an unusable answer never quotes it.

@@ -1,4 +1,4 @@
-"""Measured: what Tier 1 found, as the judges read it. It holds no text of the transcript.
+"""Measured: the results of Tier 1, as the judges read them, without any text of the transcript.
 
 Names of labels, metrics and findings are ours or a plugin author's, in snake_case. Whatever else
 stands there, sentences and names of agents above all, is not taken over.

@@ -14,7 +14,7 @@ from evals.statements import AskModel
 T = TypeVar("T")
 
 UNUSABLE_ANSWERS = 2
-"""How often a model may answer unusably: once, and once more when it was told what was wrong."""
+"""Unusable answers that a model may give: the second one after a complaint about the first."""
 
 
 class JudgeModelError(RuntimeError):

@@ -38,9 +38,9 @@ from evals.statements import AskModel
 from evals.trace import Trace
 
 TOTAL_S = 8.0
-"""For all questions about one trace: a quarter of what all its evaluators have together."""
+"""Time for all questions about one trace: a quarter of what all its evaluators have together."""
 AT_ONCE = 4
-"""Questions that are open at the same time."""
+"""Number of questions that are open at the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ that it did not happen; "abstain" if the transcript does not tell."""
 
 
 class ModeAnswer(BaseModel):
-    """What a model answers about one mode."""
+    """A model's answer about one mode."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -144,7 +144,7 @@ class ModeAnswer(BaseModel):
 
 
 class ModeVerdict(BaseModel):
-    """Whether one failure mode is present, by whom, and which steps show it."""
+    """The verdict on one failure mode, who gave it, and the steps that show it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -299,13 +299,13 @@ def _by_calls(mode: FailureMode, team: Interactions) -> ModeVerdict:
     if detector is None:
         reason = "needs a model: the calls alone do not show it"
         return ModeVerdict(code=mode.code, name=mode.name, verdict="abstain", reason=reason)
-    seen = detector(team)
+    found = detector(team)
     return ModeVerdict(
         code=mode.code,
         name=mode.name,
-        verdict=seen.verdict,
-        reason=seen.reason,
-        step_ids=tuple(dict.fromkeys(map(shown_id, seen.step_ids))),
+        verdict=found.verdict,
+        reason=found.reason,
+        step_ids=tuple(dict.fromkeys(map(shown_id, found.step_ids))),
     )
 
 

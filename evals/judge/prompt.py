@@ -1,4 +1,4 @@
-"""What a model that judges is sent: the transcript as data, then what to do with it.
+"""Prompts for a model that judges: the transcript as data, then the task.
 
 The data stand between two identical lines whose text is derived from the data, so that nothing
 within can end them early. All that a model is asked to do stands after the data.
@@ -17,7 +17,7 @@ from evals.outcome import Unscored
 from evals.trace import Trace
 
 TOKEN_BUDGET = 24_000
-"""For a whole prompt, as `digest.tokens_of` counts: bytes, about 7,000 tokens of usual models."""
+"""Budget of a whole prompt, as `digest.tokens_of` counts: bytes, about 7,000 usual tokens."""
 MIN_TOKEN_BUDGET = 12_000
 """Room for everything but the transcript, and for some of that."""
 MAX_CRITERIA_TOKENS = 4_000

@@ -1,4 +1,4 @@
-"""Quotes untrusted text, so that a reader sees all of it and nothing of it can end the quotation.
+"""Quoting of untrusted text: a reader sees all of it, and nothing in it can end the quotation.
 
 What is invisible, or changes how the text around it is read, is written as a JSON escape: control
 and format characters (bidirectional marks, zero-width characters, tags), variation selectors,
@@ -26,7 +26,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 
 
 class _Escapes(dict[int, str]):
-    """What stands for each character, found out when it is first met."""
+    """The replacement of each character, computed when it is first met."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -22,7 +22,7 @@ MAX_CITED = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Deduction:
-    """What one label of Tier 1 costs."""
+    """The points that one label of Tier 1 costs."""
 
     label: str
     group: str

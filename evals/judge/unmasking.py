@@ -47,7 +47,7 @@ class Reading:
 
     text: str
     hidden: bool
-    """Whether it can be read only once it is decoded."""
+    """True where it can be read only once it is decoded."""
 
 
 def readings_of(text: str) -> Iterator[Reading]:

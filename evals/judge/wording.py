@@ -57,7 +57,7 @@ ADDRESS = re.compile(
 TRANSCRIPT = _words(
     r"""(?:this|the|a|an|any|our|each|every|these|such\ an?)\ (?:\w+\ )?(?:transcripts?|traces?|trajector(?:y|ies)|interaction\ logs?|rollouts?)"""
 )
-"""Only who looks on from outside calls it that."""
+"""Words that only an onlooker from outside uses."""
 WHOLE = _words(
     r"""(?:this|the|our|these|that|such\ an?|every|each|any|which)\ (?:(?!credit|support|sales|customer)\w+\ )?(?:teams?|conversations?|dialogues?
         |exchanges?|interactions?|collaborations?|coordination|teamwork|agents|crews?|runs?|sessions?|logs?
@@ -71,7 +71,7 @@ TOLD_TO_MODELS = re.compile(
     r"|llm graders?|automated (?:reader|reviewer|grader|summari[sz]er)s?)\b"
     r"(?:[^.!?:]{0,120}\b(?:should|must|shall|are to|is to|needs? to)\b|[^.!?:]{0,60}:)"
 )
-"""An order to whatever model reads a text, as pages and files carry it for others than the team."""
+"""An order to any model that reads the text, as pages and files carry it."""
 OWN = _words(
     r"""overall_score|coordination_quality|cited_step_ids?|silent_failures?|over[_-]centrali[sz]ed|steps_left_out
     |texts_shortened|characters_cut|evidence_of|failed_member|duplicate_work|isolated_member"""

@@ -255,6 +255,24 @@ async def test_it_runs_among_other_evaluators():
     assert evaluation.tier == 1
 
 
+async def test_a_chain_far_beyond_the_recursion_limit_is_scored_with_a_reason_for_each_gap():
+    agents = 20_000
+    chain = [
+        step(at, (f"a{at}", f"a{at + 1}"), parent_step_id=str(at - 1) if at else None)
+        for at in range(agents - 1)
+    ]
+    evaluation = await evaluate(chain)
+    assert evaluation.status == "scored"
+    assert evaluation.values["connected_components"] == 1
+    assert evaluation.values["delegation_depth"] == agents - 1
+    assert evaluation.values["articulation_agents"] == agents - 2
+    assert evaluation.values["dominators"] == agents - 2
+    assert evaluation.skipped["betweenness"].startswith("too large: 20000 agents")
+    assert evaluation.skipped["eigenvector"].startswith("no convergence")
+    assert evaluation.details["labels"] == ["pipeline"]
+    assert all(metric["status"] != "failed" for metric in evaluation.details["metrics"].values())
+
+
 NASTY = {
     "one agent": [step(1, "aa")],
     "only tools": [step(1, ("a", "search"), call_type=CallType.TOOL)],

@@ -75,7 +75,7 @@ def test_a_flag_names_the_step_and_says_what_its_text_does_without_quoting_it(te
     (flag,) = flags_of(trace, None, FLATTERED)
     assert flag.kind == "addresses_judge"
     assert flag.step_ids == ("c2",)
-    assert "addresses whoever judges" in flag.sentence
+    assert "addresses the judge" in flag.sentence
     assert "Dear" not in flag.sentence
 
 
