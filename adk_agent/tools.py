@@ -35,7 +35,7 @@ MAX_RUNNING = 16
 
 
 class EvaluationTools(LookupTools):
-    """The five tools. Owns the evaluations that it started; whoever makes it closes it.
+    """The five tools. Owns the evaluations that it started; its creator closes it.
 
     Args:
         assembly: What evaluations are made of.
@@ -113,9 +113,9 @@ class EvaluationTools(LookupTools):
         return await answered(asyncio.to_thread(self._results, run_id))
 
     async def start(self, request: str) -> tuple[str, EvaluationPlan]:
-        """Start an evaluation in the background; returns its id, which is on disk, and its plan.
+        """Start an evaluation in the background, and return its id, which is on disk, and its plan.
 
-        A request is read by rules, whatever model is configured: whoever calls this can word it so.
+        The request is read by rules, whatever model is configured: the caller can word it so.
 
         Raises:
             RequestError: The request cannot be used, or too many evaluations are going on.
@@ -139,13 +139,13 @@ class EvaluationTools(LookupTools):
         return run_id, plan
 
     async def finished(self, run_id: str) -> None:
-        """Wait until an evaluation that was started here has ended, however it did."""
+        """Wait for the end of an evaluation that was started here."""
         task = self._running.get(run_id)
         if task is not None:
             await asyncio.wait({task})
 
     async def aclose(self) -> None:
-        """Stop what goes on; what was finished is kept. May be called again."""
+        """Stop all evaluations; what was finished is kept. May be called again."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
@@ -164,12 +164,12 @@ class EvaluationTools(LookupTools):
         run_id: str,
         begun: asyncio.Future[None],
     ) -> None:
-        def saw(progress: Progress) -> None:  # noqa: ARG001 - that it comes at all says enough
+        def on_progress(_: Progress) -> None:
             if not begun.done():
                 begun.set_result(None)
 
         try:
-            await evaluate(plan, deps, request=request, run_id=run_id, on_progress=saw)
+            await evaluate(plan, deps, request=request, run_id=run_id, on_progress=on_progress)
         except (GreenroomError, BridgeError) as error:
             if not begun.done():
                 raise

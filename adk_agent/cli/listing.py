@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Print what there is."""
+    """Print the list that is asked for."""
     rows = _rows(parsed)
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -96,7 +96,7 @@ def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _of_benchmark(benchmark: Benchmark) -> list[dict[str, Any]]:
-    """All tasks of a benchmark, with what there is to know of each."""
+    """List all tasks of a benchmark with their attributes."""
     domains = benchmark.domains()
     return [
         {
@@ -129,7 +129,7 @@ def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
             "evaluator": evaluator.name,
             "tier": f"tier {int(evaluator.tier)}",
             "version": evaluator.version,
-            "about": _first_sentence(evaluator),
+            "about": " ".join((inspect.getdoc(type(evaluator)) or "").split("\n\n")[0].split()),
         }
         for evaluator in registry.all
     ]
@@ -172,15 +172,10 @@ def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
 
 
 def _shortened(text: str) -> str:
-    """At a space, or by characters where that would leave little, as of JSON."""
+    """Shorten a request at a space, or by characters where that would leave little, as in JSON."""
     at_a_space = textwrap.shorten(text, _REQUEST_WIDTH, placeholder=" ...")
     enough = text == at_a_space or len(at_a_space) > _REQUEST_WIDTH // 2
     return at_a_space if enough else f"{text[: _REQUEST_WIDTH - 4]} ..."
-
-
-def _first_sentence(thing: object) -> str:
-    lines = (inspect.getdoc(type(thing)) or "").split("\n\n")[0].split()
-    return " ".join(lines)
 
 
 def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:

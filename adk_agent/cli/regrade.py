@@ -1,4 +1,4 @@
-"""`greenroom regrade`: recorded conversations scored again."""
+"""`greenroom regrade`: scores recorded conversations again."""
 
 from __future__ import annotations
 

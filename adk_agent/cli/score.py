@@ -1,4 +1,4 @@
-"""`greenroom score`: a trace file measured and judged, without playing anything."""
+"""`greenroom score`: measures and judges a trace file, without playing anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -56,10 +56,11 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         2 if any of them could not be read.
     """
-    settings = Settings.load(offline=parsed.offline or None, without=_without(parsed.without))
+    without = None if parsed.without is None else ",".join(parsed.without)
+    settings = Settings.load(offline=parsed.offline or None, without=without)
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
     evaluators = trace_evaluators(default_spec(settings), without=settings.without)
-    # The steps of a long trace live to the end: looking through them for garbage takes a third of
+    # The steps of a long trace live to the end, and collecting garbage among them takes a third of
     # the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
@@ -69,7 +70,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 @contextmanager
 def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
-    """The traces of a file, or of standard input where `source` is `-`."""
+    """Yield the traces of a file, or of standard input where `source` is `-`."""
     if source != STDIN:
         yield read_trace_file(Path(source))
         return
@@ -81,14 +82,10 @@ def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
 
 
 def _from_stdin(entry: TraceEntry, path: str) -> TraceEntry:
-    """The entry with an error that speaks of standard input."""
+    """Name standard input in the error of an entry."""
     if entry.error is None:
         return entry
     return replace(entry, error=entry.error.replace(repr(path), "standard input"))
-
-
-def _without(names: Sequence[str] | None) -> str | None:
-    return None if names is None else ",".join(names)
 
 
 async def _score_all(
@@ -113,10 +110,10 @@ async def _score_all(
 
 
 def as_text(scored: dict[str, Any]) -> str:
-    """A scored trace for a terminal."""
+    """Format a scored trace for a terminal."""
     lines = _team(scored) if scored["graph"] else _no_team(scored)
-    evaluations = {name: scored[name] for name in scored if name not in RESERVED}
-    lines += ["", "Evaluators:", *(f"  {name}: {_told(e)}" for name, e in evaluations.items())]
+    lines += ["", "Evaluators:"]
+    lines += [f"  {name}: {_values(scored[name])}" for name in scored if name not in RESERVED]
     lines += [f"Warning: {warning}" for warning in scored["warnings"]]
     problems = [*scored["reading_problems"], *scored.get("problems", ())]
     lines += [f"In the trace: {problem}" for problem in problems]
@@ -124,14 +121,14 @@ def as_text(scored: dict[str, Any]) -> str:
 
 
 def _no_team(scored: dict[str, Any]) -> list[str]:
-    """Where the graph was not measured at all: why, unless it was switched off."""
+    """Say why the graph was not measured at all, unless it was switched off."""
     why_not = scored["reason"]
     lines = [f"Trace {scored['trace_id']}"]
     return lines if why_not is None else [*lines, f"Not measured ({scored['status']}): {why_not}"]
 
 
 def _team(scored: dict[str, Any]) -> list[str]:
-    """What the graph evaluator found."""
+    """Format what the graph evaluator found."""
     graph = scored["graph"]
     coverage = graph["coverage"]
     seen = "" if coverage is None else f", {coverage:.0%} of them observed"
@@ -158,7 +155,7 @@ def _value(metric: dict[str, Any]) -> str:
 
 
 def _whose(metric: dict[str, Any]) -> str:
-    """Who has the value, where it is that of one or more members and not the same for all."""
+    """Name the members that have the value, unless all have it."""
     agents = metric.get("agents") or {}
     best = [name for name, value in agents.items() if value == metric["value"]]
     if not best or len(best) == len(agents):
@@ -167,7 +164,7 @@ def _whose(metric: dict[str, Any]) -> str:
     return f"  ({best[0]}{others})"
 
 
-def _told(evaluation: dict[str, Any]) -> str:
+def _values(evaluation: dict[str, Any]) -> str:
     if evaluation["status"] != "scored":
         return f"{evaluation['status']}: {evaluation.get('reason')}"
     values = ", ".join(f"{name} {value:.4g}" for name, value in evaluation["values"].items())

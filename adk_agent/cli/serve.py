@@ -32,7 +32,7 @@ ANYBODY = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the A2A server, the same for `python -m adk_agent`."""
+    """Add the arguments of the A2A server, the same for `python -m adk_agent`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=values.port, default=None, help="default: $PORT, else 8000")
     parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
@@ -92,10 +92,10 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def checked_card_url(url: str | None) -> str | None:
-    """The same, if a card can name it.
+    """Return the address of `--card-url` if a card can name it.
 
     Raises:
-        RequestError: It is no http or https address with a host.
+        RequestError: It is not an http or https address with a host.
     """
     if url is None:
         return None
@@ -111,19 +111,19 @@ def checked_card_url(url: str | None) -> str | None:
 
 
 def address_of(listener: socket.socket) -> str:
-    """The address at which this machine reaches a socket."""
+    """Return the address at which this machine reaches a socket."""
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a comparison
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
 def network_policy(settings: Settings, host: str) -> NetworkPolicy:
-    """Which addresses a service that listens on this host may call.
+    """Return the addresses that a service which listens on this host may call.
 
-    Whoever reaches a public service could otherwise have it look around in its own network.
+    Callers of a public service could otherwise explore its own network.
 
     Raises:
-        RequestError: GREENROOM_ALLOWED_HOSTS has an entry that is none.
+        RequestError: GREENROOM_ALLOWED_HOSTS has an entry that is not a host.
     """
     from tau_bridge.a2a.policy import NetworkPolicy
 

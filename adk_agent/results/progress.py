@@ -54,7 +54,7 @@ def silent(progress: Progress) -> None:
 
 
 @contextlib.asynccontextmanager
-async def followed(
+async def streamed(
     work: Callable[[OnProgress], Coroutine[Any, Any, T]],
 ) -> AsyncIterator[tuple[AsyncIterator[Progress], asyncio.Task[T]]]:
     """Yield the progress of some work, in order until it ends, and the work as a task.
@@ -72,13 +72,13 @@ async def followed(
         finally:
             queue.put_nowait(None)
 
-    async def progresses() -> AsyncIterator[Progress]:
+    async def updates() -> AsyncIterator[Progress]:
         while (progress := await queue.get()) is not None:
             yield progress
 
     task = asyncio.create_task(closing_the_queue())
     try:
-        yield progresses(), task
+        yield updates(), task
     finally:
         if not task.done():
             task.cancel()

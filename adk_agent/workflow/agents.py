@@ -1,4 +1,4 @@
-"""The three agents of the workflow, each with what it needs, in their order."""
+"""Builds the three agents of the workflow from what each needs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class WorkflowDeps:
     """What each of the three agents needs.
 
     Args:
-        selector: Of the first.
-        evaluation: Of the second.
-        interpreter: Of the third.
-        on_report: Is given the report of each evaluation that was finished.
+        selector: For the first.
+        evaluation: For the second.
+        interpreter: For the third.
+        on_report: Called with the report of each evaluation that was finished.
     """
 
     selector: SelectorDeps
@@ -35,7 +35,7 @@ class WorkflowDeps:
 
 
 def build_agents(deps: WorkflowDeps) -> tuple[BaseAgent, BaseAgent, BaseAgent]:
-    """TaskSelector, EvaluationRunner, ResultsInterpreter: new ones, to be chained."""
+    """Build TaskSelector, EvaluationRunner and ResultsInterpreter, to be chained."""
     # The session's state holds JSON; the report goes from the second to the third as it is.
     reports: dict[str, EvaluationReport] = {}
 

@@ -1,4 +1,4 @@
-"""The report as ADK artifacts: what `adk web` offers for reading and downloading."""
+"""Offers the report as ADK artifacts, which `adk web` lets users read and download."""
 
 from __future__ import annotations
 
@@ -18,31 +18,24 @@ MIME_TYPES = {"report.md": "text/markdown", "report.json": "application/json"}
 async def offer_report(context: CallbackContext, directory: Path) -> dict[str, int]:
     """Save the report of a run as artifacts of the conversation.
 
-    The event that follows the callback names them, so that whoever shows the conversation knows.
-    An evaluation that was played does not fail because they cannot be saved.
+    The event that follows the callback names them. An evaluation that was played does not fail
+    because they cannot be saved.
 
     Args:
         context: Of a callback of an agent. Without an artifact service nothing is saved.
         directory: The folder of a finished run.
 
     Returns:
-        The version of each artifact by its name, counted from 0 within the conversation; empty
-        where they could not be saved.
+        The version of each artifact that was saved by its name, counted from 0 in the conversation.
     """
     if context.get_invocation_context().artifact_service is None:
         return {}
+    versions = {}
     try:
-        texts = await asyncio.to_thread(_read, directory)
-        return {name: await _save(context, name, data) for name, data in texts.items()}
+        for name, mime_type in MIME_TYPES.items():
+            data = await asyncio.to_thread((directory / name).read_bytes)
+            part = types.Part.from_bytes(data=data, mime_type=mime_type)
+            versions[name] = await context.save_artifact(name, part)
     except OSError as error:
         logger.warning("the report in %s is not offered as artifacts: %s", directory, error)
-        return {}
-
-
-def _read(directory: Path) -> dict[str, bytes]:
-    return {name: (directory / name).read_bytes() for name in MIME_TYPES}
-
-
-async def _save(context: CallbackContext, name: str, data: bytes) -> int:
-    part = types.Part.from_bytes(data=data, mime_type=MIME_TYPES[name])
-    return await context.save_artifact(name, part)
+    return versions

@@ -6,11 +6,11 @@ from google.genai import types
 
 
 def model_says(text: str) -> types.Content:
-    """A content of the model's that holds one text."""
+    """Make a content of the model's that holds one text."""
     return types.Content(role="model", parts=[types.Part(text=text)])
 
 
 def text_of(content: types.Content | None) -> str:
-    """The texts of a content, one below the other; empty if there is none."""
+    """Return the texts of a content, one below the other; empty if there is none."""
     parts = content.parts if content is not None else None
     return "\n".join(part.text for part in parts or () if part.text)

@@ -1,4 +1,4 @@
-"""ResultsInterpreter: says in words what the report says in numbers."""
+"""ResultsInterpreter: puts the numbers of the report into words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES = "rules"
 
 
 TakeReport = Callable[[str], EvaluationReport]
-"""Gives, once, the report of the run that was just played in the session of this id."""
+"""Takes a session's id, and returns, once, the report of the run that was just played in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,9 @@ class InterpreterDeps:
     """What the interpreter needs.
 
     Args:
-        model: Words the report; None: a template does.
+        model: Words the report; a template does if None.
         results_dir: The folder of runs.
-        author: Who writes the prose: `rules`, or `llm:` and the model's name.
+        author: The author of the prose: `rules`, or `llm:` and the model's name.
     """
 
     model: BaseLlm | str | None
@@ -53,7 +53,7 @@ class InterpreterDeps:
 
 
 def build_interpreter(deps: InterpreterDeps, take_report: TakeReport) -> LlmAgent:
-    """The interpreter. Where there is no report it repeats the problem and asks no model."""
+    """Build the interpreter. Without a report it repeats the problem and asks no model."""
     interpreter = _Interpreter(deps, take_report)
     return LlmAgent(
         name=NAME,
@@ -103,11 +103,11 @@ class _Interpreter:
         callback_context: CallbackContext,
         llm_request: LlmRequest,  # noqa: ARG002 - ADK's signature
     ) -> LlmResponse | None:
-        """The template's prose in the place of an answer, where there is no model to ask."""
+        """Answer with the template's prose where there is no model to ask."""
         digest = state.digest(callback_context.state)
         if self._deps.model is not None or digest is None:
             return None
-        return _said(LlmResponse(), template_prose(digest))
+        return _response(LlmResponse(), template_prose(digest))
 
     def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
@@ -118,10 +118,10 @@ class _Interpreter:
         prose = text_of(llm_response.content)
         invented = unsupported_numbers(prose, digest)
         if prose.strip() and not invented:
-            return _said(llm_response, prose)
+            return _response(llm_response, prose)
         cause = f"numbers that are not in the report ({', '.join(invented)})" if invented else ""
         callback_context.state[state.AUTHOR] = RULES
-        return _said(llm_response, _by_template(digest, cause or "an empty answer"))
+        return _response(llm_response, _by_template(digest, cause or "an empty answer"))
 
     def on_model_error(
         self,
@@ -134,7 +134,7 @@ class _Interpreter:
             return None
         callback_context.state[state.AUTHOR] = RULES
         prose = _by_template(digest, f"an error ({type(error).__name__})")
-        return _said(LlmResponse(), prose)
+        return _response(LlmResponse(), prose)
 
     async def after_agent(self, callback_context: CallbackContext) -> None:
         prose = callback_context.state.get(state.INTERPRETATION)
@@ -152,8 +152,8 @@ class _Interpreter:
         write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text)
 
 
-def _said(response: LlmResponse, prose: str) -> LlmResponse:
-    """The response with this prose; it may quote what agents said, and is shown as markdown."""
+def _response(response: LlmResponse, prose: str) -> LlmResponse:
+    """Put prose into a response, escaped, for it may quote agents and is shown as markdown."""
     return response.model_copy(update={"content": model_says(escape_markdown(prose))})
 
 

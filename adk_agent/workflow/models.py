@@ -1,4 +1,4 @@
-"""The language model of the ADK agents: the configured one, or none, and then rules do their work."""
+"""The language model of the ADK agents; where none is configured, rules do their work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def agent_model(settings: Settings) -> BaseLlm | str | None:
-    """The model of an ADK agent: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else none.
+    """Return the model of ADK agents: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else None.
 
     Raises:
         PreflightError: a Gemini model is asked for, and nothing says how to reach it.
@@ -34,7 +34,7 @@ def agent_model(settings: Settings) -> BaseLlm | str | None:
 
 
 def agent_author(settings: Settings) -> str:
-    """Who speaks for an ADK agent: `rules`, or `llm:` and the model's name."""
+    """Return the author of an ADK agent's prose: `rules`, or `llm:` and the model's name."""
     spec = default_spec(settings)
     name = None if settings.offline else settings.agent_model or (spec.name if spec else None)
     return "rules" if name is None else f"llm:{name}"

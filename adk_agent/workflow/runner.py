@@ -1,4 +1,4 @@
-"""EvaluationRunner: plays the plan, deterministically, and tells of its progress."""
+"""EvaluationRunner: plays the plan, without a model, and yields its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adk_agent.requests.description import describe
 from adk_agent.requests.self_reference import itself_among
 from adk_agent.results.digest import digest_of
 from adk_agent.results.outcome import Problem
-from adk_agent.results.progress import OnProgress, Progress, followed
+from adk_agent.results.progress import OnProgress, Progress, streamed
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import headline_table, score_table
 from adk_agent.workflow import state
@@ -31,7 +31,7 @@ PROGRESS = "progress"
 RESUMED = "resumed_run_id"
 """Key of the session state: the run to go on with. The plan beside it is that run's."""
 OWN_ADDRESSES = "own_addresses"
-"""Key of the session state: where this service itself is reached, a list of addresses."""
+"""Key of the session state: the addresses of this service itself."""
 
 
 HandOver = Callable[[str, EvaluationReport], None]
@@ -41,12 +41,12 @@ HandOver = Callable[[str, EvaluationReport], None]
 class EvaluationRunner(BaseAgent):
     """Reads the plan from the session state; leaves the run's id and digest there.
 
-    A plan with this service among its participants is refused: it would assess itself, and every
-    task of that would ask for the next.
+    A plan with this service among its participants is refused: it would assess itself, each task
+    starting the next evaluation.
 
     Args:
         deps: What an evaluation needs.
-        hand_over: Takes the report itself, for the session's state holds JSON.
+        hand_over: Takes the report as an object, for the session's state holds JSON.
     """
 
     _deps: EvaluationDeps = PrivateAttr()
@@ -71,17 +71,17 @@ class EvaluationRunner(BaseAgent):
         run_id = str(resumed) if resumed else self._deps.new_run_id()
         yield self._event(ctx, describe(plan), state_delta={state.RUN_ID: run_id})
 
-        async def play(tell: OnProgress) -> EvaluationReport:
+        async def play(on_progress: OnProgress) -> EvaluationReport:
             if resumed:
-                return await resume(run_id, self._deps, on_progress=tell)
+                return await resume(run_id, self._deps, on_progress=on_progress)
             request = str(ctx.session.state.get(state.REQUEST) or "")
             return await evaluate(
-                plan, self._deps, request=request, run_id=run_id, on_progress=tell
+                plan, self._deps, request=request, run_id=run_id, on_progress=on_progress
             )
 
         try:
-            async with followed(play) as (told, work):
-                async for progress in told:
+            async with streamed(play) as (updates, work):
+                async for progress in updates:
                     yield self._progress_event(ctx, progress)
                 report = await work
         except (GreenroomError, BridgeError) as error:
@@ -96,13 +96,14 @@ class EvaluationRunner(BaseAgent):
         return self._event(ctx, str(error), state_delta={state.PROBLEM: problem})
 
     def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
+        counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
         # Partial: shown as it comes, kept in no history.
         return Event(
             invocation_id=ctx.invocation_id,
             author=self.name,
             branch=ctx.branch,
             partial=True,
-            content=_in_markdown(f"{_counter(progress)}{progress.message}\n"),
+            content=_in_markdown(f"{counter}{progress.message}\n"),
             custom_metadata={PROGRESS: progress.model_dump(mode="json")},
         )
 
@@ -117,12 +118,8 @@ class EvaluationRunner(BaseAgent):
 
 
 def _in_markdown(text: str) -> types.Content:
-    """Lines for a reader that renders markdown; whatever an agent wrote in them is only shown."""
+    """Format lines for a reader that renders markdown; markup of agents is escaped."""
     return model_says(escape_markdown(text).replace("\n", "  \n"))
-
-
-def _counter(progress: Progress) -> str:
-    return f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
 
 
 def _closing(report: EvaluationReport) -> str:

@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 NAME = "TaskSelector"
 MAX_TOOL_ROUNDS = 6
-"""How often a model may look around before its request is read by rules."""
+"""How often a model may call tools before its request is read by rules."""
 _FINAL_REFUSALS = ("injection", "contradiction")
 _ROUNDS = "selector_rounds"
 _FAILED_CALL = "a call that failed (BadRequestError)"
@@ -57,36 +57,29 @@ _FAILED_CALL = "a call that failed (BadRequestError)"
 
 @dataclass(frozen=True, kw_only=True)
 class SelectorDeps:
-    """What the selector needs: the catalogue, and the model that reads sentences; None: rules do."""
+    """The needs of the selector: the catalogue, and the model that reads sentences; None for rules."""
 
     catalogue: Callable[[], Benchmarks]
     model: BaseLlm | str | None
     may_register: bool = True
     """Whether requests may register agents, whose names then count for everybody."""
 
-    def tools(self, lookup: LookupTools) -> list[Callable[..., Any]]:
-        """What the language model may call."""
-        return [
-            each
-            for each in lookup.functions
-            if self.may_register or each.__name__ != REGISTER_AGENT
-        ]
-
 
 def build_selector(deps: SelectorDeps, lookup: LookupTools) -> LlmAgent:
-    """The selector. It leaves the plan, or the problem, in the session state.
+    """Build the selector, which leaves the plan, or the problem, in the session state.
 
     Args:
         deps: The catalogue and the model.
-        lookup: Who is registered; its tools go to the language model.
+        lookup: Knows registered agents; its tools go to the language model.
     """
     selector = _Selector(deps, lookup)
+    tools = [f for f in lookup.functions if deps.may_register or f.__name__ != REGISTER_AGENT]
     return LlmAgent(
         name=NAME,
         description="Reads a request and selects the tasks to play.",
         model=deps.model or UnaskedModel(),
         instruction=selector.instruction,
-        tools=list(deps.tools(lookup)),
+        tools=list(tools),
         output_schema=SelectorDraft,
         generate_content_config=types.GenerateContentConfig(temperature=0.0),
         before_agent_callback=selector.before_agent,
@@ -141,10 +134,10 @@ class _Selector:
             return model_says(draft.model_dump_json())
         else:
             return None
-        return model_says(_said(callback_context))
+        return model_says(_summary(callback_context))
 
     async def _read_by_rules(self, callback_context: CallbackContext, text: str) -> SelectorDraft:
-        """Read and settle without a model; what is said of it is a draft, as a model's would be."""
+        """Read and settle without a model; the answer is a draft, as a model's would be."""
         try:
             # Off the loop: reading a long request takes up to a second.
             request = await asyncio.to_thread(
@@ -156,7 +149,7 @@ class _Selector:
         return self._settled(callback_context, draft_of(request), lambda: request)
 
     def before_model(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
-        """Show the model addresses in the place of registered names."""
+        """Show the model addresses in place of registered names."""
         asked = str(callback_context.state.get(state.REQUEST) or "")
         meant = with_addresses(asked, self._lookup.registered())
         if meant != asked:
@@ -170,7 +163,7 @@ class _Selector:
     def before_tool(
         self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
-        """Keep the model from registering what the request does not name: an error in words."""
+        """Keep the model from registering what the request does not name, with an error in words."""
         if tool.name != REGISTER_AGENT:
             return None
         asked = str(tool_context.state.get(state.REQUEST) or "")
@@ -181,7 +174,7 @@ class _Selector:
         self, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> LlmResponse | None:
         if llm_response.partial or state.problem(callback_context.state) is not None:
-            return None  # a part of an answer, or what `on_model_error` said
+            return None  # a part of an answer, or the answer of `on_model_error`
         if self._may_look_around(callback_context, llm_response):
             return None
         asked = str(callback_context.state.get(state.REQUEST) or "")
@@ -195,7 +188,7 @@ class _Selector:
     def _may_look_around(
         self, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> bool:
-        """Whether the model calls nothing but tools that it has, and did not do so too often."""
+        """Tell whether the model calls only tools that it has, and not too often."""
         called = {call.name for call in _calls_in(llm_response)}
         rounds = int(callback_context.state.get(_ROUNDS) or 0)
         if not called or not called <= {REGISTER_AGENT, LIST_TASKS} or rounds >= MAX_TOOL_ROUNDS:
@@ -220,13 +213,11 @@ class _Selector:
             f"({type(error).__name__}): check AGENTBEATS_LLM_API_KEY, AGENTBEATS_LLM_BASE_URL, "
             "AGENTBEATS_LLM_MODEL and GREENROOM_AGENT_MODEL, or use --offline"
         )
-        callback_context.state[state.PROBLEM] = Problem(
-            message=message, exit_code=GreenroomError.exit_code
-        ).model_dump_json()
+        _refuse(callback_context, GreenroomError(message))
         return LlmResponse(content=model_says(SelectorDraft(refusal=message).model_dump_json()))
 
     def _checked(self, answer: str, text: str, registered: Mapping[str, str]) -> SelectorDraft:
-        """The model's draft where it holds, else the one that the rules read.
+        """Return the model's draft where it holds, else the one that the rules read.
 
         Where the rules can read the request, the draft has to say the same.
         """
@@ -264,7 +255,7 @@ class _Selector:
     def _settle(
         self, callback_context: CallbackContext, read: Callable[[], EvaluationRequest]
     ) -> None:
-        """Put the plan, or the problem, into the state."""
+        """Put the plan or the problem into the state."""
         try:
             overrides = state.overrides(callback_context.state)
             plan = resolve(read(), self._deps.catalogue(), overrides)
@@ -280,7 +271,7 @@ def _calls_in(llm_response: LlmResponse) -> list[types.FunctionCall]:
 
 
 def _answer_in(llm_response: LlmResponse) -> str:
-    """The draft as JSON: the answer's text, or what it gives to ADK's own tool for answers.
+    """Return the draft as JSON: the answer's text, or its argument of ADK's own tool for answers.
 
     ADK offers `set_model_response` where a model cannot take tools and a schema at once.
     """
@@ -293,7 +284,7 @@ def _answer_in(llm_response: LlmResponse) -> str:
 def _not_to_be_registered(
     args: Mapping[str, Any], asked: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> str | None:
-    """Why the model must not register this agent, in words; None where it may."""
+    """Say why the model must not register this agent; None where it may."""
     try:
         name = checked_name(str(args.get("name")), vocabulary)
         url = checked_url(str(args.get("url")))
@@ -303,7 +294,7 @@ def _not_to_be_registered(
     if url not in named or not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", asked.lower()):
         return f"the request does not ask to register {url} as {name!r}: do not"
     if registered.get(name, url) != url:
-        return f"{name!r} is {registered[name]} already; its owner has to register it anew"
+        return f"{name!r} is {registered[name]} already; its owner has to register it again"
     return None
 
 
@@ -317,7 +308,7 @@ def _is_json(text: str, vocabulary: Vocabulary) -> bool:
 def _read_draft(
     answer: str, text: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> tuple[SelectorDraft | None, list[str]]:
-    """The draft in a model's answer, and what speaks against it; None if there is none."""
+    """Return the draft in a model's answer, if there is one, and what speaks against it."""
     if answer == _FAILED_CALL:
         return None, [_FAILED_CALL]
     try:
@@ -335,12 +326,10 @@ def _read_draft(
 
 
 def _refuse(callback_context: CallbackContext, error: Exception) -> None:
-    callback_context.state[state.PROBLEM] = Problem(
-        message=str(error), exit_code=RequestError.exit_code
-    ).model_dump_json()
+    callback_context.state[state.PROBLEM] = Problem.of(error).model_dump_json()
 
 
-def _said(callback_context: CallbackContext) -> str:
+def _summary(callback_context: CallbackContext) -> str:
     plan = state.plan(callback_context.state)
     if plan is not None:
         return describe(plan)
@@ -351,6 +340,5 @@ def _said(callback_context: CallbackContext) -> str:
 def _json_object(answer: str) -> Any:
     start = answer.find("{")
     if start < 0:
-        msg = "no JSON object"
-        raise ValueError(msg)
+        raise ValueError("no JSON object")
     return json.JSONDecoder().raw_decode(answer, start)[0]

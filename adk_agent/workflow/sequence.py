@@ -1,4 +1,4 @@
-"""The workflow: the three agents in a row. The only module that knows what chains them."""
+"""The workflow: chains the three agents. No other module knows what chains them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from google.adk.agents import SequentialAgent
 from adk_agent.workflow.agents import DESCRIPTION, NAME, WorkflowDeps, build_agents
 
 RootAgent = SequentialAgent
-"""What the workflow is to others. ADK says that it will be removed; docs/decisions/0001."""
+"""The type of the workflow. ADK says that it will be removed; see docs/decisions/0001."""
 
 
 def build_root_agent(deps: WorkflowDeps) -> RootAgent:
-    """The workflow agent. Every call builds a new one, for an agent has only one parent."""
+    """Build the workflow agent, a new one at each call, for an agent has only one parent."""
     with warnings.catch_warnings():
         # ADK prefers Workflow; docs/decisions/0001 says why this is a SequentialAgent.
         warnings.filterwarnings("ignore", message=".*SequentialAgent.*")

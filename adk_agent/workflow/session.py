@@ -24,7 +24,7 @@ class WorkflowPipeline:
     """Each evaluation in a session, and by a workflow, of its own. A `Pipeline`.
 
     Args:
-        new_agent: Builds a workflow that gives its report to whom it is told.
+        new_agent: Builds a workflow that calls a function with its report.
     """
 
     def __init__(self, new_agent: Callable[[OnReport], BaseAgent]) -> None:
@@ -90,6 +90,6 @@ class WorkflowPipeline:
 
 
 def progress_of(event: Event) -> Progress | None:
-    """The progress that an event tells of, None for every other event."""
+    """Return the progress in an event; None for every other event."""
     value = (event.custom_metadata or {}).get(PROGRESS)
     return None if value is None else Progress.model_validate(value)

@@ -1,14 +1,17 @@
-"""The session state that the three agents share, by name, and how it is read."""
+"""The session state that the three agents share: its keys, and how it is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.results.digest import ReportDigest
 from adk_agent.results.outcome import Problem
 
+M = TypeVar("M", bound=BaseModel)
 OVERRIDES = "overrides"
 GIVEN_PLAN = "given_plan"
 """The plan of a conversation that begins with one, so that nothing is read."""
@@ -32,8 +35,11 @@ class Writable(Protocol):
         ...
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A value."""
+        """Return a value."""
         ...
+
+
+Readable = Writable | Mapping[str, Any]
 
 
 def begin(session: Writable, request: str) -> None:
@@ -44,31 +50,32 @@ def begin(session: Writable, request: str) -> None:
 
 
 def overrides(session: Writable) -> Overrides:
-    """The flags that came with the request."""
-    value = session.get(OVERRIDES)
-    return Overrides() if value is None else Overrides.model_validate_json(value)
+    """Return the flags that came with the request."""
+    return _parsed(session, OVERRIDES, Overrides) or Overrides()
 
 
-def plan(session: Writable | Mapping[str, Any]) -> EvaluationPlan | None:
-    """The plan, None where there is none."""
-    value = session.get(PLAN)
-    return None if value is None else EvaluationPlan.model_validate_json(value)
+def plan(session: Readable) -> EvaluationPlan | None:
+    """Return the plan; None where there is none."""
+    return _parsed(session, PLAN, EvaluationPlan)
 
 
 def take_given_plan(session: Writable) -> EvaluationPlan | None:
-    """The plan that the conversation began with, once; None where the request is to be read."""
-    value = session.get(GIVEN_PLAN)
+    """Take the plan that the conversation began with; None where the request is to be read."""
+    given = _parsed(session, GIVEN_PLAN, EvaluationPlan)
     session[GIVEN_PLAN] = None
-    return None if value is None else EvaluationPlan.model_validate_json(value)
+    return given
 
 
-def problem(session: Writable | Mapping[str, Any]) -> Problem | None:
-    """What went wrong, None if nothing did."""
-    value = session.get(PROBLEM)
-    return None if value is None else Problem.model_validate_json(value)
+def problem(session: Readable) -> Problem | None:
+    """Return what went wrong; None if nothing did."""
+    return _parsed(session, PROBLEM, Problem)
 
 
-def digest(session: Writable | Mapping[str, Any]) -> ReportDigest | None:
-    """The digest of the finished run, None before."""
-    value = session.get(DIGEST)
-    return None if value is None else ReportDigest.model_validate_json(value)
+def digest(session: Readable) -> ReportDigest | None:
+    """Return the digest of the finished run; None before."""
+    return _parsed(session, DIGEST, ReportDigest)
+
+
+def _parsed(session: Readable, key: str, kind: type[M]) -> M | None:
+    value = session.get(key)
+    return None if value is None else kind.model_validate_json(value)

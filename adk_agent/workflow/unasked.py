@@ -1,4 +1,4 @@
-"""UnaskedModel: what an ADK agent holds whose work is done by rules."""
+"""UnaskedModel: the model of an ADK agent whose work rules do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from google.adk.models.llm_response import LlmResponse
 
 
 class UnaskedModel(BaseLlm):
-    """Is never asked, for the agent answers before. Without it ADK would take a model of its own."""
+    """Never called, for the agent answers first. Without it ADK would use a default model."""
 
     model: str = "greenroom/rules"
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from adk_agent.results.progress import followed
+from adk_agent.results.progress import streamed
 
 
 async def test_leaving_what_is_followed_cancels_the_work_and_waits_for_its_end():
@@ -15,7 +15,7 @@ async def test_leaving_what_is_followed_cancels_the_work_and_waits_for_its_end()
         finally:
             ended.append(True)
 
-    async with followed(work) as (told, task):
+    async with streamed(work) as (told, task):
         async for each in told:
             assert each == "begun"
             break
