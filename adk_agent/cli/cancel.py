@@ -11,7 +11,7 @@ from adk_agent.cli.flags import add_results_dir, run_of
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
-"""How long a run may take to stop before this command says that it still goes on."""
+"""Seconds that a run may take to stop before this command says that it still goes on."""
 _POLL_S = 0.05
 
 

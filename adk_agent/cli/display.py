@@ -35,7 +35,7 @@ from adk_agent.results.tables import (
 from adk_agent.results.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
-"""Of what is no terminal: an address and all columns of scores stand on one line."""
+"""Width without a terminal: an address and all columns of scores fit on one line."""
 TEAM_WIDTH = 110
 
 

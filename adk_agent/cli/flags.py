@@ -90,7 +90,7 @@ def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
     """Return the folder of runs and the run that a command is about.
 
     Raises:
-        RequestError: No run is named, and there is none.
+        RequestError: No run is named, and no run exists.
     """
     results_dir = settings_of(parsed).results_dir
     if parsed.run is not None:

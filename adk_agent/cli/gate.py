@@ -67,10 +67,10 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
     if interval is not None:
         shown += f" (95 % interval {interval.low:.3f} to {interval.high:.3f})"
     verdict = "is below" if score < bound else "reaches"
-    told = f"{shown} {verdict} {bound:g}"
+    text = f"{shown} {verdict} {bound:g}"
     if interval is not None and interval.low < bound < interval.high:
-        told += "; the interval holds the bound, so more tasks may turn this"
-    return GATE_FAILED if score < bound else OK, told
+        text += "; the interval holds the bound, so more tasks may turn this"
+    return GATE_FAILED if score < bound else OK, text
 
 
 def _where(row: OverallRow | SummaryRow) -> str:

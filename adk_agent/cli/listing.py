@@ -203,4 +203,4 @@ LISTS = {
     "metrics": _metrics,
     "runs": _runs,
 }
-"""What can be listed, by its name."""
+"""The lists by name."""

@@ -1,4 +1,4 @@
-"""What a run's scores mean, in one line for each agent, and what to look at next."""
+"""Says what a run's scores mean, in a line for each agent, and which commands come next."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from adk_agent.core.errors import DamagedError, StorageError
 
 M = TypeVar("M", bound=BaseModel)
 SCHEMA = 1
-"""Of the files of a run. It grows when a version before would misread what is written."""
+"""Version of the files of a run; it grows when an earlier version would misread them."""
 _MOST_CHARS = 200
-"""Of an error's place and of its message."""
+"""Bounds an error's place and its message."""
 
 
 @contextmanager

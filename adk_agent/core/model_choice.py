@@ -21,11 +21,11 @@ class ModelChoice:
     """The models that are configured, and which of them a plan is played with.
 
     Args:
-        default: The configured model; None where there is none.
+        default: The configured model, or None.
         user: Gives the model that plays the user, from the one that a request names and its
             arguments; None: rules do.
         offline: No model is used, whatever is configured.
-        unused: The name of a model that is configured and cannot be called; None: there is none.
+        unused: The name of a model that is configured and cannot be called, or None.
         answers: Where answers are kept, and taken from.
     """
 

@@ -69,7 +69,7 @@ class Selection(_Frozen):
 
 
 class EvaluationRequest(_Frozen):
-    """What was asked for. None means: not said, so the default applies."""
+    """The request as it was read. None means that it does not say, so the default applies."""
 
     participants: tuple[Participant, ...]
     selections: tuple[Selection, ...]
@@ -93,7 +93,7 @@ class EvaluationRequest(_Frozen):
     reasoning: str = ""
     """Why these tasks, in a sentence or two, by the reader of the request."""
     warnings: tuple[str, ...] = ()
-    """What was noticed and not obeyed, for example an unknown config key."""
+    """Parts of the request that were ignored, for example an unknown config key."""
 
 
 class PlannedTasks(_Frozen):
@@ -134,7 +134,7 @@ class EvaluationPlan(_Frozen):
 
     @property
     def total_trials(self) -> int:
-        """How many conversations the plan holds."""
+        """The number of conversations."""
         tasks = sum(len(planned.task_ids) for planned in self.tasks)
         return len(self.participants) * tasks * self.num_trials
 
@@ -153,7 +153,7 @@ class Overrides(_Frozen):
     limit: int | None = None
     """At most this many tasks of each domain: a sample, unless they are named or the first."""
     options: dict[str, str] | None = None
-    """Further options of benchmarks by name, each as JSON, or as a text where it is none."""
+    """Further options of benchmarks by name, each as JSON or as plain text."""
 
 
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:

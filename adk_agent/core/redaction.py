@@ -130,7 +130,7 @@ def _redacted_fields(model: type[BaseModel]) -> dict[str, bool]:
 
 
 def _is_without_text(annotation: Any) -> bool:
-    """Tell whether a type allows no texts but those that it lists one by one."""
+    """Tell whether a type allows only texts that it lists one by one."""
     if get_origin(annotation) is Literal or annotation in _TEXTLESS:
         return True
     parts = [part for part in get_args(annotation) if part not in (type(None), Ellipsis)]

@@ -304,7 +304,7 @@ class _Config:
         return bool(self._checked(key, lambda value: isinstance(value, bool), "true or false"))
 
     def _checked(self, key: str, is_right: Callable[[Any], bool], expected: str) -> Any:
-        """Return the value of a key, None where there is none; refuse one that is not right."""
+        """Return the value of a key, or None; refuse a wrong one."""
         value = self._values.get(key)
         if value is not None and not is_right(value):
             raise _wrong(key, value, expected)

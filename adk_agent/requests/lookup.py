@@ -77,7 +77,7 @@ class LookupTools:
         """List the ids of the tasks of a domain, in their order.
 
         Args:
-            domain: The name of a domain; an unknown one is answered with those that there are.
+            domain: The name of a domain; the answer to an unknown one lists all.
             split: Which part of the domain: base, or another one that it has.
             limit: At most this many ids, from 1 to 1000.
 

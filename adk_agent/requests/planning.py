@@ -137,7 +137,7 @@ class _Planner:
         self._seed = self._setting("seed", DEFAULT_SEED)
         self._warnings = list(request.warnings)
         self._how = "solo" if request.solo else "with these options"
-        """How tasks are to be played, where that decides whether they can be."""
+        """The way of playing that decides whether tasks can be played, for messages."""
 
     def plan(self, bundled: Sequence[str]) -> EvaluationPlan:
         request = self._request

@@ -33,7 +33,7 @@ class _Frozen(BaseModel):
 
 
 class CardSummary(_Frozen):
-    """What an agent's card said when it was registered; long texts are cut."""
+    """An agent's card as it was when the agent was registered; long texts are cut."""
 
     name: str
     description: str

@@ -57,7 +57,7 @@ class AgentComparison(Row):
     best_case: Comparison | None = None
     """None where no trial failed: there is one reading then."""
     failed_trials: int = 0
-    """Of both runs, in the tasks that are compared."""
+    """The failed trials of both runs in the tasks that are compared."""
     gained: tuple[TaskMove, ...]
     lost: tuple[TaskMove, ...]
     only_first: int
@@ -69,14 +69,14 @@ class AgentComparison(Row):
 
     @property
     def verdict(self) -> Verdict:
-        """How the second compares; undecided where the two readings disagree."""
+        """The verdict on the second; undecided where the two readings disagree."""
         worst = _verdict_of(self.comparison)
         best = worst if self.best_case is None else _verdict_of(self.best_case)
         return worst if worst == best else "undecided"
 
     @property
     def is_regression(self) -> bool:
-        """Whether the second is significantly worse, however its failed trials would have ended."""
+        """True if the second is significantly worse, however its failed trials would have ended."""
         return self.verdict == "worse"
 
 

@@ -35,18 +35,18 @@ class DigestRow(Row):
     pass_1: float | None
     pass_1_low: float | None = None
     pass_1_high: float | None = None
-    """Where pass^1 lies at 95 %."""
+    """The ends of the 95 % interval of pass^1."""
     pass_1_at_most: float | None = None
     """pass^1 with failed trials counted as passed; in `pass_1` they count as not passed."""
     pass_k: float | None
     k: int
     floor: float | None = None
-    """What an agent gets that does nothing."""
+    """The score of an agent that does nothing."""
     ceiling: float | None = None
-    """What the tasks' own gold actions get."""
+    """The score of the tasks' own gold actions."""
     above_floor: float | None = None
     is_above_floor: bool | None = None
-    """Whether the interval of that leaves no doubt; None where nothing is known."""
+    """True if the interval of `above_floor` is above 0; None if it is unknown."""
 
 
 class DigestHeadline(Row):
@@ -68,7 +68,7 @@ class DigestHeadline(Row):
 
 
 class DigestTeam(Row):
-    """How one participant's team coordinates in one domain."""
+    """The coordination of one participant's team in one domain."""
 
     participant: str
     domain: str
@@ -83,7 +83,7 @@ class DigestTeam(Row):
 
 
 class ReportDigest(Row):
-    """What the interpreter is told: a summary small enough for a prompt."""
+    """A summary of the report, small enough for the interpreter's prompt."""
 
     run_id: str
     status: str
@@ -93,7 +93,7 @@ class ReportDigest(Row):
     teams: tuple[DigestTeam, ...] = ()
     """Those of which some coordination was measured."""
     failing_components: dict[str, int]
-    """How many scored trials that did not pass have this component at 0."""
+    """Counts the scored trials that did not pass, by components that are 0."""
     failures: dict[FailureKind, int] = Field(default_factory=dict)
     """Trials that did not pass, by why, most frequent first."""
     terminations: dict[str, int]
@@ -298,12 +298,12 @@ def _team_line(team: DigestTeam) -> str:
         judged += f", by rules {team.judged_by_rules:.3f}"
     if team.flagged:
         judged += f", with {team.flagged} judgements flagged"
-    told = " by its own report alone" if team.coverage == 0 else ""
+    alone = " by its own report alone" if team.coverage == 0 else ""
     differ = ""
     if team.contradictions:
         differ = f"; {team.contradictions} calls were seen otherwise than they were reported"
     return (
-        f"{team.participant} coordinates{told} as: {labels or 'nothing that has a name'}{judged}"
+        f"{team.participant} coordinates{alone} as: {labels or 'nothing that has a name'}{judged}"
         f"{differ}."
     )
 

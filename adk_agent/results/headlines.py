@@ -15,7 +15,7 @@ from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
 
 
 class HeadlineSpec(Row):
-    """What a headline counts."""
+    """The definition of a headline."""
 
     name: str
     component: str | None = None
@@ -32,7 +32,7 @@ class DomainHeadlines(Row):
 
     headlines: tuple[HeadlineSpec, ...]
     attributes: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """Of the plan's tasks, by id: those attributes that some headline asks for."""
+    """The attributes that headlines ask for, by id of the plan's tasks."""
 
     def counts(self, headline: HeadlineSpec, task_id: str) -> bool:
         """Tell whether a task is one of a headline's cases."""
@@ -58,7 +58,7 @@ class HeadlineRow(Row):
     passed_only: bool = False
     """Trials that did not pass are left out, as unscored."""
     tasks: int
-    """How many cases the figure rests on: tasks with a trial that is scored or failed."""
+    """Number of cases: tasks with a trial that is scored or failed."""
     scored: int
     """Trials of these cases that have the value, or that the agent ended."""
     unscored: int
@@ -78,14 +78,14 @@ class HeadlineRow(Row):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The lower and the higher end of the figure; None where there is none."""
+        """The lower and the higher end of the figure, or None."""
         if self.value is None or self.at_best is None:
             return None
         return min(self.value, self.at_best), max(self.value, self.at_best)
 
 
 Headlines = Mapping[str, DomainHeadlines]
-"""By domain; those whose benchmark names no other than pass^k have none."""
+"""Headlines by domain; a domain whose benchmark only names pass^k is missing."""
 
 
 def headline_rows(

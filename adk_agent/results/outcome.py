@@ -38,12 +38,12 @@ class Problem(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a request ended.
+    """The end of a request.
 
     Args:
         run_id: The run; None where none was begun.
         report: What it came to; None where it did not finish.
-        interpretation: The report in words, or why there is none; None where nobody worded it.
+        interpretation: The report in words, or why it has no words; None where it was not worded.
         problem: Why it was refused or did not finish; None where it did.
     """
 
@@ -56,7 +56,7 @@ class Outcome:
         """Return the report.
 
         Raises:
-            GreenroomError: There is none; the message says why.
+            GreenroomError: It has no report; the message says why.
         """
         if self.problem is not None:
             raise self.problem.error()

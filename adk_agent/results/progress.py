@@ -19,7 +19,7 @@ MOST_SCORES = 20
 
 
 class Progress(BaseModel):
-    """Where an evaluation stands. Counts are of trials."""
+    """The progress of an evaluation. Counts are of trials."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,16 +33,16 @@ class Progress(BaseModel):
     unscored: int = 0
     failed: int = 0
     seconds_left: float | None = None
-    """By how long the trials took so far; None where nothing can be said."""
+    """Estimated from the trials so far; None before the first."""
     trial: str | None = None
     """The trial that just ended, as participant, domain, task and number."""
     outcome: str | None = None
-    """What it came to: `passed`, `not passed`, `unscored`, `failed`."""
+    """Its outcome: `passed`, `not passed`, `unscored`, `failed`."""
     reason: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
     scores: tuple[RunningScore, ...] = ()
-    """What participants have reached in each domain, up to a fiftieth of their trials behind. Of the
-    first `MOST_SCORES` in the plan's order, for all of it is sent with every update."""
+    """The scores of participants by domain, up to a fiftieth of their trials behind. Only the first
+    `MOST_SCORES` in the plan's order, for all of them are sent with every update."""
 
 
 OnProgress = Callable[[Progress], None]

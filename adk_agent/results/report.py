@@ -59,7 +59,7 @@ class EvaluationReport(Row):
     tasks: tuple[TaskRow, ...] = ()
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()
-    """How the teams behind the participants coordinate, where anything of it could be seen."""
+    """The coordination of the teams behind the participants, where it could be seen."""
     evaluations: tuple[TrialEvaluations, ...]
 
     def to_json(self) -> str:

@@ -17,7 +17,7 @@ Group = tuple[str, str]
 """Participant's address and domain."""
 MOST_REASON_CHARS = 500
 _REFRESH_SHARE = 50
-"""A score is made anew once one in this many of its trials was added or repeated."""
+"""A score is computed again once one in this many of its trials was added or repeated."""
 
 
 class RunningScore(BaseModel):
@@ -36,14 +36,14 @@ class RunningScore(BaseModel):
     """Mean over tasks of the share of their trials that passed, failed ones counted as not passed;
     None where none is scored."""
     pass_1_high: float | None = None
-    """The same with failed trials counted as passed."""
+    """`pass_1` with failed trials counted as passed."""
     interval: Interval | None
     """From that of `pass_1` to that of `pass_1_high`, 95 %. While the run goes on, by
     `evals.quick_interval`."""
 
     @property
     def summary(self) -> str:
-        """The score in words; empty where there is none."""
+        """The score in words; empty where it is unknown."""
         if self.pass_1 is None or self.interval is None:
             return ""
         at_most = "" if self.pass_1_high in (None, self.pass_1) else f" to {self.pass_1_high:.3f}"
@@ -52,7 +52,7 @@ class RunningScore(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class EndedTrial:
-    """What is kept of a trial that ended."""
+    """The part of a trial's row that counts while a run goes on."""
 
     participant: str
     domain: str
@@ -62,13 +62,13 @@ class EndedTrial:
     why: str | None = None
     """Why it has no score, or what it failed of, where that is known."""
     broke_off: bool = False
-    """Whether it has no score, or was ended by the agent itself: every line then says why."""
+    """True if it has no score, or the agent itself ended it: every line then says why."""
     total_tokens: int | None = None
     cost: float | None = None
 
     @classmethod
     def of(cls, row: TrialRow) -> EndedTrial:
-        """Return what is kept of a trial's row."""
+        """Take that part out of a trial's row."""
         why = row.reason
         if why is None and row.diagnosis is not None:
             why = f"{row.diagnosis.kind.replace('_', ' ')}: {row.diagnosis.summary}"
@@ -155,12 +155,12 @@ class RunningScores:
 
     @property
     def total_tokens(self) -> float | None:
-        """Of the assessor's own models; None where no trial says."""
+        """Tokens of the assessor's own models; None where unknown."""
         return self._sums["tokens"] if self._known["tokens"] else None
 
     @property
     def cost(self) -> float | None:
-        """Of the assessor's own models, in US dollars; None where no trial says."""
+        """Cost of the assessor's own models in US dollars; None where unknown."""
         return self._sums["cost"] if self._known["cost"] else None
 
     def scores(self) -> tuple[RunningScore, ...]:

@@ -40,18 +40,18 @@ class Row(BaseModel):
 
 
 class DataOrigin(Row):
-    """Where a domain's tasks and databases came from."""
+    """The origin of a domain's tasks and databases."""
 
     source: str
     revision: str
     benchmark: str | None = None
     """Whose domain it is; None in runs of versions that did not note it."""
     simulates_user: bool = True
-    """Whether somebody plays a user there: rules, or a language model."""
+    """True if a user is simulated there, by rules or by a language model."""
 
 
 class TrialRow(Row):
-    """What one trial came to.
+    """The result of one trial.
 
     `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
     which a trial broke: one that the agent itself ended is scored 0, and `reason` quotes it; all
@@ -114,14 +114,14 @@ class TrialRow(Row):
 
 
 class ReferencePlay(Row):
-    """What a reference agent got for each task of a domain, in one trial with a scripted user."""
+    """The rewards of a reference agent in a domain, from one trial each with a scripted user."""
 
     agent: str
     user: str
     rewards: dict[str, float | None]
-    """By task; None where it has none."""
+    """By task; None where the trial has no reward."""
     reasons: dict[str, str] = {}
-    """Why there is none, by task."""
+    """Why a reward is missing, by task."""
 
 
 class DomainReferences(Row):
@@ -169,15 +169,15 @@ class ScoreRow(Row):
     """Trials in which the simulated user is known to have been at fault."""
     format_repairs: int
     repair_kinds: dict[str, int] = {}
-    """The same by kind."""
+    """The repairs by kind."""
     pass_hat_k: dict[str, float | None]
     pass_hat_k_high: dict[str, float | None] = {}
     pass_at_k: dict[str, float | None] = {}
     """The chance that one of k trials passes, by k."""
     tasks_by_k: dict[str, int] = {}
-    """How many tasks pass^k rests on, by k: those with k trials that are scored or failed."""
+    """Number of tasks behind pass^k, by k: those with k trials that are scored or failed."""
     intervals: dict[str, Interval | None] = {}
-    """Of pass^k, by k, 0 to 1, from that of the low end to that of the high end: see
+    """Intervals of pass^k, by k, 0 to 1, from the low end's to the high end's: see
     `interval_method`."""
     interval_method: str = INTERVAL_METHOD
     mean_reward: float | None
@@ -188,14 +188,14 @@ class ScoreRow(Row):
     """Mean over tasks of pass^1 (its low end) minus what the floor gets, where both are known; -1
     to 1."""
     above_floor_interval: Interval | None = None
-    """Of that, -1 to 1, from that of the low end to that of the high end."""
+    """Interval of `above_floor`, -1 to 1, from the low end's to the high end's."""
     consistency: float | None = None
-    """How alike the trials of a task end, 0 to 1; None without a task of two scored trials."""
+    """Similarity of the outcomes of a task's trials, 0 to 1; None if no task has two scored trials."""
     mean_trial_ms: float | None = None
     """Mean duration of a trial that did not fail."""
     total_tokens: int | None = None
     cost: float | None = None
-    """Of the assessor's own models, in US dollars; None where no model told."""
+    """Cost of the assessor's own models in US dollars; None where unknown."""
 
     def high(self, k: str) -> float | None:
         """Return the high end of pass^k; the score itself where no trial failed."""
@@ -236,7 +236,7 @@ class TaskRow(Row):
 
 
 References = Mapping[str, DomainReferences]
-"""By domain."""
+"""References by domain."""
 
 
 class Tables(TypedDict):
@@ -304,7 +304,7 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
 
 
 def _costs(trials: Sequence[TrialRow]) -> dict[str, Any]:
-    """Return what trials took: the mean time of those that did not fail, tokens and cost in all."""
+    """Return the mean time of the trials that did not fail, and tokens and cost of all."""
     durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
     return {
         "mean_trial_ms": round(sum(durations) / len(durations), 3) if durations else None,

@@ -30,7 +30,7 @@ class FindingCount(Row):
     agents: tuple[str, ...]
     trials: int
     example: str
-    """What was found in the first of them, with its figures."""
+    """The finding of the first of these trials, with its figures."""
 
 
 class TeamRow(Row):
@@ -52,8 +52,8 @@ class TeamRow(Row):
     coverage: float | None
     """Share of these calls that the assessor saw itself."""
     contradictions: int
-    """Calls about which what was seen and what was reported differ; those that were reported and
-    should have been seen are left out of everything else."""
+    """Calls whose report differs from what was observed; calls that were reported and should have
+    been observed are left out of everything else."""
     judged: float | None
     """Mean overall score of the judge, 0 to 1."""
     judged_by: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Where the data of a run come from, and whether trials that are added later may join it."""
+"""Provenance of a run: the origin of its data, and the check that later trials may join it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from tau_bridge.benchmark import SCRIPTED_USER
 MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
 REPORT, MARKDOWN = "report.json", "report.md"
 OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, MARKDOWN, "status.json"})
-"""What a run keeps in its folder, and nothing else may replace."""
+"""The files of a run, which nothing else may replace."""
 WITHOUT_MODELS = {"user": SCRIPTED_USER, "judge": RULES}
 """The `models` of a run that was begun without any."""
 _BLOCK = 65_536
@@ -39,7 +39,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class RunManifest(BaseModel):
-    """What a run was begun with: all that is needed to go on with it, or to play it again."""
+    """The start of a run: all that is needed to go on with it, or to play it again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,13 +51,13 @@ class RunManifest(BaseModel):
     versions: dict[str, str]
     seeds: tuple[int, ...]
     data: dict[str, DataOrigin]
-    """By domain."""
+    """Origins of data by domain."""
     headlines: dict[str, DomainHeadlines] = {}
     """The figures that speak for a domain, where they are others than pass^k."""
     references: dict[str, DomainReferences] = {}
-    """What the agents that mark the floor and the ceiling got, by domain."""
+    """The rewards of the agents that mark floor and ceiling, by domain."""
     models: dict[str, str] = {}
-    """Who plays the `user` and who is the `judge`; empty where a version before did not say."""
+    """The models of `user` and `judge`; empty in runs of versions that did not note them."""
 
 
 class TrialRecord(BaseModel):
@@ -69,7 +69,7 @@ class TrialRecord(BaseModel):
     evaluations: tuple[Evaluation, ...]
     trace: Trace
     trace_problems: tuple[str, ...] = ()
-    """What of the participants' reports could not be used, or contradicts what was seen."""
+    """Parts of the participants' reports that could not be used, or contradict what was observed."""
     roster: tuple[str, ...] | None = None
     """All members of the team behind the participant; None where unknown."""
     messages: tuple[dict[str, Any], ...]
@@ -159,7 +159,7 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
 
     Raises:
         DamagedError: it is not a report.
-        StorageError: there is none, or it cannot be read.
+        StorageError: it does not exist, or cannot be read.
     """
     remedy = f"delete it, then: greenroom resume {run_id}"
     return read_kept(results_dir / run_id / REPORT, EvaluationReport, "report", remedy=remedy)
@@ -169,7 +169,7 @@ def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
     """Load what a run was begun with.
 
     Raises:
-        StorageError: there is none, or it cannot be read.
+        StorageError: it does not exist, or cannot be read.
     """
     return read_kept(results_dir / run_id / MANIFEST, RunManifest, "manifest")
 

@@ -30,7 +30,7 @@ RunState = Literal["running", "complete", "incomplete", "interrupted", "canceled
 """`incomplete` and `interrupted` as in a report; `failed`: it ended before anything was played."""
 
 LOOK_INTERVAL_S = 0.25
-"""How often a run writes what is new of it, and looks whether another process wants it to stop."""
+"""Between two times that a run writes its progress and checks whether it has to stop."""
 _STATUS, _CANCEL = "status.json", "cancel"
 _LOCK_ATTEMPTS = 4
 _LOCK_WAIT_S = 0.005
@@ -38,7 +38,7 @@ _MAX_ID_CHARS = 200
 
 
 class RunStatus(BaseModel):
-    """How far a run is."""
+    """The status of a run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

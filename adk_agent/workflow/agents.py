@@ -19,7 +19,7 @@ DESCRIPTION = "Evaluates A2A agents on the tasks of benchmarks and explains the 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowDeps:
-    """What each of the three agents needs.
+    """The needs of the three agents.
 
     Args:
         selector: For the first.

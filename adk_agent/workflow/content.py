@@ -11,6 +11,6 @@ def model_says(text: str) -> types.Content:
 
 
 def text_of(content: types.Content | None) -> str:
-    """Return the texts of a content, one below the other; empty if there is none."""
+    """Return the texts of a content, one below the other; empty if there are no texts."""
     parts = content.parts if content is not None else None
     return "\n".join(part.text for part in parts or () if part.text)

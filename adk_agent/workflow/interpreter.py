@@ -39,7 +39,7 @@ TakeReport = Callable[[str], EvaluationReport]
 
 @dataclass(frozen=True, kw_only=True)
 class InterpreterDeps:
-    """What the interpreter needs.
+    """The needs of the interpreter.
 
     Args:
         model: Words the report; a template does if None.

@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 NAME = "TaskSelector"
 MAX_TOOL_ROUNDS = 6
-"""How often a model may call tools before its request is read by rules."""
+"""Calls of tools after which a request is read by rules."""
 _FINAL_REFUSALS = ("injection", "contradiction")
 _ROUNDS = "selector_rounds"
 _FAILED_CALL = "a call that failed (BadRequestError)"
@@ -62,7 +62,7 @@ class SelectorDeps:
     catalogue: Callable[[], Benchmarks]
     model: BaseLlm | str | None
     may_register: bool = True
-    """Whether requests may register agents, whose names then count for everybody."""
+    """True if requests may register agents, whose names then count for everybody."""
 
 
 def build_selector(deps: SelectorDeps, lookup: LookupTools) -> LlmAgent:

@@ -22,7 +22,7 @@ RUN_ID = "run_id"
 DIGEST = "digest"
 INTERPRETATION = "interpretation"
 AUTHOR = "interpretation_author"
-"""Who wrote the prose, where that was not the interpreter's own model."""
+"""The author of the prose, where that was not the interpreter's own model."""
 
 _OF_ONE_REQUEST = (REQUEST, PLAN, PROBLEM, RUN_ID, DIGEST, INTERPRETATION, AUTHOR)
 
@@ -55,7 +55,7 @@ def overrides(session: Writable) -> Overrides:
 
 
 def plan(session: Readable) -> EvaluationPlan | None:
-    """Return the plan; None where there is none."""
+    """Return the plan, or None."""
     return _parsed(session, PLAN, EvaluationPlan)
 
 

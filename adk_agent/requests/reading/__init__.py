@@ -1,1 +1,1 @@
-"""How plain sentences are read, one noun a module; `adk_agent.requests.reader` puts them together."""
+"""Reads plain sentences, one noun a module; `adk_agent.requests.reader` puts them together."""

@@ -2,7 +2,7 @@
 
 An address is that of a participant unless its own clause says otherwise: that it is not to be
 contacted, that something is sent to it or read from it, or that it is another kind of service.
-Where this cannot be told, the address is left out: it is better to refuse a request for want of
+Where this is unclear, the address is left out: it is better to refuse a request for want of
 an agent than to call an agent that nobody asked for.
 """
 

@@ -67,7 +67,7 @@ def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str
 
 
 def _domain_meant_by(word: str, vocabulary: Vocabulary) -> str | None:
-    """Return the domain that a word misspells; None if there is none, or several are possible."""
+    """Return the domain that a word misspells; None if no or several domains are possible."""
     if word in vocabulary.domains or word in vocabulary.lookalikes:
         return None
     return repaired(word, vocabulary.domains)

@@ -22,7 +22,7 @@ BUNDLED_TEAMS = (
 )
 """The bundled teams; each is addressed as `team:<name>`."""
 TEAM_FAULTS = ("fail", "slow", "drop")
-"""What can be made to go wrong in a bundled team: `team:star5+fail:orders`."""
+"""Faults that a bundled team can have: `team:star5+fail:orders`."""
 _SHORTEST_REPAIRED = 6
 """Shorter names are too close to other words for a letter to be exchanged."""
 _MOST_MISTAKES = 2
@@ -54,7 +54,7 @@ def is_slip(word: str, name: str) -> bool:
 
 
 def repaired(word: str, names: Sequence[str]) -> str | None:
-    """Return the one name that a misspelled word can mean; None if there is none, or several."""
+    """Return the one name that a misspelled word can mean; None if no or several names can be meant."""
     found = [name for name in names if _is_near(word, name)]
     return found[0] if len(found) == 1 else None
 
