@@ -46,9 +46,7 @@ class EvaluationTools(LookupTools):
         self._results_dir = assembly.settings.results_dir
         self._opened: Benchmarks | None = None
         super().__init__(
-            catalogue=self._benchmarks,
-            results_dir=self._results_dir,
-            new_messenger=self._messenger,
+            catalogue=self._benchmarks, results_dir=self._results_dir, new_messenger=self._messenger
         )
         self._running: dict[str, asyncio.Task[None]] = {}
 

@@ -16,9 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.progress import (
-    Progress as Bar,
-)
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 from adk_agent.cli.meaning import meaning_lines, next_commands

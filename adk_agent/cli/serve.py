@@ -74,10 +74,7 @@ def execute(parsed: argparse.Namespace) -> int:
             alone = is_loopback(parsed.host) and not options.callers
             assembly = Assembly(settings=settings, network=network, may_register=alone)
             backend = ProcessBackend(
-                assembly,
-                own_addresses={url, here},
-                secrets=options.callers.tokens,
-                spawned=spawned,
+                assembly, own_addresses={url, here}, secrets=options.callers.tokens, spawned=spawned
             )
             return build_service(assembly, card_url=url, options=options, backend=backend)
 

@@ -109,11 +109,7 @@ class LiteLlmCompletion:
     """
 
     def __init__(
-        self,
-        spec: ModelSpec,
-        *,
-        answers: AnswerCache | None = None,
-        trial_seed: int | None = None,
+        self, spec: ModelSpec, *, answers: AnswerCache | None = None, trial_seed: int | None = None
     ) -> None:
         self.spec = spec
         self._answers = answers

@@ -9,14 +9,7 @@ from pydantic import AwareDatetime
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import HeadlineRow
-from adk_agent.results.summary import (
-    OverallRow,
-    Row,
-    SummaryRow,
-    TaskRow,
-    TrialRow,
-    by_frequency,
-)
+from adk_agent.results.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow, by_frequency
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation, Scope
 from evals.diagnosis import FailureKind

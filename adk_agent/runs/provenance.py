@@ -71,10 +71,7 @@ def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Doma
 
 
 def require_same_provenance(
-    manifest: RunManifest,
-    versions: Mapping[str, str],
-    benchmarks: Benchmarks,
-    models: ModelChoice,
+    manifest: RunManifest, versions: Mapping[str, str], benchmarks: Benchmarks, models: ModelChoice
 ) -> None:
     """Check that trials which are played now compare with those that a run has already.
 

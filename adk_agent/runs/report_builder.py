@@ -96,11 +96,7 @@ class ReportBuilder:
             manifest,
             rows,
             status="interrupted" if interrupted else "incomplete" if broken else "complete",
-            warnings=(
-                *self._warnings,
-                *self._reuse(),
-                *judge_warnings(self._evaluations.values()),
-            ),
+            warnings=(*self._warnings, *self._reuse(), *judge_warnings(self._evaluations.values())),
             teams=self._team_rows(jobs),
             evaluations=await self._all_evaluations(manifest.run_id, jobs),
         )

@@ -133,6 +133,5 @@ def whole(text: str, *, what: str, least: int = 1, most: int = 1_000_000) -> int
         return int(text)
     shown = text if len(text) <= 2 * _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
     raise Refusal(
-        "bad-number",
-        f"{shown!r} cannot be the {what}: write a whole number from {least} to {most}",
+        "bad-number", f"{shown!r} cannot be the {what}: write a whole number from {least} to {most}"
     )

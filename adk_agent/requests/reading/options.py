@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from adk_agent.core.plan import (
-    MAX_CONCURRENCY,
-    MAX_SEED,
-    MAX_STEPS,
-    MAX_TRIALS,
-    EvaluationType,
-)
+from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TRIALS, EvaluationType
 from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
