@@ -25,7 +25,7 @@ from adk_agent.runs.store import MARKDOWN
 from adk_agent.workflow import state
 from adk_agent.workflow.artifacts import offer_report
 from adk_agent.workflow.content import model_says, text_of
-from adk_agent.workflow.unasked import UnaskedModel
+from adk_agent.workflow.models import UnaskedModel
 
 logger = logging.getLogger(__name__)
 

@@ -40,7 +40,7 @@ from adk_agent.requests.registry import checked_name, checked_url
 from adk_agent.results.outcome import Problem
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says, text_of
-from adk_agent.workflow.unasked import UnaskedModel
+from adk_agent.workflow.models import UnaskedModel
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 

@@ -154,6 +154,11 @@ class Options:
     evaluation_type: EvaluationType = "all"
     split: str | None = None
 
+    def take(self, pattern: re.Pattern[str]) -> bool:
+        """Take all matches out of the text, and tell whether there were any."""
+        self.text, count = pattern.subn(" ; ", self.text)
+        return count > 0
+
 
 def take_user_model(text: str) -> tuple[str, str | None]:
     """Take the phrase that names the simulated user's model out of a text; return both.
@@ -183,9 +188,8 @@ def take_options(text: str, vocabulary: Vocabulary) -> Options:
     options.max_concurrency = _concurrency(options)
     options.num_trials = _trials(options, vocabulary)
     options.solo = _solo(options)
-    if _ACTION_ONLY.search(options.text):
+    if options.take(_ACTION_ONLY):
         options.evaluation_type = "action"
-        options.text = _ACTION_ONLY.sub(" ; ", options.text)
     options.split = _split(options, vocabulary)
     return options
 
@@ -216,8 +220,7 @@ def _number(
 
 def _concurrency(options: Options) -> int | None:
     found = _taken(options, _CONCURRENCY)
-    if _ONE_BY_ONE.search(options.text):
-        options.text = _ONE_BY_ONE.sub(" ; ", options.text)
+    if options.take(_ONE_BY_ONE):
         found.append("1")
     what = "number of conversations at a time"
     return _only([whole(text, what=what, most=MAX_CONCURRENCY) for text in found], f"{what}")
@@ -226,13 +229,10 @@ def _concurrency(options: Options) -> int | None:
 def _trials(options: Options, vocabulary: Vocabulary) -> int | None:
     what = "number of trials"
     ks = [whole(text, what="k of pass^k", most=MAX_TRIALS) for text in _taken(options, _PASS)]
-    options.text = _PASS_WITHOUT_NUMBER.sub(" ; ", options.text)
+    options.take(_PASS_WITHOUT_NUMBER)
     said = _taken(options, _trials_patterns(vocabulary.domains))
     found = [whole(text, what=what, most=MAX_TRIALS) for text in said]
-    for pattern, times in _ONCE:
-        if re.search(pattern, options.text):
-            options.text = re.sub(pattern, " ; ", options.text)
-            found.append(times)
+    found += [times for pattern, times in _ONCE if options.take(re.compile(pattern))]
     trials = _only(found, "numbers of trials")
     if ks and trials is not None and max(ks) > trials:
         raise Refusal(
@@ -243,10 +243,8 @@ def _trials(options: Options, vocabulary: Vocabulary) -> int | None:
 
 
 def _solo(options: Options) -> bool:
-    without = bool(_NOT_SOLO.search(options.text))
-    options.text = _NOT_SOLO.sub(" ; ", options.text)
-    solo = bool(_SOLO.search(options.text))
-    options.text = _SOLO.sub(" ; ", options.text)
+    without = options.take(_NOT_SOLO)
+    solo = options.take(_SOLO)
     if solo and without:
         raise Refusal("contradiction", "solo mode is asked for and declined: write one of both")
     return solo
