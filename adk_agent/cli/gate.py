@@ -36,7 +36,7 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         codes.append(code)
         _tell(f"{row.participant} in {_where(row)}: {verdict}")
     if report.status == "interrupted":
-        _tell("not decided, for the run is interrupted")
+        _tell("not decided: the run was interrupted")
         return INCOMPLETE
     return INCOMPLETE if INCOMPLETE in codes else max(codes, default=OK)
 
@@ -55,7 +55,7 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
     score = row.pass_hat_k.get("1")
     if score is None:
         missing = f"{row.unscored} unscored and {row.failed} failed trials"
-        return INCOMPLETE, f"not decided, for no trial has a score ({missing})"
+        return INCOMPLETE, f"not decided: no trial has a score ({missing})"
     high = row.high("1")
     if high is not None and score < bound <= high:
         return INCOMPLETE, (
@@ -69,7 +69,7 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
     verdict = "is below" if score < bound else "reaches"
     text = f"{shown} {verdict} {bound:g}"
     if interval is not None and interval.low < bound < interval.high:
-        text += "; the interval holds the bound, so more tasks may turn this"
+        text += "; the interval contains the bound, so more tasks may change this"
     return GATE_FAILED if score < bound else OK, text
 
 

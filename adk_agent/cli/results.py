@@ -30,7 +30,9 @@ def execute(parsed: argparse.Namespace) -> int:
     results_dir, run_id = run_of(parsed)
     status, report = results_so_far(results_dir, run_id)
     if not status.has_ended:
-        print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
+        print(
+            f"greenroom: run {run_id} is still running; this is what it has so far", file=sys.stderr
+        )
     if parsed.json:
         sys.stdout.write(report.to_json())
     else:

@@ -44,7 +44,7 @@ def execute(parsed: argparse.Namespace) -> int:
     if not (results_dir / status.run_id / MANIFEST).exists():
         why = f" ({status.problem})" if status.problem else ""
         raise StorageError(
-            f"run {status.run_id} cannot go on, for nothing of it was begun{why}; start it again: "
+            f"run {status.run_id} cannot go on: nothing was played{why}; start it again: "
             "greenroom run"
         )
     manifest = load_manifest(results_dir, status.run_id)

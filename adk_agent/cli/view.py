@@ -38,7 +38,9 @@ def execute(parsed: argparse.Namespace) -> int:
         secrets=settings_of(parsed).secrets(),
     )
     if not read_status(results_dir, run_id).has_ended:
-        print(f"greenroom: run {run_id} goes on; this is what it has so far", file=sys.stderr)
+        print(
+            f"greenroom: run {run_id} is still running; this is what it has so far", file=sys.stderr
+        )
     print(f"page: {path}")
     if not parsed.no_open and _has_screen():
         webbrowser.open(path.resolve().as_uri())

@@ -116,12 +116,12 @@ def compare_runs(
     if data and not other_data:
         raise RequestError(
             f"runs {first.run_id} and {second.run_id} have other data: {'; '.join(data)}. Their "
-            "scores do not compare; --other-data compares them all the same"
+            "scores do not compare; --other-data compares them nevertheless"
         )
     pairs = _pairs(first, second)
     if not pairs:
         raise RequestError(
-            f"no agent of run {first.run_id} ({', '.join(_agents(first))}) has its like in run "
+            f"no agent of run {first.run_id} ({', '.join(_agents(first))}) matches one in run "
             f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
         )
     rows = {pair: _compared(first, pair[0], second, pair[1]) for pair in pairs}
@@ -350,7 +350,7 @@ def _left_out(
     rows: Mapping[tuple[str, str], AgentComparison | None],
 ) -> list[str]:
     found = [
-        f"{other} is not compared, for it has no scored task in common with {one} of the first run"
+        f"{other} is not compared: it has no scored task in common with {one} of the first run"
         for (one, other), row in rows.items()
         if row is None
     ]
@@ -436,7 +436,7 @@ def _power_lines(by: Comparison) -> list[str]:
         lines.append(f"  {by.tasks} tasks are too few to say what they would show")
     elif by.smallest_difference is None:
         lines.append(
-            "  what these tasks would show cannot be told: their differences do not vary, or too much"
+            "  the difference that these tasks would show is unknown: their differences vary too little or too much"
         )
     else:
         lines.append(

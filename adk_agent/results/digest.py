@@ -248,7 +248,7 @@ FAILURE_MEANING: dict[FailureKind, str] = {
     "user_simulator": "went wrong on the side of the simulated user",
     "infrastructure": "failed by the network, keys or services",
     "harness": "failed by a fault of the assessor",
-    "undetermined": "did not pass for a reason that cannot be told",
+    "undetermined": "did not pass for an unknown reason",
 }
 _COMPONENT_MEANING = {
     "DB": "left the database in another state than the gold actions do",

@@ -18,7 +18,7 @@ from evals.trace import ASSESSOR
 GRAPH, JUDGE = "graph", "judge"
 RULES_SCORE = "rules_score"
 _FLAGS: TypeAdapter[list[Flag]] = TypeAdapter(list[Flag])
-CUT_OFF = "the trial failed, so what was seen of the team is not the whole"
+CUT_OFF = "the trial failed, so only part of the team's work was observed"
 MOST_FINDINGS = 30
 _KEPT = ("labels", "graph", "problems")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.model_choice import ModelChoice
@@ -15,8 +16,8 @@ from tau_bridge.benchmark import PASS_HAT_K
 from tau_bridge.benchmarks import Benchmarks
 
 NO_MODELS = (
-    "the run was begun by a version that did not note its language models: whether the trials that "
-    "were added later had the same ones is not known"
+    "the run was begun by a version that did not note its language models: it is unknown whether "
+    "the trials that were added later had the same ones"
 )
 """The warning where a run without such a note goes on."""
 
@@ -55,16 +56,7 @@ def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Doma
             info = benchmark.task(planned.domain, task_id)
             attributes[task_id] = {n: v for n, v in info.attributes.items() if n in asked}
         found[planned.domain] = DomainHeadlines(
-            headlines=tuple(
-                HeadlineSpec(
-                    name=each.name,
-                    component=each.component,
-                    cases=dict(each.cases),
-                    higher_is_better=each.higher_is_better,
-                    passed_only=each.passed_only,
-                )
-                for each in others
-            ),
+            headlines=tuple(HeadlineSpec.model_validate(asdict(each)) for each in others),
             attributes=attributes,
         )
     return found
@@ -89,6 +81,6 @@ def require_same_provenance(
     began_offline = only_models and manifest.models == WITHOUT_MODELS
     way_out = "Go on with --offline, as it began" if began_offline else "Start a new run"
     raise RequestError(
-        f"run {manifest.run_id} cannot go on here, for its trials would not compare: "
+        f"run {manifest.run_id} cannot go on here, because its trials would not compare: "
         f"{'; '.join(differing)}. {way_out}"
     )

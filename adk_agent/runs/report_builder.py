@@ -286,7 +286,7 @@ def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
     """Warn where pass^k rests on fewer tasks than pass^1, so that the two do not compare."""
     return [
         f"{row.participant} in {row.domain}: pass^{k} rests on {tasks} of {row.tasks_by_k['1']} "
-        "scored tasks, for the others have too few scored trials"
+        "scored tasks: the others have too few scored trials"
         for row in summary
         for k, tasks in row.tasks_by_k.items()
         if tasks < row.tasks_by_k["1"]

@@ -39,7 +39,7 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
     if not (directory / MANIFEST).exists():
         why = f": {status.problem}" if status.problem else ""
         raise StorageError(
-            f"run {run_id} has no results, for it is {status.state} and nothing was played{why}"
+            f"run {run_id} has no results: it is {status.state}, and nothing was played{why}"
         )
     written = load_report(results_dir, run_id) if (directory / REPORT).exists() else None
     if written is not None and status.state in ("complete", "incomplete"):

@@ -189,7 +189,7 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
     if alive and not status.has_ended:
         return status
     if not status.has_ended:
-        gone = "the process that played it ended without a word"
+        gone = "the process that played it is gone"
         status = status.model_copy(update={"state": "interrupted", "problem": gone})
     progress = status.progress and status.progress.model_copy(update={"seconds_left": None})
     return status.model_copy(update={"progress": progress})

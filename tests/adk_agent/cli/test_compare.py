@@ -47,7 +47,7 @@ def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, ca
     assert main(["compare", "before", "after", *folder]) == 0
     out, _ = capsys.readouterr()
     assert "undecided: 8 failed trials decide. Counted against it, worse (-0.667)" in out
-    assert "http://x is not compared, for it has no scored task in common" in out
+    assert "http://x is not compared: it has no scored task in common" in out
     assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
     err = capsys.readouterr().err
     assert "no verdict" in err

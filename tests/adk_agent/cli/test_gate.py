@@ -72,12 +72,12 @@ def report_of(ends_by_agent, *, status="complete"):
     ("ends", "bound", "code", "told"),
     [
         ("+++-", 0.75, 0, "a in mock: pass^1 0.750 (95 % interval 0."),
-        ("+++-", 0.76, 1, ") is below 0.76; the interval holds the bound"),
+        ("+++-", 0.76, 1, ") is below 0.76; the interval contains the bound"),
         ("++++", 1.0, 0, "reaches 1"),
         ("----", 0.0, 0, "reaches 0"),
         ("----", 0.9, 1, ") is below 0.9\n"),
         ("+?", 0.9, 0, "pass^1 1.000"),
-        ("??", 0.0, 3, "not decided, for no trial has a score (2 unscored and 0 failed trials)"),
+        ("??", 0.0, 3, "not decided: no trial has a score (2 unscored and 0 failed trials)"),
     ],
 )
 def test_an_agent_below_the_bound_is_exit_1_and_one_without_a_score_3(
@@ -100,7 +100,7 @@ def test_a_run_that_was_interrupted_decides_nothing_and_tells_every_score(capsys
     assert gate.exit_code(report, 0.5) == 3
     err = capsys.readouterr().err
     assert "is below 0.5" in err
-    assert "not decided, for the run is interrupted" in err
+    assert "not decided: the run was interrupted" in err
 
 
 def test_failed_trials_that_decide_leave_the_gate_undecided(capsys):

@@ -22,7 +22,7 @@ def test_results_of_a_run_that_never_began_are_exit_3_and_say_why(shell, results
         raise PreflightError("the agent is not ready")
     code, _, complaint = shell("results", "r1")
     assert code == 3
-    assert "it is failed and nothing was played: the agent is not ready" in complaint
+    assert "it is failed, and nothing was played: the agent is not ready" in complaint
     code, out, _ = shell("status", "r1")
     assert code == 0
     assert "why: the agent is not ready" in out
@@ -40,7 +40,7 @@ async def test_results_are_shown_while_a_run_goes_on(make_deps, make_plan, shell
     report = await evaluate(plan, deps, request="r", on_progress=tell)
     code, out, complaint = seen[0]
     assert code == 3
-    assert "run run-1 goes on" in complaint
+    assert "run run-1 is still running" in complaint
     partial = json.loads(out)
     assert partial["trials"] == json.loads(report.to_json())["trials"][:1]
     assert partial["summary"][0]["trials"] == 1
