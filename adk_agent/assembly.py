@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Assembly:
-    """What a program chooses; everything has a default that suits a real run.
+    """The choices of a program; every default suits a real run.
 
     Args:
         settings: From the environment.
@@ -74,11 +74,11 @@ class Assembly:
     cache_dir: Path | None = None
 
     def secrets(self) -> tuple[SecretStr, ...]:
-        """What must not be seen in a log."""
+        """Return what must not be seen in a log."""
         return (*self.settings.secrets(), *(SecretStr(token) for token in self.tokens.values()))
 
     def open_benchmarks(self) -> Benchmarks:
-        """What can be played.
+        """Return the benchmarks that can be played, opened if they were not given.
 
         Raises:
             DataError: The data of a benchmark are not there.
@@ -86,7 +86,7 @@ class Assembly:
         return self.benchmarks or open_benchmarks(variables)
 
     def prepared(self) -> Assembly:
-        """The same with everything read that takes seconds the first time.
+        """Return the same assembly with everything read that takes seconds the first time.
 
         Raises:
             DataError: The data of a benchmark are not there.
@@ -97,7 +97,7 @@ class Assembly:
         return replace(self, benchmarks=opened)
 
     def models(self) -> ModelChoice:
-        """Which language models play users and judge."""
+        """Return the choice of language models that play users and judge."""
         settings = self.settings
         configured = "llm_model" in settings.model_fields_set and not settings.model_configured
         return ModelChoice(
@@ -109,7 +109,7 @@ class Assembly:
         )
 
     def evaluation_deps(self, benchmarks: Benchmarks | None = None) -> EvaluationDeps:
-        """What `evaluate` needs.
+        """Build what `evaluate` needs.
 
         Raises:
             DataError: The data of a benchmark are not there.
@@ -136,7 +136,7 @@ class Assembly:
 
     @cached_property
     def _references(self) -> ReferenceBook:
-        """Kept from run to run, for the same tasks have the same floor and ceiling."""
+        """Return one book for all runs: the same tasks have the same floor and ceiling."""
         return ReferenceBook()
 
     def _open_executor(self) -> OpenExecutor:
@@ -155,7 +155,7 @@ class Assembly:
 
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:
-        """Looked up once: going through all entry points takes as long as a few trials."""
+        """Return one registry for all runs: entry points take as long to read as a few trials."""
         return trial_evaluators(default_spec(self.settings), without=self.settings.without)
 
     @cached_property
@@ -163,7 +163,7 @@ class Assembly:
         return trace_evaluators(default_spec(self.settings), without=self.settings.without)
 
     def pipeline(self) -> Pipeline:
-        """A new pipeline: of ADK's agents where a language model speaks for them, else by rules.
+        """Build a pipeline: of ADK's agents where a language model speaks for them, else by rules.
 
         Raises:
             DataError: The data of a benchmark are not there.
@@ -182,7 +182,7 @@ class Assembly:
         return RulesPipeline(deps=deps, catalogue=benchmarks, registered=lookup.registered)
 
     def root_agent(self, on_report: OnReport = ignored) -> RootAgent:
-        """A new workflow agent.
+        """Build a workflow agent.
 
         Args:
             on_report: Is given the report of each evaluation that it has finished.
@@ -215,5 +215,5 @@ class Assembly:
 
 
 def new_run_id(clock: Clock) -> str:
-    """A run id that sorts by time: `20261121-074500-1f2e3d`."""
+    """Return a run id that sorts by time: `20261121-074500-1f2e3d`."""
     return f"{clock.now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"

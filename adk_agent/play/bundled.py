@@ -32,7 +32,7 @@ class BundledAgents:
         names: Which agents, by name; none starts no process.
         gold: The oracle's script, each task's solution by `domain/id`; handed over on standard input, so that it
             stands neither in a file nor on a command line.
-        wired: Whether the members of teams are to be told their peers' addresses, see `wire`.
+        wired: Whether the members of teams wait for their peers' addresses, see `wire`.
         seed: Draws the faults of teams that have them with a share.
     """
 
@@ -54,7 +54,7 @@ class BundledAgents:
         self._stderr: IO[bytes] | None = None
 
     async def ending(self) -> str | None:
-        """How the agents' process ended, None if it runs on for a second or there is none."""
+        """Say how the agents' process ended; None if there is none, or it runs on for a second."""
         if self._process is None:
             return None
         try:
@@ -66,11 +66,11 @@ class BundledAgents:
         return f"the bundled agents' process ended ({how})"
 
     def url(self, name: str) -> str:
-        """The address of a started agent; of a team, that of its entry."""
+        """Return the address of a started agent; of a team, that of its entry."""
         return self._urls[name]
 
     def members(self, team: str) -> Mapping[str, str]:
-        """The addresses of a started team's members, by name."""
+        """Return the addresses of a started team's members, by name."""
         return self._members[team]
 
     async def wire(self, peers: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
@@ -94,7 +94,7 @@ class BundledAgents:
                 f"the bundled teams did not take their addresses: {error}"
             ) from error
         if not confirmed:
-            raise PreflightError("the bundled teams ended while they were told their addresses")
+            raise PreflightError("the bundled teams ended before they confirmed their addresses")
 
     async def __aenter__(self) -> Self:
         """Start the process and wait until its agents answer.
@@ -195,6 +195,6 @@ class BundledAgents:
 
 
 def _turns_to_start() -> asyncio.Semaphore:
-    """One turn for each CPU: a start keeps one busy for a second, and has a time limit."""
+    """Return a semaphore with a turn for each CPU: a start keeps one busy for a second."""
     loop = asyncio.get_running_loop()
     return _turns.setdefault(loop, asyncio.Semaphore(os.cpu_count() or 1))

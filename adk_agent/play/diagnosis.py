@@ -19,7 +19,7 @@ def diagnose_trial(
     *,
     label: str,
 ) -> Diagnosis | None:
-    """Why a trial did not pass; None where it passed, or where nobody can say whether it did.
+    """Explain why a trial did not pass; None where it passed, or nobody can say if it did.
 
     An unscored trial is diagnosed where a component that counts is 0 already: it cannot pass,
     whatever the missing judge would say. Nothing that breaks in here reaches the trial.

@@ -47,12 +47,12 @@ from tau_bridge.tool_server import ToolServer
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationDeps:
-    """What an evaluation needs from outside. Chosen in `adk_agent.assembly` alone."""
+    """The outside world of an evaluation. Chosen in `adk_agent.assembly` alone."""
 
     benchmarks: Benchmarks
     """All that there are; a plan's own options are applied to them."""
     models: ModelChoice
-    """Which language models play users and judge."""
+    """The language models that play users and judge."""
     runtime: Runtime
     new_run_id: Callable[[], str]
     evaluators: EvaluatorRegistry
@@ -75,11 +75,11 @@ class EvaluationDeps:
     new_liveness: Callable[[Probe], LivenessMonitor] = LivenessMonitor
     """Notices that a participant is gone."""
     open_executor: OpenExecutor = open_local
-    """Where trials are played; here by default."""
+    """Opens the place where trials are played; this process by default."""
     references: ReferenceBook = field(default_factory=ReferenceBook)
-    """Where the floor and the ceiling of tasks come from."""
+    """The source of the floor and the ceiling of tasks."""
     stop_rule: StopRule | None = None
-    """When to end before all trials were played."""
+    """The rule that ends a run before all trials were played."""
 
 
 async def evaluate(
@@ -143,7 +143,7 @@ async def resume(
 
 
 async def report_so_far(run_id: str, deps: EvaluationDeps) -> EvaluationReport:
-    """The report of the trials that are on disk, written beside them. Plays nothing.
+    """Report the trials that are on disk, and write the report beside them. Plays nothing.
 
     Raises:
         RequestError: the run is being played.
@@ -186,7 +186,7 @@ async def _tracked(
 
 
 class _Run:
-    """One run. `finished` are the trials of it that need not be played; None: it is a new one."""
+    """A run. `finished` are its trials that need not be played; None: it is a new one."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class _Run:
             await messenger.aclose()
 
     async def _measure_references(self) -> None:
-        """Where they are not known from before: a run that goes on has the data that it had."""
+        """Measure the references, unless the run goes on: then they are known."""
         if self._manifest.references:
             return
         revisions = {domain: origin.revision for domain, origin in self._manifest.data.items()}
@@ -314,7 +314,7 @@ class _Run:
     def _tools(
         self, bundled: BundledAgents
     ) -> contextlib.AbstractAsyncContextManager[ToolServer | None]:
-        """The tools that benchmarks offer to agents; None where none does."""
+        """Serve the tools that benchmarks offer to agents; None where none does."""
         if "tools" not in self._needs:
             return contextlib.nullcontext()
         return self._deps.serve_tools(self._urls(bundled))
@@ -328,7 +328,7 @@ class _Run:
         )
 
     def _refs(self) -> list[TaskRef]:
-        """Every task of the plan."""
+        """Return every task of the plan."""
         return [
             self._benchmarks.of(planned.domain).ref(planned.domain, task_id)
             for planned in self._plan.tasks
@@ -336,7 +336,7 @@ class _Run:
         ]
 
     def _gold(self, names: list[str]) -> dict[str, object]:
-        """What the oracle is told of each task: its solution."""
+        """Return each task's solution, for the oracle."""
         if NEEDS_GOLD not in names:
             return {}
         solutions = ((ref, self._benchmarks[ref.benchmark].gold(ref)) for ref in self._refs())
@@ -417,7 +417,7 @@ class _Run:
         return probe
 
     def _in_order(self) -> Sequence[TrialJob]:
-        """The trials in the order in which they are begun."""
+        """Return the trials in the order in which they are begun."""
         if self._deps.stop_rule is not None:
             return in_fair_order(self._jobs, self._plan.seed)
         return in_turns(self._jobs) if "team" in self._needs else self._jobs

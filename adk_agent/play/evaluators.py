@@ -28,7 +28,7 @@ EVALUATORS_GROUP = "greenroom.evaluators"
 
 
 def trial_evaluators(model: ModelSpec | None = None, *, without: str = "") -> EvaluatorRegistry:
-    """What judges most trials.
+    """Build the registry of what judges most trials.
 
     A model is asked there about teams alone, and not about failure modes: most trials are the
     conversation of one agent, and there are many of them.
@@ -50,7 +50,7 @@ def trace_evaluators(
     timeout_s: float = DEFAULT_TIMEOUT_S,
     metrics_timeout_s: float = METRIC_TIMEOUT_S,
 ) -> EvaluatorRegistry:
-    """What judges trials in which a team is watched, and traces from files: everything.
+    """Build the registry for trials in which a team is watched, and for traces from files.
 
     The arguments are those of `trial_evaluators`.
     """
@@ -98,14 +98,14 @@ def _evaluators(
 
 
 def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
-    """The graph metrics, those of installed plugins too, and a warning for each left out."""
+    """Return the graph metrics, those of plugins too, and a warning for each that is left out."""
     return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))
 
 
 def evaluator_plugins(
     taken: Iterable[str],
 ) -> tuple[tuple[BaseEvaluator, ...], tuple[str, ...]]:
-    """The evaluators of installed plugins, and a warning for each that cannot be used.
+    """Return the evaluators of plugins, and a warning for each that cannot be used.
 
     Args:
         taken: Names that no plugin can have.

@@ -15,7 +15,7 @@ from tau_bridge.recorder import TraceRecorder
 logger = logging.getLogger(__name__)
 
 JUDGE = "judge"
-"""Who the trace says asked for verdicts on statements."""
+"""The caller of verdicts on statements in a trace."""
 
 
 class RecordedJudge:
@@ -34,17 +34,17 @@ class RecordedJudge:
 
     @property
     def produced_by(self) -> str:
-        """Who decides, for the results."""
+        """Return who decides, for the results."""
         return f"llm:{self._model.spec.name}"
 
     async def __call__(
         self, statements: Sequence[str], transcript: str
     ) -> Mapping[str, bool] | None:
-        """Whether each statement holds; None where the model broke, and `problem` says how."""
+        """Decide which statements hold; None where the model broke, and `problem` says how."""
         try:
             judged = await judge_statements(statements, transcript, self._ask)
         except (ModelError, JudgementError) as error:
-            self._model.forget_answers()  # a later try of this trial is to ask anew
+            self._model.forget_answers()  # a later try of this trial has to ask again
             logger.warning("the judge of statements failed: %s", error)
             self.problem = f"the judge of natural-language statements failed: {error}"
             return None

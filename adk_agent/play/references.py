@@ -29,7 +29,7 @@ TOLD_AFTER = 100
 
 @dataclass(frozen=True, kw_only=True)
 class _Key:
-    """What a reference's result depends on."""
+    """The inputs on which a reference's result depends."""
 
     reference: str
     domain: str
@@ -58,7 +58,7 @@ class ReferenceBook:
         *,
         say: Callable[[str], None] = lambda _: None,
     ) -> dict[str, DomainReferences]:
-        """The references of a plan, by domain.
+        """Return the references of a plan, by domain.
 
         Args:
             plan: Whose tasks, steps, seed and way of scoring.
@@ -167,7 +167,7 @@ def _counted(tasks: int) -> str:
 
 
 async def _outcome_of(key: _Key, benchmark: Benchmark) -> Outcome:
-    """What a play came to. A reference that breaks is no reason not to evaluate an agent."""
+    """Play one reference. One that breaks is no reason not to evaluate an agent."""
     ref = benchmark.ref(key.domain, key.task_id)
     seed = trial_seeds(key.seed, 1)[0]
     try:

@@ -22,7 +22,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Regraded:
-    """Every simulation's new reward beside the recorded one.
+    """The new reward of every simulation beside the recorded one.
 
     `compared` counts those that have both; `different` names those whose two rewards differ. A
     row that was not compared says why as its `reason`.
@@ -33,7 +33,7 @@ class Regraded:
     different: list[str]
 
     def to_json(self) -> dict[str, Any]:
-        """The result with its stable keys."""
+        """Return the result with its stable keys."""
         return {
             "simulations": self.simulations,
             "compared": self.compared,
@@ -42,7 +42,7 @@ class Regraded:
         }
 
     def not_compared(self) -> Counter[str]:
-        """How many simulations were not compared, by reason."""
+        """Count the simulations that were not compared, by reason."""
         return Counter(row["reason"] for row in self.simulations if row["reason"] is not None)
 
 
@@ -81,7 +81,7 @@ async def regrade(path: Path, benchmarks: Benchmarks) -> Regraded:
 
 
 def _read(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recorded]]:
-    """The conversations of a file, and the benchmark that reads it.
+    """Read the conversations of a file, and return them with the benchmark that could.
 
     Raises:
         DataError: None does; says why not.
@@ -102,7 +102,7 @@ def _read(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recor
 
 
 class _Verdicts:
-    """What a judge said when the conversation was recorded. A `tau_bridge.benchmark.Judge`."""
+    """The verdicts of the judge of a recorded conversation. A `tau_bridge.benchmark.Judge`."""
 
     produced_by = "recorded"
 
@@ -120,7 +120,7 @@ class _Verdicts:
 def _diagnosis(
     recorded: Recorded, benchmark: Benchmark, result: TaskResult | None, outcome: Outcome
 ) -> dict[str, Any] | None:
-    """Why it did not pass, as JSON; None where it did."""
+    """Explain as JSON why a simulation did not pass; None where it did."""
 
     def explain(scored: TaskResult) -> Diagnosis | None:
         nothing_seen = Trace(trace_id=recorded.id, steps=())
@@ -131,7 +131,7 @@ def _diagnosis(
 
 
 def _why_not_compared(recorded: Recorded, outcome: Outcome) -> str | None:
-    """Which of the two rewards is missing, and why; None where both are there."""
+    """Say which of the two rewards is missing, and why; None where both are there."""
     reasons = []
     if not isinstance(outcome, Scored):
         reasons.append(outcome.reason)

@@ -10,7 +10,7 @@ from evals.driver import EvaluatorRegistry
 from tau_bridge.trace_file import TraceEntry
 
 GRAPH_PARTS = ("metrics", "labels", "findings", "graph", "thresholds", "percentiles", "problems")
-"""What the graph evaluator's details hold, and a scored trace shows at its top."""
+"""The parts of the graph evaluator's details that a scored trace shows at its top."""
 _BESIDE = (
     "id",
     "trace_id",
@@ -22,7 +22,7 @@ _BESIDE = (
     "versions",
 )
 RESERVED = frozenset((*GRAPH_PARTS, *_BESIDE))
-"""What stands beside the evaluators' names in a scored trace, so that no evaluator is called so."""
+"""The other keys of a scored trace, which no evaluator may have as its name."""
 
 
 async def score_entry(
@@ -32,7 +32,7 @@ async def score_entry(
     roster: Sequence[str] | None = None,
     versions: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The result of one trace as JSON; of an entry that could not be read, why.
+    """Return the result of one trace as JSON; of an entry that could not be read, the reason.
 
     Args:
         entry: From `tau_bridge.trace_file.read_trace_file`.

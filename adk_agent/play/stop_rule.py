@@ -61,7 +61,7 @@ class Condition:
     bound: float
 
     def holds(self, known: Known) -> bool:
-        """Whether every value of the figure is known and compares as demanded."""
+        """Tell whether all values that it compares are known and compare as demanded."""
         compare = _OPERATORS[self.sign]
         values = known[self.figure]
         return bool(values) and all(
@@ -78,12 +78,12 @@ class StopRule:
     """The rule holds where all conditions of one of them do."""
 
     def holds(self, known: Known) -> bool:
-        """Whether it is time to stop."""
+        """Tell whether all values that it compares are known and compare as demanded."""
         return any(all(condition.holds(known) for condition in each) for each in self.alternatives)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """What it asks for, each once."""
+        """Return the figures that it compares, without repetition."""
         return tuple(
             dict.fromkeys(condition.figure for each in self.alternatives for condition in each)
         )
@@ -181,7 +181,7 @@ def in_fair_order(jobs: Iterable[TrialJob], seed: int) -> list[TrialJob]:
 
 
 class EarlyStop:
-    """Says when a run is to begin no more trials.
+    """Decides when a run begins no more trials.
 
     Args:
         rule: What was asked for; None stops never.
@@ -207,7 +207,7 @@ class EarlyStop:
         self._why: str | None = None
 
     def should_stop(self) -> str | None:
-        """Why no more trials are begun; None while they are. Once said, it stays."""
+        """Return why no more trials are begun; None while they are. The first reason stays."""
         rule = self._rule
         if self._why is not None or rule is None:
             return self._why
@@ -223,12 +223,12 @@ class EarlyStop:
 
     @property
     def stopped_by(self) -> str | None:
-        """The rule, where it ended the run before all trials were played, in its own words."""
+        """Return the rule's text where it ended the run before all trials were played."""
         rule, is_whole = self._rule, self._scores.done >= self._total
         return None if rule is None or self._why is None or is_whole else rule.text
 
     def warnings(self) -> list[str]:
-        """What the report should say about it; asked when everything has ended."""
+        """Return what the report should say about the rule, when everything has ended."""
         rule = self._rule
         if rule is None or self._scores.done >= self._total:
             return []
@@ -284,7 +284,7 @@ def _width(score: RunningScore | None) -> float | None:
 
 
 def _told(figures: Iterable[Figure], known: Known) -> str:
-    """The figures of a rule in words; of several values, the lowest and the highest."""
+    """Describe the figures of a rule; of several values, the lowest and the highest."""
     parts = []
     for figure in figures:
         values = sorted(value for value in known[figure] if value is not None)

@@ -36,14 +36,14 @@ PEERS_KEY = "greenroom.peers"
 
 @dataclass
 class Turns:
-    """Whose turn it is with a watched team, and in which state the one before left it."""
+    """The turn of a watched team, and the state in which the last exercise left it."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     left_at_work: bool = False
     """Whether an exercise was given up while the team may still have been working on it."""
 
     def problems(self) -> tuple[str, ...]:
-        """What is to be said of a trace that is recorded now."""
+        """Return what a trace that is recorded now has to say about the exercise before."""
         return (STRAYS,) if self.left_at_work else ()
 
 
@@ -54,7 +54,7 @@ class TeamAccess:
     name: str
     roster: tuple[str, ...] | None = None
     peers: Mapping[str, str] = field(default_factory=dict)
-    """The other members' addresses, where the entry has to be told them."""
+    """The other members' addresses, which the entry needs."""
     proxy: ObservingProxy | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Names by address, as reports may use either."""
@@ -62,7 +62,7 @@ class TeamAccess:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """One exercise at a time, where the team is watched.
+        """Admit one exercise at a time, where the team is watched.
 
         The proxy sees who calls whom, but not for which of two exercises that are played at once.
         """
@@ -74,7 +74,7 @@ class TeamAccess:
 
     @asynccontextmanager
     async def watched(self, recorder: TraceRecorder) -> AsyncIterator[Turns]:
-        """Calls between the members that begin inside are recorded.
+        """Record the calls between the members that begin inside.
 
         An exercise that ends by an error may leave the team at work. The next one waits a little
         for it to finish, and its `Turns` says what may have been taken for its own all the same.
@@ -92,18 +92,18 @@ class TeamAccess:
             raise
 
     def briefing(self) -> str:
-        """What the entry is told of its team, to stand below a question; empty for most."""
+        """Return the lines about its team that follow a question to the entry; empty for most."""
         if not self.peers:
             return ""
         lines = [f"- {name}: {url}" for name, url in sorted(self.peers.items())]
         return "\n\nYou can ask the other agents of your team over A2A:\n" + "\n".join(lines)
 
     def redact(self, text: str) -> str:
-        """The text without the proxy's addresses, which hold tokens and differ in every run."""
+        """Remove the proxy's addresses from a text: they hold tokens and differ in every run."""
         return text if self.proxy is None else self.proxy.redact(text)
 
     def redacted(self, trace: Trace) -> Trace:
-        """The trace without the proxy's addresses in its texts."""
+        """Remove the proxy's addresses from a trace's texts."""
         if self.proxy is None:
             return trace
         steps = tuple(_redacted(step, self.redact) for step in trace.steps)
@@ -179,7 +179,7 @@ class Teams:
         await self._stack.aclose()
 
     async def _alone(self, participant: Participant) -> TeamAccess:
-        """A participant that stands for itself: a bundled team, or whatever is behind a door."""
+        """Return the access to a participant by itself: a bundled team, or any agent."""
         builtin = participant.builtin
         if builtin is None or not builtin.startswith(TEAM_PREFIX):
             return TeamAccess(name=participant.address)
@@ -193,7 +193,7 @@ class Teams:
         return TeamAccess(name=team.entry, roster=team.members, proxy=proxy, aliases=aliases)
 
     async def _open_members(self, members: Sequence[Participant]) -> None:
-        """Participants that are one team: each is told where it reaches the others."""
+        """Open the access to participants that are one team, each with the addresses of the others."""
         urls = self._urls()
         addresses = {member.role: urls[member.address] for member in members}
         hosts = {urlsplit(url).hostname for url in addresses.values()}
@@ -228,5 +228,5 @@ class Teams:
 
 
 def team_name(builtin: str) -> str:
-    """The bare name in `team:<name>+<faults>`."""
+    """Return the bare name in `team:<name>+<faults>`."""
     return builtin.removeprefix(TEAM_PREFIX).partition("+")[0]

@@ -16,7 +16,7 @@ ServeTools = Callable[[Mapping[str, str]], AbstractAsyncContextManager[ToolServe
 
 @contextlib.asynccontextmanager
 async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncIterator[ToolServer]:
-    """The tools of a run's tasks, served to its agents.
+    """Serve the tools of a run's tasks to its agents.
 
     Args:
         url: At which agents on other machines reach them; None: on loopback alone.
@@ -46,5 +46,5 @@ async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncItera
 
 
 def served_here(agents: Mapping[str, str]) -> AbstractAsyncContextManager[ToolServer]:
-    """The same for agents on this machine."""
+    """Serve the tools to agents on this machine."""
     return served_tools(None, agents)

@@ -29,7 +29,7 @@ class Visible:
 async def all_visible(
     recorder: TraceRecorder, conversation: Conversation, team: TeamAccess, *, believe: bool = True
 ) -> Visible:
-    """The trace of a trial whose conversation has ended, reports included."""
+    """Return the trace of a trial whose conversation has ended, reports included."""
     # What participants report can be long: reading it must not hold up the other trials.
     seen = await asyncio.to_thread(
         visible, recorder.trace(), conversation.reports, team, believe=believe
@@ -44,7 +44,7 @@ async def all_visible(
 def visible(
     observed: Trace, reports: Sequence[Report], team: TeamAccess, *, believe: bool = True
 ) -> Visible:
-    """The trace of a trial, reports included.
+    """Return the trace of a trial, reports included.
 
     Where the team's members are known, the assessor's own calls come from outside of it, also when
     no member called another one.

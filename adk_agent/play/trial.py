@@ -59,18 +59,18 @@ from tau_bridge.tool_server import ToolServer
 logger = logging.getLogger(__name__)
 
 TASK_METADATA_KEY = "greenroom.task"
-"""Tells the bundled oracle which task it plays. Sent to nobody else."""
+"""The key that tells the bundled oracle which task it plays. Sent to nobody else."""
 _BROKEN_BY: dict[Fault | None, str] = {
     "agent": "agent_error",
     "infrastructure": "infrastructure_error",
 }
-"""How a conversation that broke is said to have ended, by the side at fault."""
+"""The termination of a conversation that broke, by the side at fault."""
 _NOT_PLAYED = Played()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialDeps:
-    """What every trial of a run shares."""
+    """The dependencies that all trials of a run share."""
 
     run_id: str
     plan: EvaluationPlan
@@ -83,9 +83,9 @@ class TrialDeps:
     clock: Clock
     evaluators: EvaluatorRegistry
     team_evaluators: EvaluatorRegistry
-    """Where a team is watched; they may ask a model more than is worth its price for every trial."""
+    """For watched teams; they may ask a model more than is worth its price for every trial."""
     gone: Callable[[str], str | None]
-    """Why a participant, by its address, is given up; None while it is not."""
+    """Returns why the participant at an address is given up; None while it is not."""
     believe_reports: bool = True
     """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
@@ -94,17 +94,17 @@ class TrialDeps:
     """Served where a domain of the plan needs tools."""
 
     def watches_team(self, domain: str) -> bool:
-        """Whether the calls between the members of a team are watched in a domain."""
+        """Tell whether the calls between the members of a team are watched in a domain."""
         return "team" in self.benchmarks.domain(domain).needs
 
     @property
     def takes_turns(self) -> bool:
-        """Whether a team plays one task at a time: what it does for another is not of this one."""
+        """Tell whether a team plays one task at a time, so that its calls belong to that task."""
         return any(self.watches_team(planned.domain) for planned in self.plan.tasks)
 
 
 def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
-    """The record of a trial that was not begun, because its participant is gone."""
+    """Return the record of a trial that was not begun, because its participant is gone."""
     trace = recorder_of(job, deps).trace()
     outcome = Failed(reason=reason, fault="infrastructure")
     row = row_of(
@@ -118,7 +118,7 @@ def unplayed_trial(job: TrialJob, deps: TrialDeps, reason: str) -> TrialRecord:
 
 
 async def play_trial(job: TrialJob, deps: TrialDeps) -> TrialRecord:
-    """Return the trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+    """Return the trial's record. Whatever breaks makes it *failed*; only cancelling raises."""
     team = deps.teams[job.participant.address]
     trial = _Trial(job, deps, team)
     async with team.turn() if deps.takes_turns else contextlib.nullcontext():
@@ -253,7 +253,7 @@ class _Trial:
 
 
 def counting(benchmark: Benchmark, result: TaskResult) -> TaskResult:
-    """A result with the components that count by the benchmark's options."""
+    """Return a result with the components that count by the benchmark's options."""
     basis = benchmark.basis()
     return result if basis is None else result.model_copy(update={"basis": basis})
 
@@ -269,7 +269,7 @@ def row_of(
     duration_ms: float = 0.0,
     diagnosis: Diagnosis | None = None,
 ) -> TrialRow:
-    """The report's row of a trial that came to `outcome`."""
+    """Return the report's row of a trial that came to `outcome`."""
     return TrialRow(
         participant=job.participant.address,
         domain=job.domain,
@@ -305,12 +305,12 @@ def _reason_of(outcome: Outcome) -> str | None:
 
 
 def _own_models(trace: Trace) -> list[InteractionStep]:
-    """The calls of the assessor's own models. What agents say that they cost is theirs to say."""
+    """Return the calls of the assessor's own models. Agents' claims of their cost do not count."""
     return [step for step in trace.of_type(CallType.TOOL) if step.provenance is Provenance.OBSERVED]
 
 
 def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
-    """The recorder of one trial."""
+    """Build the recorder of one trial."""
     # Identifiers follow from the run and the trial, so that a trace does not depend on the
     # order in which concurrent trials happen to proceed.
     key = f"{deps.run_id}\n{job.label}"
@@ -321,7 +321,7 @@ def recorder_of(job: TrialJob, deps: TrialDeps) -> TraceRecorder:
 
 
 def outcome_of(error: BaseException, *, redact: Callable[[str], str] = str) -> Scored | Failed:
-    """The outcome of a trial that `error` ended: 0 where the agent did it, else none.
+    """Return the outcome of a trial that `error` ended: 0 where the agent is at fault, else none.
 
     Args:
         error: What ended it.
@@ -355,5 +355,5 @@ def fault_of(outcome: Outcome) -> Fault | None:
 
 
 def broken_end(outcome: Outcome) -> str:
-    """How a conversation that broke ended, as its row says it; `outcome` tells who is at fault."""
+    """Name the termination of a conversation that broke; `outcome` tells who is at fault."""
     return _BROKEN_BY.get(fault_of(outcome), "harness_error")

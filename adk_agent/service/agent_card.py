@@ -31,7 +31,7 @@ BEARER = "bearer"
 
 @cache
 def evaluate_skill() -> AgentSkill:
-    """What the service is for, with the examples of the installed benchmarks.
+    """Return the main skill, with the examples of the installed benchmarks.
 
     Their data are not opened: the card is made before anything is loaded that takes long.
     """
@@ -91,7 +91,7 @@ FOLLOW_UPS = AgentSkill(
 def build_card(
     url: str, *, version: str, grpc_url: str | None = None, needs_token: bool = False
 ) -> AgentCard:
-    """The card of a green agent that callers reach at `url`.
+    """Build the card of a green agent that clients reach at `url`.
 
     Args:
         url: An http or https address. A path in it is kept: that of a proxy, for instance.
@@ -123,7 +123,7 @@ def build_card(
 
 
 def card_json(card: AgentCard) -> dict[str, Any]:
-    """The card as JSON for clients of both protocol versions.
+    """Return the card as JSON for clients of both protocol versions.
 
     The same as a2a-sdk's `agent_card_to_dict`, whose module takes a second to import.
     """

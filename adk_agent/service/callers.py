@@ -26,19 +26,19 @@ _CHALLENGE = 'Bearer realm="greenroom"'
 
 
 class Caller(User):
-    """Somebody who sent a valid token; the owner of the tasks that he starts."""
+    """Somebody who sent a valid token; the owner of the tasks that they start."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @property
     def is_authenticated(self) -> bool:
-        """Always: a caller without a token has no name, and is a2a-sdk's unauthenticated user."""
+        """Return True: a caller without a token is a2a-sdk's unauthenticated user."""
         return True
 
     @property
     def user_name(self) -> str:
-        """The digest that stands for the token."""
+        """Return the digest that stands for the token."""
         return self._name
 
 
@@ -50,7 +50,7 @@ class Callers:
 
     @classmethod
     def of(cls, configured: SecretStr | None) -> Callers:
-        """The callers of GREENROOM_AUTH_TOKEN: one token, or several with commas between.
+        """Read GREENROOM_AUTH_TOKEN: one token, or several with commas between.
 
         Raises:
             RequestError: A token cannot be sent in a header. The message does not show it.
@@ -70,11 +70,11 @@ class Callers:
         return cls(tokens=tuple(SecretStr(token) for token in tokens))
 
     def __bool__(self) -> bool:
-        """Whether a token is needed."""
+        """Tell whether a token is needed."""
         return bool(self.tokens)
 
     def caller(self, authorization: Iterable[str]) -> Caller | None:
-        """Who sent these Authorization headers; None where that is nobody who may call."""
+        """Return who sent these Authorization headers; None where nobody may call by them."""
         values = list(authorization)
         if len(values) != 1:
             return None

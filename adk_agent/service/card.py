@@ -20,7 +20,7 @@ CARD_CACHING = "public, max-age=60"
 
 
 def service_card(card_url: str, options: ServiceOptions) -> AgentCard:
-    """The card of the service that is reached at `card_url`."""
+    """Build the card of the service that is reached at `card_url`."""
     return build_card(
         card_url,
         version=versions()["greenroom"],
@@ -30,9 +30,9 @@ def service_card(card_url: str, options: ServiceOptions) -> AgentCard:
 
 
 class CardAnswer:
-    """Answers requests for a card: whole, or 304 to whoever has it. An ASGI application.
+    """Answers requests for a card: whole, or 304 to a client that has it. An ASGI application.
 
-    Written once: platforms ask for it all the time, and to write it anew takes milliseconds.
+    Written once: platforms ask for it all the time, and to write it takes milliseconds.
 
     Args:
         card: The card as JSON.

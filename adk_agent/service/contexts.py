@@ -19,7 +19,7 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
     """Reads the extensions in both spellings of their header, whichever protocol is spoken."""
 
     def build(self, request: Request) -> ServerCallContext:
-        """The context of one request. It holds no credentials."""
+        """Build the context of one request. It holds no credentials."""
         context = super().build(request)
         context.state["headers"] = {
             name: value
@@ -31,7 +31,7 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
 
 
 def requested_extensions(headers: Headers) -> set[str]:
-    """The extension URIs that a client asks to activate."""
+    """Return the extension URIs that a client asks to activate."""
     values = [value for name in HEADER_SPELLINGS for value in headers.getlist(name)]
     return get_requested_extensions(values)
 

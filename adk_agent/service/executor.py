@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 BROKE = "The assessor broke; see its log"
 MAX_RUNNING = 256
-"""Evaluations at once; whoever asks for more is told to come back."""
+"""Evaluations at once; further ones are refused for the time being."""
 CANCEL_TIMEOUT_S = 10.0
 """How long a canceled evaluation may take to write its report, before the task ends without it."""
 

@@ -18,7 +18,7 @@ class NotFiniteError(ValueError):
 
 
 def finite_json(text: bytes) -> Any:
-    """The value of a JSON text in UTF-8.
+    """Return the value of a JSON text in UTF-8.
 
     Raises:
         NotFiniteError: One of its numbers is not finite as a double.

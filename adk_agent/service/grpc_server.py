@@ -89,7 +89,7 @@ def _authorization(metadata: Any) -> list[str]:
 
 
 def _context_builder(callers: Callers, major: str) -> Any:
-    """Makes the contexts of calls to the interface of one protocol version.
+    """Build what makes the contexts of calls to the interface of one protocol version.
 
     A call that states a version of another number is refused; one that states none is welcome.
     """

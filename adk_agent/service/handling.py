@@ -39,7 +39,7 @@ def _passed_on(name: str) -> Any:
 
 
 class SafeHandler(RequestHandler):
-    """Keeps the texts of unexpected exceptions from the wire, and what cannot be told from the store.
+    """Keeps the texts of unexpected exceptions from the wire, and what is not JSON from the store.
 
     a2a-sdk puts the text of whatever is raised into the answer, and such a text may hold anything.
     And it keeps messages that cannot be written as JSON: each list of tasks with one of them fails.

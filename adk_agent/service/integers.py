@@ -18,7 +18,7 @@ _JSON = ("application/json", "application/a2a+json")
 
 
 def restore_integers(text: bytes) -> bytes:
-    """The same JSON, or lines of it, with `4.0` written as `4`; what stands in strings stays."""
+    """Return JSON, or lines of it, with `4.0` written as `4` outside of strings."""
     return _STRING_OR_WHOLE.sub(lambda found: found[1] or found[0], text)
 
 

@@ -38,7 +38,7 @@ def jsonrpc_route(
     context_builder: ServerCallContextBuilder,
     shutdown_grace_s: float,
 ) -> Route:
-    """The route of protocols 1.0 and 0.3 at the root."""
+    """Build the route of protocols 1.0 and 0.3 at the root."""
     dispatcher = JsonRpcDispatcher(
         handler,
         context_builder=context_builder,
@@ -66,7 +66,7 @@ def jsonrpc_route(
 
 
 def _with_result(answer: Response) -> Response:
-    """The same answer, with `result: null` where it has neither a result nor an error.
+    """Return an answer with `result: null` where it has neither a result nor an error.
 
     a2a-sdk leaves a result of nothing out, and JSON-RPC wants one of the two.
     """
@@ -83,7 +83,7 @@ def _where(error: ValueError) -> str:
 
 
 def _not_a_request(body: Any) -> str | None:
-    """Why JSON is no JSON-RPC request; None where it is one.
+    """Say why JSON is no JSON-RPC request; None where it is one.
 
     a2a-sdk refuses the same, and writes a traceback into the log for each.
     """
@@ -104,7 +104,7 @@ def _not_a_request(body: Any) -> str | None:
 
 
 def _id_of(body: Any) -> str | int | None:
-    """The id to answer with: that of the request where it has one that can be used."""
+    """Return the id to answer with: that of the request where it has one that can be used."""
     request_id = body.get("id") if isinstance(body, dict) else None
     return request_id if _is_id(request_id) else None
 
@@ -114,7 +114,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _unusable_params(body: dict[str, Any]) -> JSONRPCError | None:
-    """What is wrong with the params of a 0.3 request.
+    """Return what is wrong with the params of a 0.3 request.
 
     a2a-sdk calls that an invalid request; the protocol has a code for it.
     """

@@ -44,7 +44,7 @@ class ReceiversInFile(Receivers):
     Nobody else writes the file while this is open.
 
     Args:
-        engine: Of the file that keeps the tasks; whoever made it disposes of it.
+        engine: Of the file that keeps the tasks; its maker disposes of it.
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
@@ -65,7 +65,7 @@ class ReceiversInFile(Receivers):
         self._tasks = set(await self.task_ids())
 
     async def of(self, task_id: str) -> list[Receiver]:
-        """The receivers of a task, the latest last; rows that cannot be read are left out."""
+        """Return the receivers of a task, the latest last, without rows that cannot be read."""
         if task_id not in self._tasks:
             return []
         wanted = (_COLUMNS.owner, _COLUMNS.protocol_version, _COLUMNS.config_data)
@@ -80,7 +80,7 @@ class ReceiversInFile(Receivers):
         return [receiver for receiver in found if receiver is not None]
 
     async def task_ids(self) -> list[str]:
-        """The tasks that have receivers, sorted."""
+        """Return the tasks that have receivers, sorted."""
         query = select(type_coerce(_COLUMNS.task_id, _ANY_TYPE)).distinct()
         async with self._transaction() as connection:
             found: Any = (await connection.execute(query)).scalars().all()

@@ -29,7 +29,7 @@ class RequestLimits:
         header_timeout_s: From the first byte of a request, or from the connection where none
             comes, until the headers are complete.
         body_timeout_s: From then until the body is complete.
-        connections: Open connections; whoever comes later is answered 503.
+        connections: Open connections; more are answered with 503.
     """
 
     body_bytes: int = 1024 * 1024
@@ -112,7 +112,7 @@ class _RefusedError(Exception):
 
 
 def _has_more_values(body: bytes, limit: int) -> bool:
-    """Whether a body of JSON holds more values. What is no JSON holds none; others refuse it."""
+    """Tell whether a body of JSON holds more values. Others refuse what is not JSON."""
     # Each value but the first has a comma or an opening bracket before it. Prose has them too, so
     # only what passes the bound this way is parsed to see.
     if sum(body.count(mark) for mark in (b",", b"[", b"{")) < limit:
@@ -133,7 +133,7 @@ def _has_more_values(body: bytes, limit: int) -> bool:
 
 
 def _fault(body: bytes) -> str | None:
-    """Why a body can be no request; None where it may be one, or others refuse it."""
+    """Say why a body cannot be a request; None where it may be one, or others refuse it."""
     try:
         finite_json(body)
     except UnicodeDecodeError:
@@ -204,6 +204,6 @@ class TimedProtocol(H11Protocol):
 
 
 def protocol_with(limits: RequestLimits) -> type[TimedProtocol]:
-    """The protocol class for uvicorn that keeps these limits."""
+    """Return the protocol class for uvicorn that keeps these limits."""
     fields = {"header_timeout_s": limits.header_timeout_s}
     return type("LimitedProtocol", (TimedProtocol,), fields)

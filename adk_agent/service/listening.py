@@ -12,7 +12,7 @@ from adk_agent.core.errors import PreflightError
 
 
 def bound_socket(host: str, port: int, *, flag: str = "--port") -> socket.socket:
-    """A socket bound to the address; it does not accept connections before the server starts it.
+    """Bind a socket; it does not accept connections before the server starts it.
 
     Args:
         host: A name or an address of this machine.
@@ -60,7 +60,7 @@ def _advice(error: OSError, flag: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server at this host."""
+    """Tell whether only this machine can reach a server at this host."""
     if host == "localhost":
         return True
     try:

@@ -102,7 +102,7 @@ class LoadingApp:
 
 
 def _settled(load: Callable[[], Service]) -> Service:
-    """What `load` makes, kept out of later garbage collections.
+    """Call `load`, and keep what it makes out of later garbage collections.
 
     One over all that is imported and read takes half a second, in which no thread answers anybody.
     """

@@ -22,7 +22,7 @@ class TaskStoreChoice:
 
     @classmethod
     def parse(cls, text: str) -> TaskStoreChoice:
-        """The choice in `memory` or `sqlite:PATH`.
+        """Parse `memory` or `sqlite:PATH`.
 
         Raises:
             RequestError: It is neither.
@@ -36,7 +36,7 @@ class TaskStoreChoice:
 
     @classmethod
     def argument(cls, text: str) -> TaskStoreChoice:
-        """The same for argparse."""
+        """Parse an argument of the command line."""
         try:
             return cls.parse(text)
         except RequestError as error:
@@ -48,7 +48,7 @@ MEMORY = TaskStoreChoice(kind="memory")
 
 @dataclass(frozen=True, kw_only=True)
 class GrpcAddress:
-    """Where the gRPC interface listens, and the `host:port` that the card names for it."""
+    """The address of the gRPC interface, and the `host:port` that the card names for it."""
 
     host: str
     port: int
@@ -57,7 +57,7 @@ class GrpcAddress:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceOptions:
-    """What is chosen for the edge of the service.
+    """The choices for the edge of the service.
 
     Args:
         tasks: Where tasks are kept.

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 TOKEN_HEADER = "X-A2A-Notification-Token"  # noqa: S105 - a header's name
 MAX_WAITING_PER_TASK = 100
 LEFT_AT_ONCE = 8
-"""Tasks of an earlier service whose receivers are told at the same time."""
+"""Tasks of an earlier service whose receivers are notified at the same time."""
 _CLOSE_S = 1.0
 
 IsAllowed = Callable[[str], Awaitable[bool]]
@@ -37,10 +37,10 @@ class _Notice:
 
 
 class PushSender(PushNotificationSender):
-    """Tells in the background, in order, and once: nobody waits for a slow or a dead receiver.
+    """Notifies in the background, in order and once: nothing waits for a slow or dead receiver.
 
     A receiver of protocol 1.0 gets the events, one of 0.3 the whole task after them. Of several
-    events that wait, the latter is told after the last only, which says what the others did.
+    events that wait, the latter gets the last only, which includes the others.
 
     Args:
         receivers: Who wants to hear of which task.
@@ -67,7 +67,7 @@ class PushSender(PushNotificationSender):
         self._failed: set[tuple[str, tuple[str, str]]] = set()
 
     async def send_notification(self, task_id: str, event: PushNotificationEvent) -> None:
-        """Have an event told to everybody who wants to hear of the task."""
+        """Queue an event for all receivers of the task."""
         try:
             if not await self._receivers.of(task_id):
                 return
@@ -91,12 +91,12 @@ class PushSender(PushNotificationSender):
         try:
             left = iter(await self._receivers.task_ids())
         except StorageError as error:
-            logger.warning("whoever waits for earlier tasks is not notified: %s", error)
+            logger.warning("the receivers of earlier tasks are not notified: %s", error)
             return
         self._of_left = {asyncio.create_task(self._tell_left(left)) for _ in range(LEFT_AT_ONCE)}
 
     async def aclose(self) -> None:
-        """Give what waits a moment to be told, and close the client."""
+        """Wait a moment for what is queued, and close the client."""
         workers = {*self._workers.values(), *self._of_left}
         if workers:
             _, late = await asyncio.wait(workers, timeout=_CLOSE_S)
@@ -192,7 +192,7 @@ async def _logged(task_id: str, work: Awaitable[None]) -> None:
 
 
 def _host(url: str) -> str | None:
-    """What the log shows of an address: the path and the query may be secrets of the receiver."""
+    """Return the part of an address that the log shows: path and query may be secrets."""
     try:
         return urlsplit(url).hostname
     except ValueError:

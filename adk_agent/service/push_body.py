@@ -13,12 +13,12 @@ from adk_agent.service.integers import restore_integers
 
 
 def body_1_0(event: StreamResponse) -> bytes:
-    """An event, as a stream of protocol 1.0 has it."""
+    """Return an event as a stream of protocol 1.0 has it."""
     return _json(MessageToDict(event))
 
 
 def body_0_3(task: Task) -> bytes:
-    """A whole task, as servers of protocol 0.3 post it after each event.
+    """Return a whole task, as servers of protocol 0.3 post it after each event.
 
     Raises:
         ValueError: The task holds what 0.3 has no form for.

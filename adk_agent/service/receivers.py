@@ -17,14 +17,14 @@ from a2a.utils.errors import InvalidParamsError
 
 MAX_CONFIGS_PER_TASK = 10
 MAX_CONFIG_BYTES = 16 * 1024
-"""Of one configuration, all its fields together."""
+"""The limit of one configuration, all its fields together."""
 
 ProtocolVersion = Literal["1.0", "0.3"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receiver:
-    """One configuration, who set it, and by which version of the protocol."""
+    """A configuration, its owner, and the protocol version by which it was set."""
 
     owner: str
     version: ProtocolVersion
@@ -32,12 +32,12 @@ class Receiver:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What no other receiver of the same task has."""
+        """Return what no other receiver of the same task has."""
         return self.owner, self.config.id
 
 
 class Receivers(PushNotificationConfigStore):
-    """Who wants to hear of which task; at most ten for a task, until they heard how it ended."""
+    """The receivers of notifications: at most ten a task, until they were told how it ended."""
 
     def __init__(self) -> None:
         self._one_by_one = asyncio.Lock()
@@ -80,21 +80,21 @@ class Receivers(PushNotificationConfigStore):
     async def get_info(
         self, task_id: str, context: ServerCallContext
     ) -> list[TaskPushNotificationConfig]:
-        """The configurations that the caller set for a task, the latest last."""
+        """Return the configurations that the caller set for a task, the latest last."""
         owner = resolve_user_scope(context)
         return [each.config for each in await self.of(task_id) if each.owner == owner]
 
     async def get_info_for_dispatch(self, task_id: str) -> list[TaskPushNotificationConfig]:
-        """The configurations of a task, whoever set them."""
+        """Return the configurations of a task, regardless of who set them."""
         return [each.config for each in await self.of(task_id)]
 
     @abstractmethod
     async def of(self, task_id: str) -> list[Receiver]:
-        """The receivers of a task, the latest last."""
+        """Return the receivers of a task, the latest last."""
 
     @abstractmethod
     async def task_ids(self) -> list[str]:
-        """The tasks that have receivers, sorted."""
+        """Return the tasks that have receivers, sorted."""
 
     @abstractmethod
     async def forget(self, task_id: str) -> None:
@@ -113,11 +113,11 @@ class ReceiversInMemory(Receivers):
         self._of_tasks: dict[str, dict[tuple[str, str], Receiver]] = {}
 
     async def of(self, task_id: str) -> list[Receiver]:
-        """The receivers of a task, the latest last."""
+        """Return the receivers of a task, the latest last."""
         return list(self._of_tasks.get(task_id, {}).values())
 
     async def task_ids(self) -> list[str]:
-        """The tasks that have receivers, sorted."""
+        """Return the tasks that have receivers, sorted."""
         return sorted(self._of_tasks)
 
     async def forget(self, task_id: str) -> None:
@@ -148,7 +148,7 @@ class ReceiversInMemory(Receivers):
 
 
 def version_of(context: ServerCallContext) -> ProtocolVersion:
-    """The protocol version of a request; one that names none is of 0.3."""
+    """Return the protocol version of a request; one that names none is of 0.3."""
     named = _named_version(context.state).strip().lstrip("vV")
     return "0.3" if not named or named.startswith("0") else "1.0"
 

@@ -83,7 +83,7 @@ def _end(server: uvicorn.Server) -> None:
 
 
 def server_config(app: Starlette, limits: RequestLimits) -> uvicorn.Config:
-    """How uvicorn serves the application within the limits."""
+    """Configure uvicorn to serve the application within the limits."""
     return uvicorn.Config(
         app,
         http=protocol_with(limits),

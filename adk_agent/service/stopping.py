@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 STOPPED = "The service was stopped while this evaluation ran."
 ATTACHING_SHARE = 0.6
-"""Of the time that a stop may take, in which artifacts are still made."""
+"""The share of a stop's time in which artifacts are still made."""
 _POLL_S = 0.02
 
 

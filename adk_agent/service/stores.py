@@ -81,7 +81,7 @@ async def opened(store: TaskStore, choice: TaskStoreChoice) -> AsyncIterator[Non
 
 
 def context_of(owner: str) -> ServerCallContext:
-    """A context in which the tasks of this owner are seen; empty: those of unnamed callers."""
+    """Return a context that sees the tasks of this owner; empty: those of unnamed callers."""
     return ServerCallContext(user=Caller(owner)) if owner else ServerCallContext()
 
 
@@ -158,7 +158,7 @@ def _make_sure_that_usable(path: Path) -> None:
 
 
 def _is_ours(connection: sqlite3.Connection, table: str) -> bool:
-    """Whether a table has the columns that are needed, or is not there yet."""
+    """Tell whether a table has the columns that are needed, or does not exist yet."""
     query = "SELECT name FROM pragma_table_info(?)"
     columns = {row[0] for row in connection.execute(query, (table,))}
     return not columns or columns >= _COLUMNS[table]

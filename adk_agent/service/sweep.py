@@ -90,7 +90,7 @@ def _state_of(model: Any) -> Any:
 
 
 def failed_task(task: Task, reason: str, parts: list[Part], now: datetime) -> Task:
-    """The same task, failed: with the reason, and what was finished as its artifact."""
+    """Return the same task, failed: with the reason, and what was finished as its artifact."""
     if parts:
         name = f"{task.id}-{artifacts.NAME}"
         task.artifacts.append(Artifact(artifact_id=name, name=artifacts.NAME, parts=parts))
@@ -107,7 +107,7 @@ def failed_task(task: Task, reason: str, parts: list[Part], now: datetime) -> Ta
 
 
 async def finished_part(run_id: str | None, artifact_of: ArtifactOf) -> list[Part]:
-    """What a run's artifact holds; nothing where there is no run, or it cannot be read."""
+    """Return the parts of a run's artifact; none where there is no run, or it cannot be read."""
     if run_id is None:
         return []
     try:

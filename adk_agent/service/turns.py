@@ -14,7 +14,7 @@ class OneByOne:
 
     Reading a request takes some milliseconds. The loop goes through everything that is ready before
     it looks at what came meanwhile, so that without this a hundred requests that come at once would
-    keep whoever asks for the card waiting for all of them.
+    keep a request for the card waiting for all of them.
     """
 
     def __init__(self, app: ASGIApp) -> None:

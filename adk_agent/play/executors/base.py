@@ -11,7 +11,7 @@ from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 
 ExecutorName = Literal["local", "ray"]
-"""What `--executor` takes."""
+"""The values of `--executor`."""
 
 
 class Executor(Protocol):
@@ -23,11 +23,11 @@ class Executor(Protocol):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the report has to say of where the trials are played."""
+        """Return what the report has to say about where the trials are played."""
         ...
 
     async def play(self, job: TrialJob) -> TrialRecord:
-        """The trial's record, once for each call. Whatever breaks makes it a *failed* trial."""
+        """Return the trial's record. Whatever breaks makes it a *failed* trial."""
         ...
 
 

@@ -31,7 +31,7 @@ START_TIMEOUT_S = 120.0
 CLOSE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 OBJECT_STORE_BYTES = 100 * 2**20
-"""Of a cluster that is started here. Records are small, and fetched at once."""
+"""The object store of a cluster that is started here. Records are small, and fetched at once."""
 
 
 def make_sure_that_installed() -> None:
@@ -51,17 +51,17 @@ class RayCluster:
         self._ray = ray
 
     def cpus(self) -> int:
-        """How many CPUs all its machines have."""
+        """Return the number of CPUs of all its machines."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def other_machines(self) -> list[str]:
-        """The addresses of its machines but this one, sorted."""
+        """Return the addresses of its machines except this one, sorted."""
         here = self._ray.util.get_node_ip_address()
         nodes = [node["NodeManagerAddress"] for node in self._ray.nodes() if node["Alive"]]
         return sorted({address for address in nodes if address != here})
 
     async def start(self, parts: WorkerParts, *, at_once: int) -> tuple[ClusterWorker, Ready]:
-        """A new worker that is ready, and what it said.
+        """Start a worker, and return it and its first answer when it is ready.
 
         Args:
             parts: What it is made of.
@@ -93,7 +93,7 @@ class RayCluster:
 
 
 class ClusterWorker:
-    """One `RemoteWorker` in a process of the cluster. A `Worker` of a `WorkerPool`."""
+    """A `RemoteWorker` in a process of the cluster. A `Worker` of a `WorkerPool`."""
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray = ray
@@ -112,7 +112,7 @@ class ClusterWorker:
         return ready
 
     async def play(self, job: TrialJob) -> TrialRecord:
-        """The trial's record, played there. A caller that is cancelled cancels the trial.
+        """Return the trial's record, played there. To cancel the call cancels the trial.
 
         Raises:
             WorkerLostError: The process is gone.
@@ -149,7 +149,7 @@ class ClusterWorker:
 
 @asynccontextmanager
 async def connected(address: str | None) -> AsyncIterator[RayCluster]:
-    """The cluster at an address, or one of this machine alone that ends with the block.
+    """Yield the cluster at an address, or one of this machine alone that ends with the block.
 
     Raises:
         RequestError: Ray is not installed, or the address is not host:port.
@@ -219,6 +219,6 @@ def _take_back_sigterm() -> None:
 
 
 def _said(error: Exception) -> str:
-    """The last line of what Ray says, which is the reason; the rest is a traceback."""
+    """Return the last line of what Ray says, which is the reason; the rest is a traceback."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1][:300]}" if lines else type(error).__name__

@@ -33,5 +33,5 @@ async def open_local(
     jobs: Sequence[TrialJob],  # noqa: ARG001 - an `OpenExecutor`
     say: Say,  # noqa: ARG001 - an `OpenExecutor`
 ) -> AsyncIterator[Executor]:
-    """A `LocalExecutor`. There is nothing to open, and nothing to close."""
+    """Yield a `LocalExecutor`. There is nothing to open, and nothing to close."""
     yield LocalExecutor(deps)

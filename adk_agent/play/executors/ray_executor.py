@@ -61,7 +61,7 @@ class RayExecutor:
 
 
 def stays_here(job: TrialJob, deps: TrialDeps) -> bool:
-    """Whether a trial has to be played in this process.
+    """Tell whether a trial has to be played in this process.
 
     Tools are served here, and calls between the members of a watched team go through a proxy that
     is here.
@@ -73,7 +73,7 @@ def stays_here(job: TrialJob, deps: TrialDeps) -> bool:
 
 
 def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -> TrialRecord:
-    """The record of a trial that no worker came to the end of."""
+    """Return the record of a trial that no worker finished."""
     record = unplayed_trial(job, deps, reason)
     # Not as if the participant had given no reply, which the LivenessMonitor would count.
     ending = {"termination": "harness_error", "fault": fault}
@@ -86,7 +86,7 @@ def on_ray(
     build: Callable[[], WorkerDeps],
     secrets: Sequence[SecretStr],
 ) -> OpenExecutor:
-    """Opens `RayExecutor`s.
+    """Return what opens a `RayExecutor`.
 
     Args:
         address: Of a cluster; None starts one on this machine.
@@ -145,14 +145,14 @@ async def _spawned(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> 
 
 
 def _travelling(deps: TrialDeps) -> list[str]:
-    """The domains whose trials may be played elsewhere."""
+    """Return the domains whose trials may be played elsewhere."""
     return [each for each in deps.plan.domains if may_travel(deps.benchmarks, each)]
 
 
 def refuse_agents_out_of_reach(
     machines: Sequence[str], jobs: Sequence[TrialJob], deps: TrialDeps
 ) -> None:
-    """Makes sure that every agent can be called from every machine.
+    """Check that every agent can be called from every machine.
 
     Args:
         machines: Those of the cluster but this one.

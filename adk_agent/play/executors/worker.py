@@ -30,37 +30,37 @@ from tau_bridge.clock import Runtime
 
 
 class WorkerDeps(Protocol):
-    """What a worker makes for itself, because it cannot travel."""
+    """The parts that a worker makes for itself, because they cannot travel."""
 
     @property
     def benchmarks(self) -> Benchmarks:
-        """What can be played."""
+        """Return what can be played."""
         ...
 
     @property
     def runtime(self) -> Runtime:
-        """Clock and identifiers."""
+        """Return the clock and the source of identifiers."""
         ...
 
     @property
     def evaluators(self) -> EvaluatorRegistry:
-        """For trials."""
+        """Return the evaluators of trials."""
         ...
 
     @property
     def team_evaluators(self) -> EvaluatorRegistry:
-        """For trials in which a team is watched."""
+        """Return the evaluators of trials in which a team is watched."""
         ...
 
     @property
     def new_messenger(self) -> Callable[[], Messenger]:
-        """Makes what calls agents."""
+        """Return what makes the messenger that calls agents."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerParts:
-    """What a worker is made of.
+    """The parts of a worker that travel to it.
 
     Args:
         build: Makes the parts that cannot travel: data source, evaluators, messenger. Called once.
@@ -89,14 +89,14 @@ class WorkerParts:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentFingerprint:
-    """What a worker plays with: trials of two workers compare where this is equal."""
+    """The environment of a worker: trials of two workers compare where theirs are equal."""
 
     versions: Mapping[str, str]
     revisions: Mapping[str, str]
     """Source and revision of the task data, by domain."""
 
     def differences(self, other: EnvironmentFingerprint) -> list[str]:
-        """What differs, in words: here, and in `other`."""
+        """Describe what differs here and in `other`."""
         return differences(self._named(), other._named(), when=("here", "there"))
 
     def _named(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ class Ready:
 def parts_of(
     deps: TrialDeps, *, build: Callable[[], WorkerDeps], secrets: Sequence[SecretStr]
 ) -> WorkerParts:
-    """The parts of a worker that plays trials which share `deps`."""
+    """Return the parts of a worker for trials that share `deps`."""
     builtin = {p.address for p in deps.plan.participants if p.builtin is not None}
     participants = [p.address for p in deps.plan.participants]
     return WorkerParts(
@@ -138,7 +138,7 @@ def parts_of(
 def environment_fingerprint(
     benchmarks: Benchmarks, domains: Iterable[str]
 ) -> EnvironmentFingerprint:
-    """What this process plays tasks of some domains with."""
+    """Return what this process plays tasks of some domains with."""
     return EnvironmentFingerprint(
         versions=versions(),
         revisions={
@@ -150,7 +150,7 @@ def environment_fingerprint(
 
 
 def may_travel(benchmarks: Benchmarks, domain: str) -> bool:
-    """Whether trials of a domain may be played elsewhere: they need nothing that is served here."""
+    """Tell whether trials of a domain may be played elsewhere: they need nothing from here."""
     return not benchmarks.domain(domain).needs & {"tools", "team"}
 
 
@@ -172,7 +172,7 @@ class RemoteWorker:
         return await asyncio.to_thread(self._load)
 
     async def play(self, job: TrialJob) -> TrialRecord:
-        """The trial's record. Whatever breaks makes it a *failed* trial; only cancelling raises."""
+        """Return the trial's record. Whatever breaks makes it *failed*; only cancelling raises."""
         if self._deps is None:
             raise RuntimeError("a worker plays once it is ready")
         return await play_trial(job, self._deps)

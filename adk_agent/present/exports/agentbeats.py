@@ -14,7 +14,7 @@ ROLE = "agent"
 
 
 def to_agentbeats(run: PlayedRun) -> Export:
-    """One file for each participant: whom the row is of, and the row.
+    """Export one file for each participant: its address, and its row.
 
     Rows of one record are shards of one submission, so participants never share a record.
     """

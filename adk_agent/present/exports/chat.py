@@ -7,7 +7,7 @@ from typing import Any
 
 
 def chat_messages(records: Sequence[Mapping[str, Any]], *, prefix: str) -> list[dict[str, Any]]:
-    """The messages of a conversation, in order.
+    """Return the messages of a conversation, in order.
 
     Inspect's user calls no tools: calls of a user stand in their message's metadata.
 

@@ -21,7 +21,7 @@ Exporter = Callable[[PlayedRun], Export]
 
 
 def exporter_of(name: str, benchmarks: Benchmarks) -> Exporter:
-    """What makes the files of a format.
+    """Return what makes the files of a format.
 
     Raises:
         RequestError: There is no such format.
@@ -34,7 +34,7 @@ def exporter_of(name: str, benchmarks: Benchmarks) -> Exporter:
 
 
 def exporters(benchmarks: Benchmarks) -> dict[str, Exporter]:
-    """What makes each format's files: the formats of benchmarks, then those of every run.
+    """Return what makes each format's files: those of benchmarks, then those of every run.
 
     Args:
         benchmarks: What can be played.
@@ -62,7 +62,7 @@ def exporters(benchmarks: Benchmarks) -> dict[str, Exporter]:
 
 
 def _of_benchmark(benchmark: Benchmark, name: str, run: PlayedRun) -> Export:
-    """The files of a benchmark's own format; it is asked with the options of the run."""
+    """Export in a benchmark's own format, with the options of the run."""
     opened = benchmark.with_options(run.report.plan.options_of(benchmark))
     export = opened.exporters()[name](run)
     names = names_of(export.stem, export.suffix, [file.label for file in export.files])

@@ -20,7 +20,7 @@ _STATUS = {"complete": "success", "incomplete": "success", "interrupted": "cance
 
 
 def to_inspect(run: PlayedRun) -> Export:
-    """One log for each participant and domain: a sample is a task, an epoch a trial.
+    """Export one log for each participant and domain: a sample is a task, an epoch a trial.
 
     A trial without a reward has no score; one that broke has an error.
 
@@ -46,7 +46,7 @@ def _log(run: PlayedRun, part: Part) -> Iterator[str]:
 
 
 def log_of(run: PlayedRun, part: Part) -> dict[str, Any]:
-    """The log of one participant and domain as a JSON value."""
+    """Return the log of one participant and domain as a JSON value."""
     report = run.report
     samples = [_sample(record) for record in run.records(part)]
     samples.sort(key=lambda sample: (sample["epoch"], sample["id"]))
@@ -110,7 +110,7 @@ def _results(run: PlayedRun, part: Part) -> dict[str, Any]:
 
 
 def _metrics(summary: SummaryRow) -> dict[str, Any]:
-    """What has a value; Inspect has no word for a metric without one."""
+    """Return the metrics that have a value; Inspect has no word for one without."""
     values = {"mean_reward": summary.mean_reward, "above_floor": summary.above_floor}
     values |= {f"pass^{k}": value for k, value in summary.pass_hat_k.items()}
     return {
@@ -177,5 +177,5 @@ def _times_of(sample: dict[str, Any]) -> list[str]:
 
 
 def _id(*words: str) -> str:
-    """An identifier that the same words always get."""
+    """Return an identifier that is always the same for the same words."""
     return hashlib.blake2s("\n".join(words).encode(), digest_size=11).hexdigest()

@@ -17,7 +17,7 @@ _INTERRUPTED = "not played: the run was interrupted before"
 
 
 def to_junit(run: PlayedRun) -> Export:
-    """A suite for each participant and domain of the plan.
+    """Export a suite for each participant and domain of the plan.
 
     A trial that did not pass is a failure with its diagnosis, one that broke an error with the
     side at fault, one without a score skipped, as is one that was not played.
@@ -94,7 +94,7 @@ def _case(job: TrialJob, row: TrialRow | None, unplayed: str) -> Element:
 
 
 def _why(row: TrialRow) -> tuple[str, str, str]:
-    """A failure's type, its message, and all that is known of it."""
+    """Return a failure's type, its message, and all that is known about it."""
     shares = ", ".join(
         f"{name} {'unscored' if value is None else f'{value:g}'}"
         for name, value in row.reward_breakdown.items()

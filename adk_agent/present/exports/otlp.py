@@ -35,7 +35,7 @@ Times = tuple[datetime, datetime]
 
 
 def to_otlp(run: PlayedRun) -> Export:
-    """The spans of every trial that ended, below one span for the trial.
+    """Export the spans of every trial that ended, below one span for the trial.
 
     Trace and span ids are those that went over the wire as `traceparent`.
     """
@@ -57,7 +57,7 @@ def _lines(run: PlayedRun) -> Iterator[str]:
 
 
 def spans_of(record: TrialRecord, *, fallback: datetime) -> list[dict[str, Any]]:
-    """A trial's spans in OTLP's JSON: the trial's own first, then one for each step.
+    """Return a trial's spans in OTLP's JSON: the trial's own first, then one for each step.
 
     Args:
         record: The trial.
@@ -86,7 +86,7 @@ def _times(
     times: dict[str, Times],
     whole: Times,
 ) -> Times:
-    """A step's times; of one whose reporter did not say, those of the step that encloses it."""
+    """Return a step's times; where its reporter did not say, those of the step that encloses it."""
     line: list[InteractionStep] = []
     current: InteractionStep | None = step
     while current is not None and current.step_id not in times and current not in line:

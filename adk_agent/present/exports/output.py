@@ -17,10 +17,10 @@ _MAX_NAME = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """One file.
+    """A file of an export.
 
     Args:
-        name: Its name, unless whoever exports names another.
+        name: Its name, unless the caller names another.
         chunks: Its text, bit by bit; made while it is written, so that a run of any length fits.
     """
 
@@ -34,11 +34,11 @@ class Export:
 
     outputs: tuple[Output, ...]
     notes: tuple[str, ...] = ()
-    """What was left out, a sentence each."""
+    """What the export leaves out, a sentence each."""
 
 
 def names_of(stem: str, suffix: str, labels: Sequence[str]) -> list[str]:
-    """A file name for each label: the bare one where there is a single label."""
+    """Return a file name for each label: the bare one where there is a single label."""
     if len(labels) == 1:
         return [f"{stem}{suffix}"]
     names: list[str] = []
@@ -55,7 +55,7 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
     Args:
         outputs: At least one.
         target: Where to: a folder, or the file itself where there is one output and it is `named`.
-        named: Whether whoever exports named a file, if one is written, and not a folder.
+        named: Whether the caller named a file, if one is written, and not a folder.
 
     Raises:
         RequestError: Several files are to be written, and the target is a file; or it is one of a

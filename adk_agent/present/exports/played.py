@@ -22,13 +22,13 @@ Part = tuple[Participant, str]
 
 
 def label_of(part: Part) -> str:
-    """The part in words."""
+    """Return the part in words."""
     return f"{part[0].address} {part[1]}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedRun:
-    """What is known of a run. Exporters of benchmarks see of it what is in `RunView`.
+    """A run and its trials. Exporters of benchmarks see the part of it that is in `RunView`.
 
     Args:
         manifest: What it was begun with.
@@ -45,7 +45,7 @@ class PlayedRun:
     redactor: ModelRedactor = field(default_factory=ModelRedactor)
 
     def parts(self) -> list[Part]:
-        """Every participant and domain of which a trial ended, in the plan's order."""
+        """Return the participants with the domains in which they ended trials, in the plan's order."""
         played = {(row.participant, row.domain) for row in self.report.trials}
         plan = self.report.plan
         every = ((who, planned.domain) for who in plan.participants for planned in plan.tasks)
@@ -53,46 +53,46 @@ class PlayedRun:
 
     @property
     def run_id(self) -> str:
-        """The run's id."""
+        """Return the run's id."""
         return self.report.run_id
 
     @property
     def created_at(self) -> datetime:
-        """When it was begun."""
+        """Return when it was begun."""
         return self.report.created_at
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """The versions that played it, by package."""
+        """Return the versions that played it, by package."""
         return self.report.versions
 
     @property
     def origins(self) -> Mapping[str, DataOrigin]:
-        """The data, by domain."""
+        """Return the data, by domain."""
         return self.manifest.data
 
     @property
     def num_trials(self) -> int:
-        """How often each task was to be played."""
+        """Return how often each task was to be played."""
         return self.report.plan.num_trials
 
     @property
     def max_steps(self) -> int:
-        """The bound of a conversation."""
+        """Return the bound of a conversation."""
         return self.report.plan.max_steps
 
     @property
     def seed(self) -> int:
-        """From which the trials' seeds follow."""
+        """Return the number from which the trials' seeds follow."""
         return self.report.plan.seed
 
     @property
     def user_llm_args(self) -> Mapping[str, Any]:
-        """How the language model that played users was called."""
+        """Return the arguments of the language model that played users."""
         return self.report.plan.user_llm_args
 
     def rows(self, part: PartView) -> list[TrialRow]:
-        """A part's trials, in the plan's order."""
+        """Return a part's trials, in the plan's order."""
         participant, domain = part
         return [
             row
@@ -101,7 +101,7 @@ class PlayedRun:
         ]
 
     def records(self, part: PartView | None = None) -> Iterator[TrialRecord]:
-        """The trials of a part, or all, in the order in which they ended, with their traces.
+        """Yield the trials of a part, or all, in the order in which they ended, with their traces.
 
         What evaluators made of them is left out: no format has a place for it.
 
@@ -118,7 +118,7 @@ class PlayedRun:
 
 
 def open_run(results_dir: Path, run_id: str, *, redactor: ModelRedactor) -> PlayedRun:
-    """A run on disk, as far as it came.
+    """Open a run on disk, finished or not.
 
     Raises:
         RequestError: There is no such run, or no trial of it has ended.

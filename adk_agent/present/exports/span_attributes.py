@@ -8,20 +8,20 @@ from adk_agent.results.summary import TrialRow
 from evals.trace import CallType, InteractionStep
 
 COMPLETION = "completion"
-"""What steps that call a language model of the assessor's own are named."""
+"""The name of steps that call a language model of the assessor's own."""
 OWN_PREFIX = "greenroom."
 """Begins every attribute that no convention knows."""
 
 
 def step_name(step: InteractionStep) -> str:
-    """The span's name: the operation, and what it was done with."""
+    """Return the span's name: the operation, and what it was done with."""
     if step.call_type is CallType.HOST:
         return step.name or step.callee
     return f"{_operation(step)} {_subject(step)}"
 
 
 def step_attributes(step: InteractionStep) -> dict[str, Any]:
-    """The attributes of a step's span; those that are None are unknown."""
+    """Return the attributes of a step's span; those that are None are unknown."""
     return {
         "openinference.span.kind": _kind(step),
         "graph.node.id": step.callee,
@@ -40,7 +40,7 @@ def step_attributes(step: InteractionStep) -> dict[str, Any]:
 
 
 def evaluation_attributes(row: TrialRow) -> dict[str, Any]:
-    """The attributes of the event that tells what a trial came to.
+    """Return the attributes of the event that tells what a trial came to.
 
     A trial without a reward has a label alone: `unscored` or `failed`.
     """

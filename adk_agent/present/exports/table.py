@@ -52,7 +52,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(run: PlayedRun, benchmarks: Benchmarks) -> Export:
-    """The trials that ended, in the plan's order, as UTF-8 text with a header (RFC 4180).
+    """Export the trials that ended, in the plan's order, as UTF-8 text with a header (RFC 4180).
 
     Args:
         run: The run.
@@ -64,7 +64,7 @@ def to_csv(run: PlayedRun, benchmarks: Benchmarks) -> Export:
 
 
 def columns(components: Iterable[str]) -> tuple[str, ...]:
-    """The columns in their order; components that differ in case alone share one."""
+    """Return the columns in their order; components that differ in case alone share one."""
     return (*_BEFORE, *dict.fromkeys(map(_column, components)), *_AFTER)
 
 
@@ -73,7 +73,7 @@ def _column(component: str) -> str:
 
 
 def inert(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: an apostrophe stands before what it might.
+    """Return a text that no spreadsheet takes for a formula: such a text gets an apostrophe.
 
     Control characters are shown as escapes, for a table is printed too.
 
@@ -120,7 +120,7 @@ def _values(row: TrialRow) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """As the file holds it: empty for None, `true` and `false`, a text that is no formula."""
+    """Return a value as the file holds it: empty for None, `true`, `false`, an inert text."""
     if isinstance(value, bool):
         return str(value).lower()
     return inert(value) if isinstance(value, str) else value

@@ -31,7 +31,7 @@ _Json = dict[str, Any]
 
 
 def packed(record: TrialRecord, writes: Callable[[str], bool]) -> str:
-    """A trial as the page keeps it.
+    """Return a trial as the page keeps it.
 
     Args:
         record: The trial.
@@ -43,7 +43,7 @@ def packed(record: TrialRecord, writes: Callable[[str], bool]) -> str:
 
 
 def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
-    """What the page tells of one trial, when it is opened; `writes` as in `packed`."""
+    """Return what the page shows of one trial when it is opened; `writes` as in `packed`."""
     row = record.row
     diagnosis = row.diagnosis
     return {
@@ -135,7 +135,7 @@ def _evaluation(evaluation: Evaluation) -> _Json:
 
 
 def _items(record: TrialRecord, writes: Callable[[str], bool]) -> Iterator[_Json]:
-    """The conversation: what was said, and each call with its result."""
+    """Yield the conversation: the messages, and each call with its result."""
     messages = record.messages[:MOST_MESSAGES]
     results = _results(messages)
     diagnosis = record.row.diagnosis
@@ -192,7 +192,7 @@ def _value(value: object) -> str:
 
 
 def _results(messages: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], Mapping[str, Any]]:
-    """The result of each call, by the places of its message and of the call in it.
+    """Return the result of each call, by the places of its message and of the call in it.
 
     A result follows its call; ids may be empty or used twice, so the next one that fits is taken.
     """

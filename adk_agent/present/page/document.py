@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def render(
     report: EvaluationReport, found: Gathered, manifest: RunManifest | None, lookup: Lookup
 ) -> str:
-    """The page.
+    """Render the page.
 
     Args:
         report: What the run came to.
@@ -104,7 +104,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Every text that a template shows, without what cannot be seen; markup stays as it is."""
+    """Escape what cannot be seen in a text that a template shows; markup stays as it is."""
     return texts.plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -113,5 +113,5 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a Content-Security-Policy names a text."""
+    """Return the hash by which a Content-Security-Policy names a text."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

@@ -1,4 +1,4 @@
-"""Failures and gaps: why trials did not pass, and what could not be told at all."""
+"""Failures and gaps: why trials did not pass, and what could not be measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_REASONS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class FailureClass:
-    """One class: how often, of how many in the largest class, and where."""
+    """A class of failures: how often it occurs, its share of the largest class, and its trials."""
 
     name: str
     meaning: str
@@ -43,7 +43,7 @@ class Gap:
 
 
 def failure_classes(report: EvaluationReport) -> tuple[FailureClass, ...]:
-    """The classes of all trials that did not pass, the largest first."""
+    """Return the classes of all trials that did not pass, the largest first."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(report.trials):
         if row.diagnosis is not None:
@@ -98,7 +98,7 @@ def trials_without_score(report: EvaluationReport) -> tuple[Gap, ...]:
 
 
 def evaluators_without_result(found: Gathered) -> tuple[Gap, ...]:
-    """Evaluators that said nothing of some trials, and why."""
+    """Return the evaluators that said nothing about some trials, and why."""
     ordered = sorted(found.not_evaluated.items(), key=lambda item: (-item[1], item[0]))
     return tuple(
         Gap(what=f"{evaluator}: {status}", reason=reason, times=times)
@@ -107,7 +107,7 @@ def evaluators_without_result(found: Gathered) -> tuple[Gap, ...]:
 
 
 def not_shown(report: EvaluationReport, found: Gathered) -> tuple[str, ...]:
-    """What this page leaves out, in sentences."""
+    """Return what this page leaves out, in sentences."""
     said = []
     if found.left_out:
         conversations = texts.count(found.left_out, "conversation")

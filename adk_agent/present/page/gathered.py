@@ -14,9 +14,9 @@ from evals.base import Evaluation
 from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
 
 MOST_PACKED_CHARS = 14_000_000
-"""Of all conversations together, so that a page stays below 20 MB whatever the agents wrote."""
+"""The limit of all conversations together, which keeps a page below 20 MB."""
 MOST_EDGES = 5_000
-"""Pairs of agents of one participant that are told apart; agents name each other as they like."""
+"""Pairs of agents of one participant that are counted; agents name each other as they like."""
 WEAK_SPOTS = ("bottleneck", "over_centralized")
 """Findings about single agents that the picture of a team marks."""
 _GRAPH = "graph"
@@ -28,13 +28,13 @@ class Calls:
 
     calls: int = 0
     observed: int = 0
-    """Those that the assessor saw itself; of the others, participants told."""
+    """Calls that the assessor saw itself; participants reported the others."""
     failed: int = 0
 
 
 @dataclass(kw_only=True)
 class TeamCalls:
-    """Who called whom behind one participant in one domain."""
+    """The calls between the agents behind one participant in one domain."""
 
     trials: int = 0
     edges: dict[tuple[str, str], Calls] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class TeamCalls:
 
 @dataclass(kw_only=True)
 class Gathered:
-    """Of all trials whose record was found."""
+    """The data of all trials whose record was found."""
 
     packed: dict[TrialKey, str] = field(default_factory=dict)
     """Conversations, as `packed` makes them."""
@@ -68,7 +68,7 @@ class Gathered:
     teams: dict[tuple[str, str], TeamCalls] = field(default_factory=lambda: defaultdict(TeamCalls))
     """By participant and domain."""
     replies_ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """How long each participant took to answer the assessor, failures left out."""
+    """The times in which each participant answered the assessor, without failures."""
     replies_failed: Counter[str] = field(default_factory=Counter)
     not_evaluated: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Evaluator, status and reason, by the number of trials."""
@@ -76,7 +76,7 @@ class Gathered:
 
 
 def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey], lookup: Lookup) -> Gathered:
-    """What the page needs of the records whose keys are wanted."""
+    """Collect what the page needs of the records whose keys are wanted."""
     found = Gathered()
     keys = set(wanted)
     room = _Room(found, lookup)
@@ -149,12 +149,12 @@ def _calls_between_agents(trace: Trace) -> list[InteractionStep]:
 
 
 def _is_addressed(step: InteractionStep, roster: set[str]) -> bool:
-    """Whether the team was called by its address instead of by the name of a member."""
+    """Tell whether the team was called by its address instead of by the name of a member."""
     return bool(roster) and step.from_outside and step.callee not in roster
 
 
 def _entry(calls: Iterable[InteractionStep], roster: set[str]) -> str | None:
-    """The member that answers at the team's address: who made the calls inside of such a call."""
+    """Return the member that answers at the team's address: the caller inside of such a call."""
     outside = {step.step_id for step in calls if _is_addressed(step, roster)}
     return next(
         (each.caller for each in calls if each.parent_step_id in outside and each.caller in roster),

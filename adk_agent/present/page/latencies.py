@@ -17,7 +17,7 @@ _TICKS_APART = 16.0
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """One bin: its place and height in percent, and its words."""
+    """A bin: its place and height in percent, and its words."""
 
     x: float
     width: float
@@ -35,7 +35,7 @@ class Tick:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """One participant's replies."""
+    """The replies of one participant."""
 
     participant: str
     replies: int
@@ -84,12 +84,12 @@ class _Axis:
         return cls(low=low - room, high=high + room)
 
     def at(self, value: float) -> float:
-        """Where a value stands, in percent."""
+        """Return where a value stands, in percent."""
         share = (math.log10(max(value, 0.01)) - self.low) / (self.high - self.low)
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
     def value(self, share: float) -> float:
-        """The value at a share of the width."""
+        """Return the value at a share of the width."""
         return float(10 ** (self.low + share * (self.high - self.low)))
 
     def ticks(self) -> tuple[Tick, ...]:

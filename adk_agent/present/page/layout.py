@@ -26,7 +26,7 @@ def place(nodes: Sequence[str], edges: Collection[Edge], root: str | None) -> di
 
 
 def _layered(nodes: Sequence[str], edges: Sequence[Edge], root: str | None) -> dict[str, Point]:
-    """The layers by distance from the root; nothing where a call goes up, across or too far."""
+    """Return the layers by distance from the root; none where a call goes up, across or too far."""
     depth = _depths(nodes, edges, root)
     if any(depth[callee] != depth[caller] + 1 for caller, callee in edges):
         return {}

@@ -20,7 +20,7 @@ class Lookup:
     benchmarks: Benchmarks
 
     def writes(self, domain: str, task_id: str) -> Callable[[str], bool]:
-        """Tells of a tool's name whether a call may change the task's world; of an unknown, no."""
+        """Return what tells by a tool's name whether its calls may change the task's world."""
         try:
             benchmark = self.benchmarks.of(domain)
             return benchmark.writes(benchmark.ref(domain, task_id))
@@ -28,7 +28,7 @@ class Lookup:
             return lambda name: False  # noqa: ARG005 - nothing is known of any tool
 
     def meaning(self, domain: str, component: str) -> str:
-        """What it means that a component is 0, as a clause; its name where that is not known."""
+        """Say in a clause what it means that a component is 0; its name where that is not known."""
         try:
             meanings = self.benchmarks.domain(domain).meanings
         except DataError:

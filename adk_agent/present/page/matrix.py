@@ -14,7 +14,7 @@ from adk_agent.results.summary import TaskRow, TrialKey, TrialRow
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One trial. `number` is its place in the report, None where it was not played."""
+    """A trial. `number` is its place in the report, None where it was not played."""
 
     state: State
     trial: int
@@ -22,13 +22,13 @@ class Cell:
 
     @property
     def mark(self) -> Mark:
-        """How it is shown."""
+        """Return how it is shown."""
         return MARKS[self.state]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One task: its cells for each participant, and what the floor and the ceiling get."""
+    """A task: its cells for each participant, and the rewards of the floor and the ceiling."""
 
     task_id: str
     cells: tuple[tuple[Cell, ...], ...]
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """One domain."""
+    """The tasks of one domain."""
 
     domain: str
     participants: tuple[str, ...]
@@ -49,7 +49,7 @@ class Matrix:
 
 
 def matrices(report: EvaluationReport) -> tuple[Matrix, ...]:
-    """One for each domain of the plan, with its tasks in their order."""
+    """Return a matrix for each domain of the plan, with its tasks in their order."""
     numbered = {row.key: (number, row) for number, row in enumerate(report.trials)}
     marks = {(row.domain, row.task_id): row for row in report.tasks}
     return tuple(

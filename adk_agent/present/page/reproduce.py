@@ -28,7 +28,7 @@ class Recipe:
 
 
 def recipe(report: EvaluationReport, manifest: RunManifest | None) -> Recipe:
-    """The recipe of a run."""
+    """Return the recipe of a run."""
     plan = report.plan
     origins = {row.domain: row.data for row in report.summary}
     seeds = manifest.seeds if manifest is not None else sorted({row.seed for row in report.trials})

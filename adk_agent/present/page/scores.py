@@ -15,7 +15,7 @@ from evals.statistics import Interval
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """One pass^k: as text, and in percent of the picture's width."""
+    """A pass^k: as text, and in percent of the picture's width."""
 
     k: int
     value: str
@@ -33,30 +33,30 @@ class Reference:
     value: str
     at: float | None
     note: str
-    """What to know about it; empty where it covers all tasks."""
+    """A remark; empty where it covers all tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One participant over some tasks."""
+    """The score of one participant over some tasks."""
 
     participant: str
     domain: str
     row: ScoreRow
     estimates: tuple[Estimate, ...]
     shown: tuple[Estimate, ...]
-    """Those of the picture: the first and the last k."""
+    """The first and the last k, which the picture shows."""
     floor: Reference | None
     ceiling: Reference | None
     above_floor: str
     above_floor_interval: str
     user: str
     repairs: str
-    """Those of replies, by kind."""
+    """The repairs of replies, by kind."""
 
 
 def with_all_tables(report: EvaluationReport, manifest: RunManifest | None) -> EvaluationReport:
-    """The report; one that was written before there were intervals gets them from its trials."""
+    """Return the report; one without intervals, as older versions wrote it, gets them."""
     if not report.trials or all(row.intervals for row in report.summary):
         return report
     origins = {row.domain: row.data for row in report.summary}
@@ -66,7 +66,7 @@ def with_all_tables(report: EvaluationReport, manifest: RunManifest | None) -> E
 
 
 def scores(report: EvaluationReport) -> tuple[Score, ...]:
-    """A participant's rows together: over all domains first, then each domain."""
+    """Return a participant's rows together: over all domains first, then each domain."""
     rows: tuple[OverallRow | SummaryRow, ...] = (*report.overall, *report.summary)
     return tuple(
         _score(row)
@@ -77,7 +77,7 @@ def scores(report: EvaluationReport) -> tuple[Score, ...]:
 
 
 def most_telling(rows: Sequence[Score], participant: str) -> Score | None:
-    """The row that a verdict speaks of: over all domains, where there are several."""
+    """Return the row that a verdict speaks of: over all domains, where there are several."""
     return next((row for row in rows if row.participant == participant), None)
 
 

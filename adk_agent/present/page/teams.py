@@ -29,7 +29,7 @@ Seen = Literal["observed", "reported", "both"]
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
-    """One agent of a team."""
+    """An agent of a team."""
 
     name: str
     label: str
@@ -37,9 +37,9 @@ class Agent:
     """Calls of other agents to it, of the assessor too."""
     made: int
     failed: int
-    """Of the calls to it."""
+    """Failed calls to it."""
     weak: str
-    """What was found about it, with the number of trials; empty for most."""
+    """The findings about it, with the number of trials; empty for most."""
     assessor: bool
     idle: bool
     x: float = 0.0
@@ -65,14 +65,14 @@ class Connection:
 
 @dataclass(frozen=True, kw_only=True)
 class Team:
-    """One participant in one domain."""
+    """The team of one participant in one domain."""
 
     participant: str
     domain: str
     trials: int
     summary: str
     judged: str
-    """Who judged it how, and why that is doubtful where it is; empty where nobody did."""
+    """Its judgement, and any doubt about that; empty where it was not judged."""
     agents: tuple[Agent, ...]
     connections: tuple[Connection, ...]
     drawn_agents: tuple[Agent, ...]
@@ -85,14 +85,14 @@ class Team:
 
 @dataclass(frozen=True, kw_only=True)
 class Teams:
-    """Those that can be drawn, and in words those that cannot."""
+    """The teams that can be drawn, and in words the participants that have none."""
 
     drawn: tuple[Team, ...]
     alone: tuple[str, ...]
 
 
 def teams(report: EvaluationReport, found: Gathered) -> Teams:
-    """The teams behind all participants, in the order of the plan."""
+    """Return the teams behind all participants, in the order of the plan."""
     drawn, alone = [], []
     rows = {(row.participant, row.domain): row for row in report.teams}
     for participant in report.plan.participants:
@@ -110,7 +110,7 @@ def teams(report: EvaluationReport, found: Gathered) -> Teams:
 
 
 def _coordinates(seen: TeamCalls) -> bool:
-    """Whether an agent called another one, the assessor apart."""
+    """Tell whether an agent called another one, apart from the assessor."""
     return any(
         caller != callee and ASSESSOR not in (caller, callee) for caller, callee in seen.edges
     )
@@ -258,7 +258,7 @@ def _placed(agent: Agent, spot: Point, heaviest: int) -> Agent:
 
 
 def _line(each: Connection, a: Agent, b: Agent, *, most: int, curved: bool) -> Connection:
-    """The connection with its path from rim to rim, bent aside where there is one back."""
+    """Return the connection with its path from rim to rim, bent where there is one back."""
     dx, dy = b.x - a.x, b.y - a.y
     length = math.hypot(dx, dy) or 1.0
     ux, uy = dx / length, dy / length

@@ -26,14 +26,14 @@ def plain(text: str) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """The text, or its first `most` characters and how many there were."""
+    """Return the text, or its first `most` characters and how many there were."""
     if len(text) <= most:
         return text
     return f"{text[:most]} … [{len(text):,} characters in all; the rest is in trials.jsonl]"
 
 
 def short(text: str, most: int) -> str:
-    """The text on one line, cut in its middle where it is longer than `most`."""
+    """Return the text on one line, cut in its middle where it is longer than `most`."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line
@@ -42,7 +42,7 @@ def short(text: str, most: int) -> str:
 
 
 def score(value: float | None, *, signed: bool = False) -> str:
-    """A score with three digits; a dash where there is none."""
+    """Return a score with three digits; a dash where there is none."""
     if value is None:
         return NONE
     return f"{value:+.3f}" if signed else f"{value:.3f}"
@@ -68,7 +68,7 @@ def duration(ms: float | None) -> str:
 
 
 def count(number: int, one: str, several: str | None = None) -> str:
-    """A number with its noun."""
+    """Return a number with its noun."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 

@@ -84,14 +84,14 @@ def _step(step: InteractionStep, lane: int, span: _Span | None) -> dict[str, Any
 
 
 def _note(step: InteractionStep) -> str | None:
-    """What speaks against a reported step."""
+    """Return what speaks against a reported step."""
     if NOT_BELIEVED in step.additional_attributes:
         return "not believed: the assessor should have seen this call, and did not"
     return step.additional_attributes.get(CONTRADICTION)
 
 
 def _in_conversation(step: InteractionStep) -> bool:
-    """Whether the conversation has the texts of a step already."""
+    """Tell whether the conversation has the texts of a step already."""
     if step.provenance is Provenance.REPORTED:
         return False
     return step.caller == ASSESSOR or step.call_type is not CallType.AGENT

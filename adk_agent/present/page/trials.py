@@ -19,7 +19,7 @@ _MOST_WHY = 220
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """One trial in the list."""
+    """A trial in the list."""
 
     number: int
     row: TrialRow
@@ -27,7 +27,7 @@ class Listed:
     why: str
     time: str
     repairs: str
-    """Those of its replies, by kind; empty where it took none."""
+    """The repairs of its replies, by kind; empty where there were none."""
     kept: bool
     """Whether the page has its conversation."""
 
@@ -74,7 +74,7 @@ def trial_lists(report: EvaluationReport, kept: Collection[TrialKey]) -> tuple[T
 
 
 def why(row: TrialRow) -> str:
-    """Why a trial did not pass, or has no score; empty where it passed."""
+    """Explain why a trial did not pass, or has no score; empty where it passed."""
     if row.diagnosis is not None:
         return f"{CLASSES[row.diagnosis.kind][0]}: {row.diagnosis.summary}"
     if row.status != "scored":

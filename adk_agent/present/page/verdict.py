@@ -21,7 +21,7 @@ ENDS = {
 
 
 def ending(report: EvaluationReport) -> str:
-    """How the run ended, in a sentence."""
+    """Say in a sentence how the run ended."""
     if report.stopped_by is None:
         return ENDS[report.status]
     failed = "some of them failed" if report.status == "incomplete" else "none of them failed"
@@ -34,7 +34,7 @@ def ending(report: EvaluationReport) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What to know first of one participant."""
+    """The most important facts about one participant."""
 
     participant: str
     role: str
@@ -43,7 +43,7 @@ class Verdict:
 
 
 Meaning = Callable[[str, str], str]
-"""Says of a domain's component what it means that it is 0."""
+"""Takes a domain and a component; returns what it means that the component is 0."""
 
 
 def verdicts(
@@ -96,7 +96,7 @@ def _passes(score: Score) -> str:
 
 
 def _against(score: Score) -> list[str]:
-    """Where the score stands between floor and ceiling."""
+    """Say where the score stands between floor and ceiling."""
     row, said = score.row, []
     if score.floor is not None and row.above_floor is not None:
         said.append(f"{_over(row)} (floor {score.floor.value})")

@@ -12,7 +12,7 @@ State = Literal["passed", "lost", "unscored", "failed", "missing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """How a state is shown: by a letter and a word, so that nothing hangs on a colour."""
+    """The picture of a state: a letter and a word, so that nothing depends on a colour."""
 
     glyph: str
     word: str
@@ -31,7 +31,7 @@ MARKS: dict[State, Mark] = {
 
 
 def state_of(row: TrialRow) -> State:
-    """The state of a trial that ended."""
+    """Return the state of a trial that ended."""
     if row.status != "scored":
         return row.status
     return "passed" if row.passed else "lost"

@@ -72,7 +72,7 @@ def _target(out: Path | None, directory: Path) -> Path:
 def _gathered(
     results_dir: Path, report: EvaluationReport, redactor: ModelRedactor, lookup: Lookup
 ) -> Gathered:
-    """What the conversations tell; a run whose `trials.jsonl` is gone has none."""
+    """Collect what the conversations tell; a run whose `trials.jsonl` is gone has none."""
     if not (results_dir / report.run_id / TRIALS).exists():
         return Gathered()
     keys = [row.key for row in report.trials]

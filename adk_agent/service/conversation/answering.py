@@ -14,7 +14,7 @@ from adk_agent.service.conversation.replay import is_failure
 MOST_LISTED = 20
 """Trials in one answer; the report has them all."""
 _MOST_CHARS = 300
-"""Of one reason: agents write them."""
+"""The limit of one reason, which agents write."""
 
 WHAT_TO_SEND = (
     "Send a sentence such as 'Evaluate the agent at http://localhost:9010 on five <domain> tasks', "
@@ -50,7 +50,7 @@ def progress_line(progress: Progress) -> str:
 
 
 def status_line(status: RunStatus) -> str:
-    """One sentence on where a run stands."""
+    """Say in one sentence where a run stands."""
     progress = status.progress
     if status.state == "running":
         told = STARTING if progress is None else progress_line(progress)
@@ -61,7 +61,7 @@ def status_line(status: RunStatus) -> str:
 
 
 def failures(status: RunStatus, rows: Sequence[TrialRow]) -> str:
-    """The trials that broke or did not pass, one a line, after a line that counts them."""
+    """List the trials that broke or did not pass, one a line, after a line that counts them."""
     lost = [row for row in rows if is_failure(row)]
     unscored = sum(row.status == "unscored" for row in rows)
     played = f"{len(rows)} finished trials of run {status.run_id}"
@@ -79,7 +79,7 @@ def failures(status: RunStatus, rows: Sequence[TrialRow]) -> str:
 
 
 def reasons(status: RunStatus, rows: Sequence[TrialRow]) -> str:
-    """Why trials failed or did not pass: what is behind most of them first."""
+    """List why trials failed or did not pass, the most frequent reason first."""
     counts = Counter(reason for row in rows if is_failure(row) for reason in _reasons(row))
     if not counts:
         if status.problem is not None and not rows:
@@ -108,7 +108,7 @@ def _failure(row: TrialRow) -> str:
 
 
 def _reasons(row: TrialRow) -> list[str]:
-    """A trial's reasons: what broke it, or the components at 0 with the checks that they missed."""
+    """Return a trial's reasons: what broke it, or the components at 0 with the checks it missed."""
     if row.fault is not None or row.status == "failed":
         return [_short(row.reason or row.termination)]
     missed = [name for name in row.basis if row.reward_breakdown.get(name) == 0]

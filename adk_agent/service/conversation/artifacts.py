@@ -22,13 +22,13 @@ NAME = "evaluation"
 
 
 def report_parts(report: EvaluationReport, prose: str | None = None) -> list[Part]:
-    """The parts of a report's artifact; without prose, what a template makes of it."""
+    """Return the parts of a report's artifact; without prose, with a template's."""
     text = prose or template_prose(digest_of(report))
     return [new_text_part(text), new_data_part(report_data(report))]
 
 
 def report_data(report: EvaluationReport) -> dict[str, Any]:
-    """The data part: the leaderboard row's keys at the top level, the report's beside them.
+    """Return the data part: the leaderboard row's keys at the top level, the report's beside them.
 
     Where the first participant was not evaluated there is no row, and so none of its keys.
     """
@@ -39,7 +39,7 @@ def report_data(report: EvaluationReport) -> dict[str, Any]:
 
 
 def run_id_in(parts: Iterable[Part]) -> str | None:
-    """The run that an artifact tells of; None where it tells of none."""
+    """Return the run that an artifact names; None where it names none."""
     for part in parts:
         fields = part.data.struct_value.fields
         if "run_id" in fields:
@@ -48,7 +48,7 @@ def run_id_in(parts: Iterable[Part]) -> str | None:
 
 
 def parts_of_run(results_dir: Path, run_id: str) -> list[Part] | None:
-    """The artifact's parts by the report on disk; None where there is none, or nothing was played."""
+    """Return the artifact's parts by the report on disk; None without it, or without trials."""
     try:
         report = load_report(results_dir, run_id)
     except StorageError as error:
@@ -58,7 +58,7 @@ def parts_of_run(results_dir: Path, run_id: str) -> list[Part] | None:
 
 
 def mostly_broke(report: EvaluationReport) -> bool:
-    """Whether faults that are not the agent's own left nothing to rely on.
+    """Tell whether faults that are not the agent's own left nothing to rely on.
 
     More than half of the trials failed, or some did and none of the first participant's is scored.
     """

@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """What was asked for cannot be done; `text` says why and what can."""
+    """The answer to what cannot be done; `text` says why and what can."""
 
     text: str
 
@@ -55,7 +55,7 @@ Decision = Answer | Refusal | Play | Cancel
 async def decide(
     follow_up: FollowUp, text: str, earlier: Sequence[PastTask], results_dir: Path
 ) -> Decision:
-    """What a follow-up comes to.
+    """Decide what to do about a follow-up.
 
     Args:
         follow_up: As it was understood.
@@ -171,7 +171,7 @@ def _plan(status: RunStatus, results_dir: Path) -> EvaluationPlan:
 
 
 def _rows(results_dir: Path, run_id: str) -> list[TrialRow]:
-    """The finished trials of a run; none where nothing was played."""
+    """Return the finished trials of a run; none where nothing was played."""
     try:
         load_manifest(results_dir, run_id)
     except StorageError:

@@ -14,7 +14,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.runs.tracking import checked_run_id
 
 MAX_TASKS = 100
-"""How many tasks of a context are looked at, the latest first."""
+"""The number of tasks of a context that are read, the latest first."""
 PROGRESS = "progress"
 """Key of a task's metadata that holds the last `Progress` of its evaluation."""
 
@@ -35,18 +35,18 @@ class PastTask:
     task_id: str
     state: TaskState
     run_id: str | None
-    """None while nothing was heard of its run."""
+    """None before the first progress of its run."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether the task is over, however it ended."""
+        """Tell whether the task is over, however it ended."""
         return self.state in ENDED_STATES
 
 
 async def past_tasks(
     store: TaskStore, context_id: str, call: ServerCallContext, *, without: str
 ) -> list[PastTask]:
-    """The evaluations of a context, the one that was heard of last first.
+    """Return the evaluations of a context, the one with the latest update first.
 
     Args:
         store: Read as the caller, so nobody sees another caller's tasks.
@@ -65,7 +65,7 @@ def _earlier(task: Task) -> PastTask:
 
 
 def run_id_of(task: Task) -> str | None:
-    """The run that a task's metadata names, None where it names none."""
+    """Return the run that a task's metadata names, None where it names none."""
     if PROGRESS not in task.metadata:
         return None
     progress = MessageToDict(task.metadata)[PROGRESS]

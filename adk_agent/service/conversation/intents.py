@@ -15,7 +15,7 @@ from functools import cache
 
 
 class Intent(StrEnum):
-    """What a message wants."""
+    """The purposes of greetings and follow-ups."""
 
     GREETING = "greeting"
     HELP = "help"
@@ -204,7 +204,7 @@ _FORMS: dict[Intent, tuple[str, ...]] = {
 
 
 def understand(text: str) -> FollowUp | None:
-    """What a follow-up or a greeting wants; None for everything else. An empty text asks for help.
+    """Return what a follow-up or a greeting wants; None for all else. An empty text asks for help.
 
     Deterministic and without a model; takes time in proportion to the text, of which at most
     `MAX_LENGTH` characters are looked at.
@@ -238,7 +238,7 @@ def _plain(text: str) -> str:
 
 
 def _without_courtesies(said: str) -> Iterator[str]:
-    """The wording as it is, then with one courtesy less each time, in front and at the end."""
+    """Yield the wording as it is, then without one courtesy after the other, at either end."""
     core = f"{said} " if said else ""
     while core:
         yield core.strip()

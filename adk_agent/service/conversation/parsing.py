@@ -13,7 +13,7 @@ from adk_agent.core.escaping import escape_controls
 from tau_bridge.integers import restore_integers
 
 MAX_CHARS = 200_000
-"""Of a request, JSON included."""
+"""The limit of a request, JSON included."""
 
 
 class UnsupportedPartError(RequestError):
@@ -21,7 +21,7 @@ class UnsupportedPartError(RequestError):
 
 
 def request_text(message: Message | None) -> str:
-    """What a message asks for: its texts, or the one data part as JSON. Empty where it is empty.
+    """Return what a message asks for: its texts, and its data part as JSON; maybe nothing.
 
     A data part beside texts is put below them: JSON in a text is read, and that the words around
     it are not is a warning in the result.

@@ -43,7 +43,7 @@ class ProgressReporter:
         self.has_begun.set()
 
     async def flush(self) -> None:
-        """Publish what was not told yet."""
+        """Publish the latest progress, if it is not published."""
         progress, self._untold = self._untold, None
         if progress is None:
             return
@@ -61,7 +61,7 @@ class ProgressReporter:
         )
 
     def _is_worth_words(self, progress: Progress) -> bool:
-        """Whether it is the first, the last, or a further twentieth of the trials is done."""
+        """Tell whether it is the first or the last, or another twentieth of the trials is done."""
         share = WORDED_UPDATES * progress.done // progress.total if progress.total else 0
         if progress.stage == "finished" or share > self._told_share:
             self._told_share = share

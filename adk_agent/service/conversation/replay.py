@@ -13,7 +13,7 @@ _REASONING = "The tasks of run {run_id} of which a trial failed or did not pass.
 def plan_of_failed(
     plan: EvaluationPlan, trials: Sequence[TrialRow], *, run_id: str
 ) -> EvaluationPlan | None:
-    """The plan of an earlier run, cut down to the tasks with a trial that failed or did not pass.
+    """Return the plan of a run without the tasks of which every trial passed or was unscored.
 
     Everybody plays them again, as often as before. Unscored trials are not failures: whatever
     could not be scored then cannot be scored now. The plan's warnings stay behind, for they are
@@ -40,5 +40,5 @@ def plan_of_failed(
 
 
 def is_failure(row: TrialRow) -> bool:
-    """Whether a trial broke, or was scored and did not pass."""
+    """Tell whether a trial broke, or was scored and did not pass."""
     return row.status == "failed" or (row.status == "scored" and not row.passed)

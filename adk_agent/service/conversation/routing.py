@@ -42,7 +42,7 @@ class FollowUpContexts(SimpleRequestContextBuilder):
         context_id: str | None = None,
         task: Task | None = None,
     ) -> RequestContext:
-        """The request's context.
+        """Build the request's context.
 
         Raises:
             ContentTypeNotSupportedError: The message holds a file.

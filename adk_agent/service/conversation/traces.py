@@ -18,15 +18,15 @@ from tau_bridge.a2a.traceability import write_response_trace
 logger = logging.getLogger(__name__)
 
 MAX_STEPS = 1000
-"""Of all trials of a run together."""
+"""The limit for all trials of a run together."""
 MAX_FILE_BYTES = 64 * 1024 * 1024
-"""Of the run's trials, conversations included; a larger file is not read for the sake of a trace."""
+"""The limit of the file of trials; a larger one is not read for the sake of a trace."""
 LEFT_OUT_KEY = f"{TRACEABILITY_KEY}/left-out"
 """Key of the sentence that stands in the trace's stead."""
 
 
 def trace_metadata(results_dir: Path, run_id: str) -> Struct:
-    """The steps of all finished trials as one trace, or a sentence that says why it is not there.
+    """Return the steps of all finished trials as one trace, or why it is left out in a sentence.
 
     The steps come without the texts that were exchanged, which are many times as large. The trace
     has the run's id, and each trial's steps an id that begins with the id of the trial's own trace.
@@ -63,7 +63,7 @@ def _left_out(run_id: str, why: str) -> Struct:
 
 
 def _lean(step: InteractionStep, run_id: str) -> InteractionStep:
-    """The step in the run's trace, without its texts."""
+    """Return the step in the run's trace, without its texts."""
     parent = step.parent_step_id
     return step.model_copy(
         update={
@@ -77,5 +77,5 @@ def _lean(step: InteractionStep, run_id: str) -> InteractionStep:
 
 
 def _unique(trace_id: str, step_id: str) -> str:
-    """An id that no step of another trial has; participants choose the ids of what they report."""
+    """Return an id that no step of another trial has; participants choose some ids."""
     return step_id if step_id.startswith(f"{trace_id}.") else f"{trace_id}.{step_id}"

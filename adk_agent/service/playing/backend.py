@@ -45,7 +45,7 @@ Job = RequestJob | PlanJob
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """How a job ended.
+    """The end of a job.
 
     Args:
         run_id: The run, None where none was begun.
@@ -89,7 +89,7 @@ class Backend(AbstractAsyncContextManager["Backend"], Protocol):
         ...
 
     async def report_parts(self, run_id: str) -> list[Part] | None:
-        """Return the artifact by the report on disk; None where it has no trials or is not there."""
+        """Return the artifact by the report on disk; None without it, or without trials."""
         ...
 
     async def rebuilt_parts(self, run_id: str) -> list[Part] | None:

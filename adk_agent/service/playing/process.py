@@ -120,7 +120,7 @@ class ProcessBackend:
 
 
 class _Worker:
-    """One process, and the jobs that were submitted to it."""
+    """A process, and the jobs that were submitted to it."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         if process.stdin is None or process.stdout is None:

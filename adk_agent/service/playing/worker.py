@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def _own_pipes() -> tuple[Connection, Connection]:
-    """Return the pipes to the service, out of reach for all that reads standard input, or prints."""
+    """Return the pipes to the service, safe from all that reads standard input, or prints."""
     orders, answers = receiving_end(0), sending_end(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
