@@ -104,7 +104,8 @@ class BundledAgents:
         """
         if self._names:
             try:
-                await self._start()
+                async with _turns_to_start():
+                    await self._start()
             except BaseException:
                 await self.aclose()
                 raise
@@ -120,10 +121,6 @@ class BundledAgents:
         await self.aclose()
 
     async def _start(self) -> None:
-        async with _turns_to_start():
-            await self._start_now()
-
-    async def _start_now(self) -> None:
         named = f"the bundled agents {', '.join(self._names)} did not start"
         # A file, because a pipe that nobody reads would stop an agent that logs a lot.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in aclose

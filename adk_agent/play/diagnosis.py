@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from evals.diagnosis import Diagnosis, diagnose_broken, diagnosis_of
-from evals.outcome import Component, Failed, Outcome, Scored, TaskResult, Unscored
+from evals.outcome import Failed, Outcome, Scored, TaskResult, Unscored
 from evals.reward import is_success
 
 logger = logging.getLogger(__name__)
@@ -49,9 +49,8 @@ def _did_not_pass(outcome: Outcome, result: TaskResult) -> bool:
     if isinstance(outcome, Scored):
         return not is_success(outcome.value)
     return isinstance(outcome, Unscored) and any(
-        component.name in result.basis and _is_zero(component) for component in result.components
+        each.name in result.basis
+        and isinstance(each.outcome, Scored)
+        and not is_success(each.outcome.value)
+        for each in result.components
     )
-
-
-def _is_zero(component: Component) -> bool:
-    return isinstance(component.outcome, Scored) and not is_success(component.outcome.value)

@@ -34,7 +34,6 @@ from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_repo
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
 from adk_agent.runs.tracking import tracked_run
 from evals.driver import EvaluatorRegistry
-from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
 from tau_bridge.benchmarks import Benchmarks
@@ -68,12 +67,6 @@ class EvaluationDeps:
     """Whether what participants report of their own calls is used."""
     serve_tools: ServeTools = served_here
     """Serves the tools that benchmarks offer to agents."""
-    run_bundled: Callable[..., BundledAgents] = BundledAgents
-    """Runs the bundled agents of a plan."""
-    watch_teams: Callable[..., Teams] = Teams
-    """Opens the access to participants' teams."""
-    new_liveness: Callable[[Probe], LivenessMonitor] = LivenessMonitor
-    """Notices that a participant is gone."""
     open_executor: OpenExecutor = open_local
     """Opens the place where trials are played; this process by default."""
     references: ReferenceBook = field(default_factory=ReferenceBook)
@@ -252,21 +245,26 @@ class _Run:
         messenger = self._deps.new_messenger()
         try:
             async with (
-                self._deps.run_bundled(
+                BundledAgents(
                     names,
                     gold=self._gold(names),
                     wired=self._deps.observe_teams,
                     seed=self._plan.seed,
                 ) as bundled,
-                self._teams(bundled) as teams,
+                Teams(
+                    self._plan,
+                    bundled,
+                    urls=lambda: self._urls(bundled),
+                    observe=self._deps.observe_teams,
+                ) as teams,
                 self._tools(bundled) as tools,
             ):
                 urls = self._urls(bundled)
                 self._allow_bundled(messenger, urls)
-                await self._greet(messenger, urls)
+                await self._preflight(messenger, urls)
                 await self._measure_references()
                 self._builder.warn(teams.warnings)
-                liveness = self._deps.new_liveness(self._probe(bundled, urls))
+                liveness = LivenessMonitor(self._probe(bundled, urls))
                 trial_deps = TrialDeps(
                     run_id=self._run_id,
                     plan=self._plan,
@@ -319,14 +317,6 @@ class _Run:
             return contextlib.nullcontext()
         return self._deps.serve_tools(self._urls(bundled))
 
-    def _teams(self, bundled: BundledAgents) -> Teams:
-        return self._deps.watch_teams(
-            self._plan,
-            bundled,
-            urls=lambda: self._urls(bundled),
-            observe=self._deps.observe_teams,
-        )
-
     def _refs(self) -> list[TaskRef]:
         """Return every task of the plan."""
         return [
@@ -342,7 +332,7 @@ class _Run:
         solutions = ((ref, self._benchmarks[ref.benchmark].gold(ref)) for ref in self._refs())
         return {f"{ref.domain}/{ref.id}": gold for ref, gold in solutions if gold is not None}
 
-    async def _greet(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
+    async def _preflight(self, messenger: Messenger, urls: Mapping[str, str]) -> None:
         """Fetch every participant's card, before anything is played."""
         addresses = list(urls)
         cards = await asyncio.gather(
@@ -355,15 +345,19 @@ class _Run:
             elif isinstance(card, BaseException):
                 raise card
         if problems:
-            msg = "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
-            raise PreflightError(msg)
+            raise PreflightError(
+                "cannot evaluate, because an agent is not ready:\n  " + "\n  ".join(problems)
+            )
 
     async def _play_and_report(
         self, trial_deps: TrialDeps, liveness: LivenessMonitor
     ) -> EvaluationReport:
         async with self._deps.open_executor(trial_deps, self._jobs, self._prepare) as executor:
             self._builder.warn(executor.warnings)
-            store = self._store()
+            if self._is_new:
+                store = RunStore.create(self._deps.results_dir, self._run_id, self._manifest)
+            else:
+                store = RunStore.reopen(self._deps.results_dir, self._run_id)
             try:
                 return await self._play(trial_deps, executor, liveness, store)
             finally:
@@ -379,7 +373,7 @@ class _Run:
                 executor=executor,
                 deps=trial_deps,
                 liveness=liveness,
-                keep=lambda job, record: self._keep(job, record, store),
+                record=lambda job, record: self._record(job, record, store),
                 should_stop=self._early.should_stop,
             )
             self._builder.warn(self._early.warnings())
@@ -391,16 +385,14 @@ class _Run:
             raise
         return await self._report(store, interrupted=False)
 
-    def _store(self) -> RunStore:
-        results_dir = self._deps.results_dir
-        if self._is_new:
-            return RunStore.create(results_dir, self._run_id, self._manifest)
-        return RunStore.reopen(results_dir, self._run_id)
-
     def _probe(self, bundled: BundledAgents, urls: Mapping[str, str]) -> Probe:
         async def probe(address: str, times: float) -> str | None:
             messenger = self._deps.new_messenger()  # one that does not remember the card
-            messenger.limits = _patient(messenger.limits, times)
+            messenger.limits = replace(
+                messenger.limits,
+                card_timeout_s=messenger.limits.card_timeout_s * times,
+                connect_timeout_s=messenger.limits.connect_timeout_s * times,
+            )
             self._allow_bundled(messenger, urls)
             try:
                 await messenger.card(urls[address])
@@ -408,7 +400,7 @@ class _Run:
                 ending = await bundled.ending() if address.startswith(BUILTIN_PREFIX) else None
                 if ending is None and isinstance(error, AgentTimeoutError):
                     raise
-                # Whoever answers something else than its card is there all the same.
+                # An agent that answers something else than its card is there all the same.
                 return ending or (str(error) if isinstance(error, AgentUnreachableError) else None)
             finally:
                 await messenger.aclose()
@@ -422,7 +414,7 @@ class _Run:
             return in_fair_order(self._jobs, self._plan.seed)
         return in_turns(self._jobs) if "team" in self._needs else self._jobs
 
-    def _keep(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
+    def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
         self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
@@ -469,12 +461,3 @@ class _Run:
                 scores=tuple(self._scores.scores() if scores is None else scores)[:MOST_SCORES],
             )
         )
-
-
-def _patient(limits: MessengerLimits, times: float) -> MessengerLimits:
-    """Limits by which an agent may take so many times longer to show that it is there."""
-    return replace(
-        limits,
-        card_timeout_s=limits.card_timeout_s * times,
-        connect_timeout_s=limits.connect_timeout_s * times,
-    )

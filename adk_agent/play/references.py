@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 MOST_KEPT = 10_000
 TOLD_AFTER = 100
-"""Tasks between two words on how far it is."""
+"""Tasks between two messages about progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,34 +64,35 @@ class ReferenceBook:
             plan: Whose tasks, steps, seed and way of scoring.
             benchmarks: With the plan's options.
             revisions: Of the data, by domain.
-            say: Told what is done, and how far it is.
+            say: Called with what is done, and how far it is.
         """
         measured = [each for each in plan.tasks if benchmarks.domain(each.domain).references]
-        told = _Told(
-            say,
-            tasks=sum(len(each.task_ids) for each in measured),
-            plays=sum(
-                len(each.task_ids) * len(benchmarks.domain(each.domain).references)
-                for each in measured
-            ),
+        tasks = sum(len(each.task_ids) for each in measured)
+        plays = sum(
+            len(each.task_ids) * len(benchmarks.domain(each.domain).references) for each in measured
         )
+        played = 0
+
+        def on_play() -> None:
+            nonlocal played
+            played += 1
+            done, rest = divmod(played * tasks, plays)
+            if not rest and done % TOLD_AFTER == 0 and done < tasks:
+                say(f"measuring the floor and the ceiling: {done} of {_counted(tasks)}")
+
+        if tasks:
+            say(f"measuring the floor and the ceiling of {_counted(tasks)}")
         found = {}
         for planned in measured:
-            plays = {
-                name: await self._play(
-                    name,
-                    plan,
-                    planned,
-                    benchmarks.of(planned.domain),
-                    revisions[planned.domain],
-                    told,
-                )
+            benchmark, revision = benchmarks.of(planned.domain), revisions[planned.domain]
+            of_domain = {
+                name: await self._play(name, plan, planned, benchmark, revision, on_play)
                 for name in benchmarks.domain(planned.domain).references
             }
             found[planned.domain] = DomainReferences(
-                floor=plays.pop(names.FLOOR, None),
-                ceiling=plays.pop(names.CEILING, None),
-                others=plays,
+                floor=of_domain.pop(names.FLOOR, None),
+                ceiling=of_domain.pop(names.CEILING, None),
+                others=of_domain,
             )
         return found
 
@@ -102,9 +103,10 @@ class ReferenceBook:
         planned: PlannedTasks,
         benchmark: Benchmark,
         revision: str,
-        told: _Told,
+        on_play: Callable[[], None],
     ) -> ReferencePlay:
-        outcomes: dict[str, Outcome] = {}
+        rewards: dict[str, float | None] = {}
+        reasons: dict[str, str] = {}
         for task_id in planned.task_ids:
             key = _Key(
                 reference=name,
@@ -115,20 +117,16 @@ class ReferenceBook:
                 max_steps=plan.max_steps,
                 seed=plan.seed,
             )
-            outcomes[task_id] = await self._outcome(key, benchmark)
-            told.another()
+            outcome = await self._outcome(key, benchmark)
+            rewards[task_id] = outcome.value if isinstance(outcome, Scored) else None
+            if not isinstance(outcome, Scored):
+                reasons[task_id] = outcome.reason
+            on_play()
         return ReferencePlay(
             agent=REFERENCE_AGENTS.get(name, name),
             user=NO_USER if plan.solo else SCRIPTED_USER,
-            rewards={
-                task_id: outcome.value if isinstance(outcome, Scored) else None
-                for task_id, outcome in outcomes.items()
-            },
-            reasons={
-                task_id: outcome.reason
-                for task_id, outcome in outcomes.items()
-                if not isinstance(outcome, Scored)
-            },
+            rewards=rewards,
+            reasons=reasons,
         )
 
     async def _outcome(self, key: _Key, benchmark: Benchmark) -> Outcome:
@@ -142,24 +140,6 @@ class ReferenceBook:
             if len(self._known) > MOST_KEPT:
                 self._known.popitem(last=False)
         return known
-
-
-class _Told:
-    """Says of how many tasks the references are known."""
-
-    def __init__(self, say: Callable[[str], None], *, tasks: int, plays: int) -> None:
-        self._say = say
-        self._tasks = tasks
-        self._plays = plays
-        self._played = 0
-        if tasks:
-            say(f"measuring the floor and the ceiling of {_counted(tasks)}")
-
-    def another(self) -> None:
-        self._played += 1
-        done, rest = divmod(self._played * self._tasks, self._plays)
-        if not rest and done % TOLD_AFTER == 0 and done < self._tasks:
-            self._say(f"measuring the floor and the ceiling: {done} of {_counted(self._tasks)}")
 
 
 def _counted(tasks: int) -> str:

@@ -88,13 +88,10 @@ class Callers:
             for token in self.tokens
             if hmac.compare_digest(token.get_secret_value().encode(), sent)
         ]
-        return Caller(_owner(matches[0])) if matches else None
-
-
-def _owner(token: SecretStr) -> str:
-    return hashlib.blake2b(
-        token.get_secret_value().encode(), digest_size=8, person=b"greenroom"
-    ).hexdigest()
+        if not matches:
+            return None
+        token = matches[0].get_secret_value().encode()
+        return Caller(hashlib.blake2b(token, digest_size=8, person=b"greenroom").hexdigest())
 
 
 class BearerAuthentication:
@@ -111,7 +108,7 @@ class BearerAuthentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, or pass the request on with its caller."""
-        if scope["type"] != "http" or not self._callers or _is_public(scope):
+        if scope["type"] != "http" or not self._callers or is_card_request(scope):
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).getlist("authorization")
@@ -124,8 +121,13 @@ class BearerAuthentication:
         await self._app(scope, receive, send)
 
 
-def _is_public(scope: Scope) -> bool:
-    return scope["path"] in CARD_PATHS and scope["method"] in ("GET", "HEAD")
+def is_card_request(scope: Scope) -> bool:
+    """Tell whether a request asks for the card, which everybody may."""
+    return (
+        scope["type"] == "http"
+        and scope["path"] in CARD_PATHS
+        and scope["method"] in ("GET", "HEAD")
+    )
 
 
 def _refusal(was_given: bool) -> JSONResponse:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,9 +124,16 @@ class EvaluationExecutor(AgentExecutor):
             case Refusal():
                 await _end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
             case Play():
-                await self._play(updater, _job(decision, updater.task_id))
+                job = PlanJob(
+                    plan=decision.plan,
+                    request=decision.request,
+                    session_id=updater.task_id,
+                    resumed_run_id=decision.resumed_run_id,
+                )
+                await self._play(updater, job)
             case Cancel():
-                await self._cancel_others(decision.tasks, updater)
+                lines = [await self._cancel_other(task) for task in decision.tasks]
+                await _end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
             case Answer():
                 if decision.report_of is not None:
                     await self._add_report(decision.report_of, updater)
@@ -199,10 +205,6 @@ class EvaluationExecutor(AgentExecutor):
         await updater.add_artifact(parts, name=artifacts.NAME)
         return True
 
-    async def _cancel_others(self, tasks: Collection[PastTask], updater: TaskUpdater) -> None:
-        lines = [await self._cancel_other(task) for task in tasks]
-        await _end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
-
     async def _cancel_other(self, task: PastTask) -> str:
         """Cancel an earlier task, whichever process plays it; says in words what became of it."""
         name = f"run {task.run_id}" if task.run_id else f"task {task.task_id}"
@@ -230,15 +232,6 @@ class EvaluationExecutor(AgentExecutor):
             logger.warning("task %s did not end within %g s", task_id, CANCEL_TIMEOUT_S)
             return False
         return True
-
-
-def _job(decision: Play, session_id: str) -> PlanJob:
-    return PlanJob(
-        plan=decision.plan,
-        request=decision.request,
-        session_id=session_id,
-        resumed_run_id=decision.resumed_run_id,
-    )
 
 
 async def _follow(work: asyncio.Task[JobResult], teller: ProgressReporter) -> None:

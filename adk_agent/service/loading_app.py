@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adk_agent.service.callers import CARD_PATHS
+from adk_agent.service.callers import is_card_request
 from adk_agent.service.card import CardAnswer
 
 logger = logging.getLogger("uvicorn.error")
@@ -68,7 +68,7 @@ class LoadingApp:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer: ASGIApp
-        if self._loaded is None or (not self._loaded.done() and _is_card_request(scope)):
+        if self._loaded is None or (not self._loaded.done() and is_card_request(scope)):
             answer = self._card
         else:
             await asyncio.wait({self._loaded})
@@ -112,7 +112,3 @@ def _settled(load: Callable[[], Service]) -> Service:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _is_card_request(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in CARD_PATHS

@@ -12,9 +12,6 @@ from adk_agent.play.trial import TrialDeps, unplayed_trial
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 
-Keep = Callable[[TrialJob, TrialRecord], None]
-"""Records a trial that ended; raises what writing it raises."""
-
 
 async def play_all(
     jobs: Sequence[TrialJob],
@@ -22,7 +19,7 @@ async def play_all(
     executor: Executor,
     deps: TrialDeps,
     liveness: LivenessMonitor,
-    keep: Keep,
+    record: Callable[[TrialJob, TrialRecord], None],
     should_stop: Callable[[], str | None] = lambda: None,
 ) -> None:
     """Play trials and keep their records as they end, as many at once as the plan allows.
@@ -32,20 +29,20 @@ async def play_all(
         executor: Plays them.
         deps: What they share.
         liveness: Says which participants are gone; their trials are not begun.
-        keep: Records what ended.
+        record: Records a trial that ended.
         should_stop: Asked before each trial; once it says why, no more are begun.
 
     Raises:
-        StorageError: What `keep` raised; the trials under way are cancelled.
+        StorageError: What `record` raised; the trials under way are cancelled.
     """
     waiting = iter(jobs)
 
     async def work() -> None:
         while should_stop() is None and (job := next(waiting, None)) is not None:
             gone = liveness.gone(job.participant.address)
-            record = await executor.play(job) if gone is None else unplayed_trial(job, deps, gone)
-            keep(job, record)  # at once: asking whether an agent is there takes time
-            await liveness.on_trial_end(record.row)
+            played = await executor.play(job) if gone is None else unplayed_trial(job, deps, gone)
+            record(job, played)  # at once: asking whether an agent is there takes time
+            await liveness.on_trial_end(played.row)
 
     try:
         async with asyncio.TaskGroup() as workers:

@@ -45,7 +45,8 @@ def progress_line(progress: Progress) -> str:
     gaps = ((progress.unscored, "unscored"), (progress.failed, "failed"))
     said += "".join(f", {count} {what}" for count, what in gaps if count)
     if progress.stage == "playing" and progress.seconds_left is not None:
-        said += f", about {_duration(progress.seconds_left)} left"
+        left = progress.seconds_left
+        said += f", about {left:.0f} s left" if left < 120 else f", about {left / 60:.0f} min left"
     return said
 
 
@@ -55,7 +56,13 @@ def status_line(status: RunStatus) -> str:
     if status.state == "running":
         told = STARTING if progress is None else progress_line(progress)
         return f"Run {status.run_id} is running: {told}"
-    counts = "" if progress is None else f": {_counts(progress)}"
+    counts = ""
+    if progress is not None:
+        counts = (
+            f": {progress.done} of {progress.total} trials played, {progress.passed} passed, "
+            f"{progress.scored - progress.passed} not passed, {progress.unscored} unscored, "
+            f"{progress.failed} failed"
+        )
     why = f" ({_short(status.problem)})" if status.problem and status.state != "canceled" else ""
     return f"Run {status.run_id} is {status.state}{counts}{why}."
 
@@ -72,7 +79,10 @@ def failures(status: RunStatus, rows: Sequence[TrialRow]) -> str:
     head = (
         f"Of the {played}, {len(lost) - broken} did not pass and {broken} failed{_so_far(status)}"
     )
-    lines = [f"- {_failure(row)}" for row in lost[:MOST_LISTED]]
+    lines = [
+        f"- {_short(row.label)}: {row.status}; {'; '.join(_reasons(row))}"
+        for row in lost[:MOST_LISTED]
+    ]
     if len(lost) > MOST_LISTED:
         lines.append(f"- ... and {len(lost) - MOST_LISTED} more, in the report")
     return "\n".join([f"{head.rstrip('.')}:", *lines])
@@ -91,20 +101,8 @@ def reasons(status: RunStatus, rows: Sequence[TrialRow]) -> str:
     return "\n".join([head, *lines])
 
 
-def _counts(progress: Progress) -> str:
-    return (
-        f"{progress.done} of {progress.total} trials played, {progress.passed} passed, "
-        f"{progress.scored - progress.passed} not passed, {progress.unscored} unscored, "
-        f"{progress.failed} failed"
-    )
-
-
 def _so_far(status: RunStatus) -> str:
     return "" if status.has_ended else " (it is still running)"
-
-
-def _failure(row: TrialRow) -> str:
-    return f"{_short(row.label)}: {row.status}; {'; '.join(_reasons(row))}"
 
 
 def _reasons(row: TrialRow) -> list[str]:
@@ -133,9 +131,3 @@ def _short(text: str) -> str:
     """Text from outside on one line, without control characters or markup, cut off where it is long."""
     line = escape_markdown(" ".join(text.split()))
     return line if len(line) <= _MOST_CHARS else f"{line[:_MOST_CHARS]} ..."
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"

@@ -56,12 +56,12 @@ async def past_tasks(
     """
     request = ListTasksRequest(context_id=context_id, page_size=MAX_TASKS)
     found = await store.list(request, call)
-    tasks = [_earlier(task) for task in found.tasks if task.id != without]
+    tasks = [
+        PastTask(task_id=task.id, state=task.status.state, run_id=run_id_of(task))
+        for task in found.tasks
+        if task.id != without
+    ]
     return [task for task in tasks if task.run_id is not None or not task.has_ended]
-
-
-def _earlier(task: Task) -> PastTask:
-    return PastTask(task_id=task.id, state=task.status.state, run_id=run_id_of(task))
 
 
 def run_id_of(task: Task) -> str | None:
