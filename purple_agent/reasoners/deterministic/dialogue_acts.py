@@ -10,7 +10,7 @@ from purple_agent.session_cache import cached_per_session
 
 
 class Act(StrEnum):
-    """What somebody does by saying something."""
+    """An act that a text performs."""
 
     GREETING = "greeting"
     CONFIRMATION = "confirmation"

@@ -34,7 +34,7 @@ _NOT_THERE: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a goal stands where no call is left to make.
+    """The state of a goal where no call is left to make.
 
     Args:
         text: For the user.
@@ -127,8 +127,8 @@ class GoalExecutor:
         for made in reversed(self.request.made):
             asked = {(name, str(value)) for name, value in made.call.arguments.items()}
             missing = made.result.failed and _NOT_THERE.search(made.result.text)
-            tool = self.index.tool(made.call.name)
-            if missing and asked and asked <= own and tool in self.index.reads:
+            is_read = any(tool.name == made.call.name for tool in self.index.reads)
+            if missing and asked and asked <= own and is_read:
                 text = wording.failed(made.call.name, made.call.arguments, made.result.text)
                 return Outcome(text=f"{text} {wording.UNCHANGED}")
         return None
@@ -165,11 +165,10 @@ class GoalExecutor:
     def _restricted(self, about: str, ruling: Ruling) -> Step:
         if ruling.action is Action.REQUIRE_APPROVAL:
             return self._approval(about, ruling)
+        text = f"I did not {about}. {ruling.reason}"
         if ruling.action is Action.ESCALATE:
-            return self.escalate(f"I did not {about}. {ruling.reason}", subject=ruling.subject)
-        denied = ruling.approval is not None and ruling.approval.status is ApprovalStatus.DENIED
-        word = "denied, so it is not approved and" if denied else "blocked by policy and"
-        return Outcome(text=f"The request to {about} is {word} was not done. {ruling.reason}")
+            return self.escalate(text, subject=ruling.subject)
+        return Outcome(text=text)
 
     def _is_confirmed(self, about: str) -> bool:
         """Tell whether the user said yes to this very call, after we had asked."""
@@ -219,7 +218,7 @@ class GoalExecutor:
 
     def _made(self, role: Control) -> Iterator[MadeCall]:
         """Yield the calls of a control tool in this request."""
-        tool = self.index.control(role)
+        tool = self.index.controls.get(role)
         return (made for made in self.request.made if tool and made.call.name == tool.name)
 
     def _is_about(self, call: ToolCall, subject: str) -> bool:
@@ -230,7 +229,7 @@ class GoalExecutor:
 
     def _control(self, role: Control, subject: str, reason: str, approval: str = "") -> Use | None:
         """Return the call of a control tool; None where there is none, or it cannot be filled."""
-        tool = self.index.control(role)
+        tool = self.index.controls.get(role)
         if tool is None:
             return None
         arguments: dict[str, Json] = {}
@@ -246,7 +245,7 @@ class GoalExecutor:
     def _advance_read(self, goal: Goal) -> Step:
         last = self._last(goal.tool.name, goal.arguments)
         if last is not None and not last.result.failed:
-            return Outcome(text=wording.found(goal.tool.entity, last.result.value, goal.clause))
+            return Outcome(text=wording.found(goal.tool.entity, last.result.value))
         if last is not None and not self._may_retry(last):
             return Outcome(text=wording.failed(goal.tool.name, goal.arguments, last.result.text))
         if not goal.missing:
@@ -267,8 +266,7 @@ class GoalExecutor:
         likely = [
             tool
             for tool in self.index.reads
-            if any(_same_entity(tool.entity, each) for each in missing)
-            or (is_judged and _reads_by(tool, goal.arguments))
+            if tool.entity in missing or (is_judged and _reads_by(tool, goal.arguments))
         ]
         others = self.index.reads if missing and self._is_business else ()
         for tool in (*likely, *others):
@@ -304,12 +302,6 @@ class GoalExecutor:
         return sum(map(self.request.is_of_now, same)) < MAX_TRIES_OF_A_READ
 
 
-def _same_entity(one: str, other: str) -> bool:
-    """Tell whether two names of an entity mean the same, plural or longer: `user` and `users`."""
-    one, other = one.rstrip("s"), other.rstrip("s")
-    return f"_{one}".endswith(f"_{other}") or f"_{other}".endswith(f"_{one}")
-
-
 def _reads_by(tool: Tool, arguments: Mapping[str, Json]) -> bool:
     """Tell whether a read takes an id, and nothing that the arguments do not hold."""
     has_id = any(each.is_id for each in tool.required)
@@ -326,7 +318,5 @@ def _control_slot(parameter: Parameter, subject: str, reason: str, approval: str
     """Return the value for a parameter of a control tool; empty for none."""
     if parameter.is_id or parameter.name == "subject":
         is_approval = "approval" in parameter.words
-        return approval if is_approval else subject and slots.typed_id(parameter, [subject])
-    if parameter.choices:
-        return parameter.choices[0] if parameter.required else None
+        return approval if is_approval else subject and slots.typed_id(parameter, subject)
     return reason[: slots.LONGEST_SLOT] if parameter.kind == "string" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -10,17 +11,21 @@ from purple_agent.case import Json
 from purple_agent.facts import is_of_another
 from purple_agent.reasoners.deterministic import slots
 from purple_agent.reasoners.deterministic.clauses import Clause, clauses_of
-from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
 from purple_agent.reasoners.deterministic.request import Request
-from purple_agent.reasoners.deterministic.tool_choice import ToolChoice
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolIndex
 from purple_agent.reasoners.deterministic.utterance import utterance_of
-from purple_agent.reasoners.deterministic.words import words_in
+from purple_agent.reasoners.deterministic.words import LIGHT, acts_of, stem, stems, words_in
 
 MAX_GOALS: Final = 15
+ENOUGH_TO_WRITE: Final = 0.25
+"""The share of a tool's nouns from which a clause asks for a change."""
+ENOUGH_TO_READ: Final = 0.7
+EARLIER_TEXTS: Final = 2
+"""Texts before the present request that "it" may reach back to."""
 SHORT: Final = 10
 """Words of a text that can be the bare answer to a question."""
-_NO_VALUES: Final = {Act.CONFIRMATION, Act.DENIAL, Act.QUESTION, Act.HUMAN}
+
+_POINTS_BACK: Final = re.compile(r"\b(?:it|its|this|that|them|their|these|those|both)\b", re.I)
 
 
 @dataclass(kw_only=True)
@@ -29,15 +34,13 @@ class Goal:
 
     Args:
         tool: The tool to call.
-        clause: What asked for it.
-        stated: The slots that its own clauses fill, by which it differs from other goals.
+        stated: The slots that its own clause fills, by which it differs from other goals.
         arguments: The slots that are filled by now.
         known: The facts that are not certainly about something else.
     """
 
     tool: Tool
-    clause: str
-    stated: dict[str, Json] = field(default_factory=dict)
+    stated: dict[str, Json]
     arguments: dict[str, Json] = field(default_factory=dict)
     known: dict[str, Json] = field(default_factory=dict)
 
@@ -47,7 +50,7 @@ class Goal:
         return tuple(each for each in self.tool.required if each.name not in self.arguments)
 
     def is_done_by(self, arguments: Mapping[str, Json]) -> bool:
-        """Tell whether a call did what the goal's own clauses say.
+        """Tell whether a call did what the goal's own clause says.
 
         Values are compared and no names, for a tool's parameters may be renamed in between.
         """
@@ -57,7 +60,7 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Goals:
-    """What a request asks for.
+    """The wishes of a request.
 
     Args:
         calls: The calls to make: changes first, in the order in which they were asked for.
@@ -70,26 +73,98 @@ class Goals:
     questions: tuple[str, ...]
 
 
-def goals_of(request: Request, index: ToolIndex, known: Mapping[str, Json]) -> Goals:
+def goals_of(request: Request, index: ToolIndex, facts: Mapping[str, Json]) -> Goals:
     """Return the goals of a request, their slots filled as far as anything known fills them."""
-    choice = ToolChoice(request=request, index=index)
     writes, reads, unsupported = list[Goal](), list[Goal](), list[str]()
     clauses = [clause for text in request.texts for clause in clauses_of(text)]
     for clause in clauses:
-        if tool := choice.write_for(clause):
+        if tool := _write_for(clause, request, index):
             _add(writes, _goals(tool, clause))
-        elif choice.is_unsupported(clause):
+        elif _is_unsupported(clause, index):
             unsupported.append(clause.text)
-        elif tool := choice.read_for(clause):
+        elif tool := _read_for(clause, request, index):
             _add(reads, _goals(tool, clause))
     calls = (*writes[:MAX_GOALS], *reads[:MAX_GOALS])
     for goal in calls:
-        _fill(goal, request, known)
+        _fill(goal, request, facts)
     return Goals(
         calls=calls,
         unsupported=tuple(dict.fromkeys(unsupported)),
         questions=tuple(clause.text for clause in clauses if clause.is_question),
     )
+
+
+# -- which tool --------------------------------------------------------------------------------
+
+
+def _write_for(clause: Clause, request: Request, index: ToolIndex) -> Tool | None:
+    """Return the tool by which a clause asks for a change; None for none, or for two alike."""
+    if clause.is_background or clause.is_question or clause.reads_only:
+        return None
+    candidates = asked = [tool for tool in index.writes if tool.does(clause.verbs)]
+    if not asked and _acts(clause) - LIGHT:
+        candidates = [tool for tool in index.writes if _sets(tool, clause)]
+    elif not asked:
+        candidates = [tool for tool in index.writes if tool.does(stems(clause.text))]
+    # An id that fits counts as half of the nouns.
+    shares = [
+        max(_share(tool, clause, request), 0.5 * _has_id(tool, clause, request))
+        for tool in candidates
+    ]
+    best = max(shares, default=0.0)
+    if best < ENOUGH_TO_WRITE or (not asked and shares.count(best) > 1):
+        return None
+    return candidates[shares.index(best)]
+
+
+def _sets(tool: Tool, clause: Clause) -> bool:
+    """Tell whether a tool sets the state that a clause names: "close it" sets it to `closed`."""
+    choosing = (each for each in tool.required if each.choices)
+    return tool.does((stem("update"),)) and any(slots.choice_in(p, clause.text) for p in choosing)
+
+
+def _read_for(clause: Clause, request: Request, index: ToolIndex) -> Tool | None:
+    """Return the tool that looks up what a clause wants to know."""
+    best: tuple[float, Tool | None] = (0.0, None)
+    for tool in index.reads if clause.is_question or clause.reads_only else ():
+        has_id = _has_id(tool, clause, request)
+        lacks_id = not has_id and any(each.is_id for each in tool.required)
+        score = _share(tool, clause, request) + 0.8 * has_id - 0.4 * lacks_id
+        if score >= ENOUGH_TO_READ and score > best[0]:
+            best = (score, tool)
+    return best[1]
+
+
+def _is_unsupported(clause: Clause, index: ToolIndex) -> bool:
+    """Tell whether a clause asks to do something to our things that no tool does."""
+    if clause.is_background or clause.is_question:
+        return False
+    tools, verbs = (*index.reads, *index.writes), _acts(clause)
+    nouns = frozenset[str]().union(*(tool.nouns for tool in tools)) - verbs
+    is_ours = bool(verbs) and not nouns.isdisjoint(stems(clause.text))
+    return is_ours and not any(tool.does(verbs) for tool in (*tools, *index.controls.values()))
+
+
+def _acts(clause: Clause) -> frozenset[str]:
+    return frozenset(verb for verb in clause.verbs if acts_of(verb))
+
+
+def _share(tool: Tool, clause: Clause, request: Request) -> float:
+    """Return how many of a tool's nouns are said, 0 to 1; elsewhere in the request count half."""
+    said, around = stems(clause.text), stems(request.whole)
+    named = sum(1.0 if noun in said else 0.5 * (noun in around) for noun in tool.nouns)
+    return named / len(tool.nouns) if tool.nouns else 0.5
+
+
+def _has_id(tool: Tool, clause: Clause, request: Request) -> bool:
+    text = clause.text
+    if _POINTS_BACK.search(text):
+        text = "\n".join((text, request.whole, *request.earlier[-EARLIER_TEXTS:]))
+    said = utterance_of(text)
+    return any(slots.ids_for(tool, each, said) for each in tool.parameters if each.is_id)
+
+
+# -- with what ---------------------------------------------------------------------------------
 
 
 def _goals(tool: Tool, clause: Clause) -> list[Goal]:
@@ -101,25 +176,22 @@ def _goals(tool: Tool, clause: Clause) -> list[Goal]:
         others = {str(value) for name, value in stated.items() if name != primary.name}
         ids = [each for each in slots.ids_for(tool, primary, said) if each not in others]
         if len(ids) > 1:
-            each_stated = [{**stated, primary.name: slots.typed_id(primary, [id_])} for id_ in ids]
-            return [Goal(tool=tool, clause=clause.text, stated=each) for each in each_stated]
-    return [Goal(tool=tool, clause=clause.text, stated=stated)]
+            each_stated = [{**stated, primary.name: slots.typed_id(primary, id_)} for id_ in ids]
+            return [Goal(tool=tool, stated=each) for each in each_stated]
+    return [Goal(tool=tool, stated=stated)]
 
 
 def _add(goals: list[Goal], new: list[Goal]) -> None:
     """Add goals; one that contradicts none of its tool says the same thing once more."""
     for goal in new:
-        contradicted = [
-            any(each.stated.get(name, value) != value for name, value in goal.stated.items())
-            for each in goals
-            if each.tool is goal.tool
-        ]
-        if all(contradicted):
+        same = [each for each in goals if each.tool is goal.tool]
+        said = goal.stated.items()
+        if all(any(each.stated.get(k, v) != v for k, v in said) for each in same):
             goals.append(goal)
 
 
 def _fill(goal: Goal, request: Request, facts: Mapping[str, Json]) -> None:
-    """Fill what a goal's clauses left open: from the request, from facts, from earlier texts."""
+    """Fill what a goal's clause left open: from the request, from facts, from earlier texts."""
     goal.arguments = dict(goal.stated)
     for text, question in zip(request.texts, request.questions, strict=True):
         _fill_from(goal, text)
@@ -143,11 +215,8 @@ def _fill_with_answer(goal: Goal, text: str, facts: Mapping[str, Json]) -> None:
     """Take a short answer to our question for the one slot that was open then."""
     known = _known(goal, facts)
     open_ = [each for each in goal.missing if slots.known_value(each, known) is None]
-    if len(open_) != 1:
-        return
-    is_boolean = open_[0].kind == "boolean"
-    if is_boolean or not acts_in(text) & _NO_VALUES:
-        value = slots.typed_value(open_[0], text if is_boolean else slots.bare(text))
+    if len(open_) == 1:
+        value = slots.typed_value(open_[0], text)
         if value is not None:
             goal.arguments[open_[0].name] = value
 

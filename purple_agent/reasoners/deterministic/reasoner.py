@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, Use
 from purple_agent.facts import entity_read_by
@@ -13,11 +14,12 @@ from purple_agent.reasoners.deterministic.goal_executor import GoalExecutor, Out
 from purple_agent.reasoners.deterministic.goals import Goals, goals_of
 from purple_agent.reasoners.deterministic.prose_policy import prose_policy_of
 from purple_agent.reasoners.deterministic.request import CLOSING, Request, request_of
-from purple_agent.reasoners.deterministic.tool_choice import is_about_policy
 from purple_agent.reasoners.deterministic.tools import ToolIndex, index_of
 from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.reasoners.deterministic.words import stems
 from purple_agent.reasoners.reasoner import DETERMINISTIC
+
+_POLICY_WORDS: Final = frozenset(stems("policy rule guideline threshold"))
 
 
 class DeterministicReasoner:
@@ -44,7 +46,9 @@ class DeterministicReasoner:
         prose = prose_policy_of(session.policy_text if session.policy.is_prose else "")
         executor = GoalExecutor(session=session, request=request, index=index, prose=prose)
         if Act.HUMAN in acts_in(request.current):
-            return _handover(executor)
+            said = " ".join(request.texts)[:400]
+            step = _handover(executor, "", f"The user asked for a human. What was said: {said}")
+            return step if isinstance(step, Use) else Say(text=step.text, unable=step.unable)
         goals = goals_of(request, index, _known(session, request))
         outcomes: list[Outcome] = []
         for goal in goals.calls:
@@ -53,7 +57,9 @@ class DeterministicReasoner:
                 return step
             outcomes.append(step)
         if goals.unsupported:
-            step = _unsupported(executor, goals)
+            why = "I have no tool that does what you ask."
+            asked = wording.shown(" ".join(goals.unsupported))
+            step = _handover(executor, why, f"{why} Asked: {asked}")
             if isinstance(step, Use):
                 return step
             outcomes.append(step)
@@ -80,34 +86,11 @@ def _known(session: Session, request: Request) -> Mapping[str, Json]:
     return {**records, **session.facts}
 
 
-# -- humans ------------------------------------------------------------------------------------
-
-
-def _handover(executor: GoalExecutor) -> Reply:
-    """Hand over to the human that the user asked for."""
-    texts = executor.request.texts
-    summary = f"The user asked for a human. What was said: {' '.join(texts)[:400]}"
-    step = executor.escalate("", subject=_subject(executor.request), summary=summary)
-    if isinstance(step, Use):
-        return step
-    if wording.HANDED_OVER in step.text:
-        return Say(text=wording.HANDED_OVER)
-    return Say(text="I have no way to reach a human from here. I am sorry.", unable=True)
-
-
-def _unsupported(executor: GoalExecutor, goals: Goals) -> Step:
-    """Say that no tool does what was asked for, or hand it over where nothing else was."""
-    if any(goal.tool.spec.is_write for goal in goals.calls):
-        return Outcome(text=wording.PARTLY)
-    text = "I have no tool that does what you ask."
-    summary = f"{text} Asked: {wording.shown(' '.join(goals.unsupported))}"
-    return executor.escalate(text, subject=_subject(executor.request), summary=summary)
-
-
-def _subject(request: Request) -> str:
-    """Return the id that the user named last."""
-    ids = [each.text for text in reversed(request.texts) for each in utterance_of(text).ids]
-    return ids[0] if ids else "request"
+def _handover(executor: GoalExecutor, why: str, summary: str) -> Step:
+    """Hand over to a human, about the id that the user named last."""
+    texts = reversed(executor.request.texts)
+    ids = [each.text for text in texts for each in utterance_of(text).ids]
+    return executor.escalate(why, subject=ids[0] if ids else "request", summary=summary)
 
 
 # -- words -------------------------------------------------------------------------------------
@@ -131,7 +114,8 @@ def _summed_up(executor: GoalExecutor, goals: Goals, outcomes: list[Outcome]) ->
 
 def _policy_answers(session: Session, goals: Goals) -> list[str]:
     """Return the rules of the policy, where a question is about them."""
-    if not any(map(is_about_policy, goals.questions)) or not session.policy.rules:
+    is_asked = any(_POLICY_WORDS.intersection(stems(question)) for question in goals.questions)
+    if not is_asked or not session.policy.rules:
         return []
     rules = "; ".join(f"{each.id}: {_in_words(each)}" for each in session.policy.rules[:10])
     return [f"The policy has these rules: {rules}."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,10 +16,6 @@ CLOSING: Final = "Is there anything else I can help you with?"
 PENDING: Final = "is pending"
 """Stands in a reply after which a request waits for an approval."""
 
-_OFFER: Final = re.compile(
-    r"^\W*(?:hi|hello|welcome)?\b[^.\n]{0,80}\bhow (?:can|may) i (?:help|assist)[^\n]{0,80}\?\s*$",
-    re.I,
-)
 _USER_SAID: Final = "The user said: "
 _WE_SAID: Final = "You said: "
 
@@ -117,6 +112,6 @@ def _own_words(text: str, earlier: list[str], records: list[tuple[str, Json]]) -
             earlier.append(line.removeprefix(_USER_SAID))
         elif result is not None:
             records.append((result[0], json_or_text(result[1])))
-        elif not line.startswith(_WE_SAID) and not _OFFER.match(line):
+        elif not line.startswith(_WE_SAID):
             own.append(line)
     return "\n".join(own).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -82,30 +82,27 @@ def _id_slots(tool: Tool, said: Utterance, *, least: int) -> dict[str, Json]:
     ]
     filled: dict[str, Json] = {}
     taken: set[str] = set()
-    for rank, _, _, parameter, text in sorted(offers, key=lambda offer: offer[:3]):
+    for _, _, _, parameter, text in sorted(offers, key=lambda offer: offer[:3]):
         if parameter.name not in filled and text not in taken:
-            alike = [each[4] for each in offers if each[3] is parameter and each[0] == rank]
-            texts = alike if parameter.kind == "array" else [text]
-            filled[parameter.name] = typed_id(parameter, texts)
-            taken.update(texts)
+            filled[parameter.name] = typed_id(parameter, text)
+            taken.add(text)
     return filled
 
 
 def ids_for(tool: Tool, parameter: Parameter, said: Utterance) -> list[str]:
-    """Return the ids of a text that fit a parameter and look like the best one, in order."""
+    """Return the ids of a text that fit a parameter best, in order."""
     ranked = [(rank, each.text) for rank, each in _ranked(tool, parameter, said) if rank]
-    _, best = max(ranked, key=lambda pair: pair[0], default=(0, ""))
-    return [text for _, text in ranked if id_shape(text) == id_shape(best)]
+    return [text for rank, text in ranked if rank == max(ranked)[0]]
 
 
-def typed_id(parameter: Parameter, texts: Sequence[str]) -> Json:
-    """Return ids as a parameter wants them: all as a list, or the first, a number where asked."""
+def typed_id(parameter: Parameter, text: str) -> Json:
+    """Return an id as a parameter wants it: alone in a list, or as a number."""
+    plain = text.lstrip("#")
     if parameter.kind == "array":
-        return list(dict.fromkeys(texts))
-    plain = texts[0].lstrip("#")
+        return [text]
     if parameter.kind in {"integer", "number"} and plain.isdigit() and len(plain) < 19:
         return int(plain)
-    return plain if plain.isdigit() else texts[0]
+    return plain if plain.isdigit() else text
 
 
 def _ranked(tool: Tool, parameter: Parameter, said: Utterance) -> list[tuple[int, Value]]:
@@ -179,15 +176,15 @@ def choice_in(parameter: Parameter, text: str) -> Json:
 
 
 def typed_value(parameter: Parameter, text: str) -> Json:
-    """Return a text as the parameter wants it; None where it cannot be that."""
-    text = text.strip()[:LONGEST_SLOT]
+    """Return a text as the parameter wants it, without words that lead in to it; None: it is none."""
+    given, text = text, _bare(text)[:LONGEST_SLOT]
     if parameter.choices:
         return choice_in(parameter, text)
     if parameter.kind in {"integer", "number"}:
         numbers = [each.number for each in utterance_of(text).values]
         return _number(parameter, next((each for each in numbers if each is not None), None))
     if parameter.kind == "boolean":
-        return {"true": True, "false": False}.get(bare(text).lower(), yes_or_no(text))
+        return {"true": True, "false": False}.get(text.lower(), yes_or_no(given))
     if parameter.kind == "array":
         return [part.strip() for part in re.split(r",|\band\b", text) if part.strip()] or None
     if parameter.is_date:
@@ -195,7 +192,7 @@ def typed_value(parameter: Parameter, text: str) -> Json:
     return text if text and parameter.kind == "string" else None
 
 
-def bare(text: str) -> str:
+def _bare(text: str) -> str:
     """Return an answer without the words that lead in to it: `40` for "It is 40."."""
     return _LEAD_IN.sub("", text.strip()).strip().rstrip(".!").strip("\"'")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -12,8 +12,7 @@ from purple_agent.case import ToolSpec
 from purple_agent.facts import entity_read_by
 from purple_agent.reasoners.deterministic.utterance import id_shape, utterance_of
 from purple_agent.reasoners.deterministic.words import (
-    LIGHT_STEMS,
-    STOP,
+    LIGHT,
     acts_of,
     stem,
     words_in,
@@ -110,45 +109,30 @@ class Tool:
         `issue_refund`.
         """
         acts = acts_of(self.verb)
-        if self.verb in LIGHT_STEMS:
+        if self.verb in LIGHT:
             acts = acts.union(*map(acts_of, self.nouns))
         return any(each == self.verb or acts_of(each) & acts for each in verbs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolIndex:
-    """The tools of one session, by what they are for."""
+    """The tools of one session: those that read, those that may write, and control tools."""
 
-    tools: tuple[Tool, ...]
-
-    @cached_property
-    def _by_name(self) -> dict[str, Tool]:
-        return {tool.name: tool for tool in self.tools}
-
-    def tool(self, name: str) -> Tool | None:
-        """Return a tool by its name."""
-        return self._by_name.get(name)
-
-    def control(self, role: Control) -> Tool | None:
-        """Return the tool that asks for an approval, looks after one, or escalates."""
-        return next((tool for tool in self.tools if tool.role == role), None)
-
-    @cached_property
-    def reads(self) -> tuple[Tool, ...]:
-        """Return the tools that change nothing, without control tools."""
-        return tuple(tool for tool in self.tools if not tool.spec.is_write and not tool.role)
-
-    @cached_property
-    def writes(self) -> tuple[Tool, ...]:
-        """Return the tools that may change something, without control tools."""
-        return tuple(tool for tool in self.tools if tool.spec.is_write and not tool.role)
+    reads: tuple[Tool, ...]
+    writes: tuple[Tool, ...]
+    controls: Mapping[str, Tool]
 
 
 def index_of(specs: Iterable[ToolSpec]) -> ToolIndex:
     """Prepare tools for matching."""
-    tools = tuple(map(_tool, specs))
-    takers = {p.name: p for tool in tools for p in tool.parameters if p.is_id and p.entity}
-    return ToolIndex(tools=tuple(replace(tool, rivals=tuple(takers.values())) for tool in tools))
+    plain = [_tool(spec) for spec in specs]
+    takers = {p.name: p for tool in plain for p in tool.parameters if p.is_id and p.entity}
+    tools = [replace(tool, rivals=tuple(takers.values())) for tool in plain]
+    return ToolIndex(
+        reads=tuple(each for each in tools if not each.role and not each.spec.is_write),
+        writes=tuple(each for each in tools if not each.role and each.spec.is_write),
+        controls={each.role: each for each in reversed(tools) if each.role},
+    )
 
 
 def _tool(spec: ToolSpec) -> Tool:
@@ -160,7 +144,7 @@ def _tool(spec: ToolSpec) -> Tool:
         spec=spec,
         role=control_of(spec.name) or "",
         verb=stem(verb),
-        nouns=frozenset(stem(word) for word in nouns if word not in STOP),
+        nouns=frozenset(map(stem, nouns)),
         parameters=tuple(_parameter(name, schema, name in needed) for name, schema in found)[:100],
         entity=entity_read_by(spec.name),
     )

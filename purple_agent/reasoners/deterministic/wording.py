@@ -8,7 +8,7 @@ from typing import Final
 
 from purple_agent.case import Json
 from purple_agent.reasoners.deterministic.tools import Parameter, ToolIndex
-from purple_agent.reasoners.deterministic.words import stem, stems, words_in
+from purple_agent.reasoners.deterministic.words import words_in
 
 MAX_FIELDS: Final = 15
 MAX_ROWS: Final = 10
@@ -16,7 +16,6 @@ LONGEST_VALUE: Final = 200
 
 GREETING: Final = "Hello! How can I help you today?"
 HANDED_OVER: Final = "This has been escalated: you are being transferred to a human agent."
-PARTLY: Final = "A part of what you ask is something that I have no tool for."
 GO_AHEAD: Final = "Do you confirm that I should go ahead (yes or no)?"
 UNCHANGED: Final = "Nothing was changed. Please check what you gave me."
 
@@ -66,21 +65,14 @@ def unsure(name: str, arguments: Mapping[str, Json], text: str) -> str:
     return f"It is not known whether this was done: {called(name, arguments)}. {shown(text)}"
 
 
-def found(entity: str, value: Json, question: str) -> str:
-    """Say what a read brought; of a record only the fields that the question names, if any."""
+def found(entity: str, value: Json) -> str:
+    """Say what a read brought."""
     name = plain(entity).capitalize()
-    if isinstance(value, list):
-        rows = "; ".join(
-            fields(row) if isinstance(row, dict) else shown(row) for row in value[:MAX_ROWS]
-        )
-        more = f" (the first {MAX_ROWS} are shown)" if len(value) > MAX_ROWS else ""
-        return f"{name}: {len(value)} found{more}. {rows}".strip() + "."
-    if not isinstance(value, dict):
-        return f"{name}: {shown(value)}."
-    ids = [key for key in value if key == "id" or key.endswith("_id")]
-    wanted = set(stems(question))
-    named = [key for key in value if key not in ids and wanted & set(map(stem, words_in(key)))]
-    return f"{name}: {fields({key: value[key] for key in [*ids[:1], *named]} if named else value)}."
+    if not isinstance(value, list):
+        return f"{name}: {fields(value) if isinstance(value, dict) else shown(value)}."
+    rows = [fields(row) if isinstance(row, dict) else shown(row) for row in value[:MAX_ROWS]]
+    more = f" (the first {MAX_ROWS} are shown)" if len(value) > MAX_ROWS else ""
+    return f"{name}: {len(value)} found{more}. {'; '.join(rows)}."
 
 
 def question_for(name: str, missing: Sequence[Parameter]) -> str:
@@ -96,5 +88,5 @@ def question_for(name: str, missing: Sequence[Parameter]) -> str:
 
 def abilities(index: ToolIndex) -> str:
     """Say what the tools can do; empty without tools."""
-    names = [plain(tool.name) for tool in index.tools if not tool.role][:MAX_FIELDS]
+    names = [plain(tool.name) for tool in (*index.reads, *index.writes)][:MAX_FIELDS]
     return f"I can help with: {', '.join(names)}. " if names else ""

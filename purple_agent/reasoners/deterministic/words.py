@@ -53,22 +53,6 @@ transfer move
 """
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-LIGHT: Final = _words(
-    "create make issue submit place apply give perform do process send start request raise open "
-    "record log add file post"
-)
-"""Verbs that say little beside their noun: `issue_refund` refunds."""
-STOP: Final = _words(
-    "a an and are as at be been but by can could do does for from had has have he her his i if in "
-    "is it its me my of on or our she should so some that the their them then there these they "
-    "this those to us was we were what when where which who will with would you your please just "
-    "also i'd i'm it's like need want now not no any all using use via into over under more most "
-    "one two get got let hi hello thanks thank kindly regarding about"
-)
 _PHRASES: Final = (
     (re.compile(r"\bset(?:ting)?[ -]up\b", re.I), "create"),
     (re.compile(r"\bsign(?:ing|ed)?[ -]off(?: on)?\b", re.I), "approve"),
@@ -102,8 +86,8 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the words of a text in order, without words that say little."""
-    return tuple(stem(word) for word in words_in(unphrased(text)) if word not in STOP)
+    """Return the stems of the words of a text in order."""
+    return tuple(map(stem, words_in(unphrased(text))))
 
 
 def _acts_by_stem() -> dict[str, frozenset[int]]:
@@ -115,7 +99,32 @@ def _acts_by_stem() -> dict[str, frozenset[int]]:
 
 
 _ACTS: Final = _acts_by_stem()
-LIGHT_STEMS: Final = frozenset(map(stem, LIGHT))
+LIGHT: Final = frozenset(
+    stem(word)
+    for word in [
+        "create",
+        "make",
+        "issue",
+        "submit",
+        "place",
+        "apply",
+        "give",
+        "perform",
+        "do",
+        "process",
+        "send",
+        "start",
+        "request",
+        "raise",
+        "open",
+        "record",
+        "log",
+        "add",
+        "file",
+        "post",
+    ]
+)
+"""Stems of verbs that say little beside their noun: `issue_refund` refunds."""
 
 
 def acts_of(stemmed: str) -> frozenset[int]:
