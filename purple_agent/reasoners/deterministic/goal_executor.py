@@ -13,7 +13,6 @@ from typing import Final
 
 from purple_agent.case import Dialect, Json, Session, ToolCall, Use
 from purple_agent.policy.rules import Action
-from purple_agent.process.machine import ApprovalStatus
 from purple_agent.reasoners.deterministic import slots, wording
 from purple_agent.reasoners.deterministic.dialogue_acts import yes_or_no
 from purple_agent.reasoners.deterministic.goals import Goal
@@ -114,12 +113,9 @@ class GoalExecutor:
     def _remarks(self, call: ToolCall) -> str:
         """Return what the policy has to say of a write that was made."""
         ruling = rule_on(self.session, call)
-        remarks = ""
-        if ruling.approval is not None and ruling.approval.status is ApprovalStatus.GRANTED:
-            remarks += f" {ruling.reason}"
-        if ruling.warnings:
-            remarks += f" Please note the warning of the policy: {', '.join(ruling.warnings)}."
-        return remarks
+        warnings = ", ".join(ruling.warnings)
+        remarks = f" {ruling.reason}" if ruling.approval is not None and ruling.passes else ""
+        return f"{remarks} Please note the policy's warning: {warnings}." if warnings else remarks
 
     def _not_there(self, goal: Goal) -> Outcome | None:
         """Say that the very thing to be changed was looked up and not found; None: nothing was."""
@@ -155,12 +151,10 @@ class GoalExecutor:
 
     def _was_refused(self, call: ToolCall) -> bool:
         """Tell whether the gate has refused this very call for the latest message."""
-        return any(
-            isinstance(made.result, RefusedCall)
-            and made.is_call(call.name, call.arguments)
-            and self.request.is_of_now(made)
-            for made in self.request.made
-        )
+        last = self._last(call.name, call.arguments)
+        if last is None or not isinstance(last.result, RefusedCall):
+            return False
+        return self.request.is_of_now(last)
 
     def _restricted(self, about: str, ruling: Ruling) -> Step:
         if ruling.action is Action.REQUIRE_APPROVAL:
@@ -263,10 +257,12 @@ class GoalExecutor:
         if is_judged:
             call = ToolCall(id="", name=goal.tool.name, arguments=goal.arguments)
             missing.update(rule_on(self.session, call).needs)
+        # What the write names is read as well, before it is changed.
         likely = [
             tool
             for tool in self.index.reads
-            if tool.entity in missing or (is_judged and _reads_by(tool, goal.arguments))
+            if tool.entity in missing
+            or (is_judged and tool.required and goal.arguments.keys() >= tool.required_names)
         ]
         others = self.index.reads if missing and self._is_business else ()
         for tool in (*likely, *others):
@@ -300,12 +296,6 @@ class GoalExecutor:
             return False
         same = [m for m in self.request.made if m.is_call(last.call.name, last.call.arguments)]
         return sum(map(self.request.is_of_now, same)) < MAX_TRIES_OF_A_READ
-
-
-def _reads_by(tool: Tool, arguments: Mapping[str, Json]) -> bool:
-    """Tell whether a read takes an id, and nothing that the arguments do not hold."""
-    has_id = any(each.is_id for each in tool.required)
-    return has_id and all(each.name in arguments for each in tool.required)
 
 
 def _first_id(arguments: Mapping[str, Json]) -> str:

@@ -102,6 +102,11 @@ class Tool:
         """Return the parameters that a call must have."""
         return tuple(each for each in self.parameters if each.required)
 
+    @cached_property
+    def required_names(self) -> frozenset[str]:
+        """Return the names of the parameters that a call must have."""
+        return frozenset(each.name for each in self.required)
+
     def does(self, verbs: Iterable[str]) -> bool:
         """Tell whether one of the stemmed verbs asks for what the tool does.
 

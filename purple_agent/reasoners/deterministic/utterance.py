@@ -16,22 +16,6 @@ MOST_VALUES: Final = 60
 
 Kind = Literal["id", "money", "number", "percent", "date", "email", "quoted"]
 
-_MONTHS: Final = [
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-]
-_MONTH: Final = rf"(?:{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
-_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _NUMBER_WORDS: Final = {
     word: Decimal(number)
     for number, word in enumerate(
@@ -59,8 +43,6 @@ _FORMS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("quoted", re.compile(r"(?<![\w])[\"“']([^\"”“\n]{1,300}?)[\"”'](?![\w])")),
     ("email", re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}\b")),
     ("date", re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?\b")),
-    ("date", re.compile(rf"\b{_MONTH} {_DAY},? \d{{4}}\b", re.I)),
-    ("date", re.compile(rf"\b{_DAY}(?: of)? {_MONTH},? \d{{4}}\b", re.I)),
     ("money", re.compile(rf"[$€£]\s?{_AMOUNT}\b|\b{_CURRENCY}\s?{_AMOUNT}\b", re.I)),
     ("money", re.compile(rf"(?<![\w.-]){_AMOUNT}\s?{_CURRENCY}\b", re.I)),
     ("percent", re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:%|percent\b)")),
@@ -79,7 +61,7 @@ _FORMS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A value and where it stands. `text` is ready for use, such as 2026-03-05 for a date."""
+    """A value and where it stands."""
 
     kind: Kind
     text: str
@@ -134,18 +116,9 @@ def utterance_of(text: str) -> Utterance:
             if kind != "quoted":
                 taken[start:end] = b"\x01" * (end - start)
             value = match.group(1).strip() if kind == "quoted" else match.group()
-            value = _iso_date(value) if kind == "date" else value
             found.append(Value(kind=kind, text=value, start=start, end=end))
     values = sorted(found, key=lambda value: (value.start, value.kind != "quoted"))
     return Utterance(text=text, values=tuple(values))
-
-
-def _iso_date(text: str) -> str:
-    named = re.search("|".join(_MONTHS), text.lower())
-    if named is None:
-        return text
-    day, year = (int(part) for part in re.findall(r"\d+", text)[:2])
-    return f"{year:04d}-{_MONTHS.index(named.group()) + 1:02d}-{day:02d}"
 
 
 def id_shape(identifier: str) -> str:

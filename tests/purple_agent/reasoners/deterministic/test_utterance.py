@@ -23,8 +23,6 @@ from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utteran
         ("pay 80 EUR", "money", "80 EUR"),
         ("a 5% credit", "percent", "5%"),
         ("on 2026-03-05 then", "date", "2026-03-05"),
-        ("on March 5th, 2026 then", "date", "2026-03-05"),
-        ("on 5 March 2026 then", "date", "2026-03-05"),
         ("to ann@example.org, please", "email", "ann@example.org"),
         ("named 'Blue Door' here", "quoted", "Blue Door"),
         ("take three of them", "number", "three"),
