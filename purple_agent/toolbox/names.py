@@ -14,82 +14,38 @@ MIN_RATIO = 80.0
 MIN_LEAD = 10.0
 """The lead of the nearest name over the next, on the scale of `fuzz.ratio`."""
 
-ALIASES = {
-    "acct": "account",
-    "addr": "address",
-    "amt": "amount",
-    "cat": "category",
-    "cfg": "configuration",
-    "config": "configuration",
-    "curr": "currency",
-    "cust": "customer",
-    "dept": "department",
-    "desc": "description",
-    "dest": "destination",
-    "doc": "document",
-    "emp": "employee",
-    "fetch": "get",
-    "identifier": "id",
-    "info": "information",
-    "inv": "invoice",
-    "justification": "reason",
-    "lookup": "get",
-    "max": "maximum",
-    "mgr": "manager",
-    "min": "minimum",
-    "modify": "update",
-    "msg": "message",
-    "nbr": "number",
-    "num": "number",
-    "org": "organization",
-    "organisation": "organization",
-    "pct": "percent",
-    "prio": "priority",
-    "prod": "product",
-    "qty": "quantity",
-    "read": "get",
-    "ref": "reference",
-    "remove": "delete",
-    "req": "request",
-    "retrieve": "get",
-    "search": "find",
-    "sev": "severity",
-    "show": "get",
-    "stat": "status",
-    "usr": "user",
-    "view": "get",
-}
+
+def _pairs(text: str, sign: str) -> list[tuple[str, str]]:
+    halves = (pair.partition(sign) for pair in text.split())
+    return [(left, right) for left, _, right in halves]
+
+
+ALIASES = dict(
+    _pairs(
+        """
+        acct=account addr=address amt=amount cat=category cfg=configuration config=configuration
+        curr=currency cust=customer dept=department desc=description dest=destination doc=document
+        emp=employee fetch=get identifier=id info=information inv=invoice justification=reason
+        lookup=get max=maximum mgr=manager min=minimum modify=update msg=message nbr=number
+        num=number org=organization organisation=organization pct=percent prio=priority prod=product
+        qty=quantity read=get ref=reference remove=delete req=request retrieve=get search=find
+        sev=severity show=get stat=status usr=user view=get
+        """,
+        "=",
+    )
+)
 """Words that mean the same, by what they are spelled as. Opposites are none."""
 
 _OPPOSITES = frozenset(
-    frozenset(pair.split())
-    for pair in (
-        "accept reject",
-        "accept decline",
-        "add delete",
-        "after before",
-        "approve reject",
-        "approve deny",
-        "buy sell",
-        "close open",
-        "create delete",
-        "credit debit",
-        "destination source",
-        "disable enable",
-        "end start",
-        "from to",
-        "get set",
-        "give take",
-        "grant revoke",
-        "hide show",
-        "in out",
-        "input output",
-        "maximum minimum",
-        "new old",
-        "next previous",
-        "off on",
-        "receive send",
-        "start stop",
+    frozenset(pair)
+    for pair in _pairs(
+        """
+        accept/reject accept/decline add/delete after/before approve/reject approve/deny buy/sell
+        close/open create/delete credit/debit destination/source disable/enable end/start from/to
+        get/set give/take grant/revoke hide/show in/out input/output maximum/minimum new/old
+        next/previous off/on receive/send start/stop
+        """,
+        "/",
     )
 )
 _TURNING = ("un", "de", "dis", "non", "in", "re")

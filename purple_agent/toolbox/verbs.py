@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import re
 
-READ_VERBS = frozenset(
-    {
-        "calculate",
-        "check",
-        "count",
-        "fetch",
-        "find",
-        "get",
-        "list",
-        "lookup",
-        "query",
-        "read",
-        "search",
-        "show",
-        "view",
-    }
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set, for tables of words."""
+    return frozenset(text.split())
+
+
+READ_VERBS = word_set(
+    "calculate check count fetch find get list lookup query read search show view"
 )
 """First words of the names of tools that change nothing, beside `look_up`."""
 

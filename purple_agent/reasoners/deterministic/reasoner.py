@@ -48,7 +48,9 @@ class DeterministicReasoner:
         if Act.HUMAN in acts_in(request.current):
             said = " ".join(request.texts)[:400]
             step = _handover(executor, "", f"The user asked for a human. What was said: {said}")
-            return step if isinstance(step, Use) else Say(text=step.text.strip(), unable=step.unable)
+            return (
+                step if isinstance(step, Use) else Say(text=step.text.strip(), unable=step.unable)
+            )
         goals = goals_of(request, index, _known(session, request))
         outcomes: list[Outcome] = []
         for goal in goals.calls:

@@ -13,28 +13,15 @@ from purple_agent.reasoners.deterministic.tools import Parameter, Tool
 from purple_agent.reasoners.deterministic.utterance import Utterance, Value, id_shape, utterance_of
 from purple_agent.reasoners.deterministic.words import acts_of, stem, words_in
 from purple_agent.toolbox.schema_types import is_of
+from purple_agent.toolbox.verbs import word_set
 
 LONGEST_SLOT: Final = 500
 """Characters of a text that fills a slot."""
 
-_MONEY: Final = frozenset(
-    [
-        "amount",
-        "price",
-        "cost",
-        "total",
-        "budget",
-        "value",
-        "fee",
-        "refund",
-        "credit",
-        "limit",
-        "sum",
-        "payment",
-        "charge",
-    ]
+_MONEY: Final = word_set(
+    "amount price cost total budget value fee refund credit limit sum payment charge"
 )
-_SHARE: Final = frozenset(("percent", "percentage", "rate"))
+_SHARE: Final = word_set("percent percentage rate")
 _BECAUSE: Final = re.compile(
     r"\b(?:because|due to|since|as|reason(?: is|:)?)\s+([^.!?\n]{3,300})", re.I
 )

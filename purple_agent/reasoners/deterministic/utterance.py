@@ -16,26 +16,10 @@ MOST_VALUES: Final = 60
 
 Kind = Literal["id", "money", "number", "percent", "date", "email", "quoted"]
 
-_NUMBER_WORDS: Final = {
-    word: Decimal(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
-}
+_NUMBER_WORDS: Final = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 _CURRENCY: Final = r"(?:usd|eur|gbp|chf|dollars?|euros?|pounds?|bucks)"
 _AMOUNT: Final = r"\d[\d,]{0,20}(?:\.\d+)?k?"
 # In this order: what is read as one kind is not read as a later one as well.
@@ -73,7 +57,7 @@ class Value:
         """Return the value as a number; None where it is none."""
         lowered = self.text.lower().strip()
         if lowered in _NUMBER_WORDS:
-            return _NUMBER_WORDS[lowered]
+            return Decimal(_NUMBER_WORDS.index(lowered))
         digits = re.search(r"-?\d[\d,]{0,20}(?:\.\d+)?", lowered)
         if digits is None or len(digits.group()) > 40 or not digits.group().isascii():
             return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from purple_agent.toolbox.verbs import word_set
+
 _WORD: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS: Final = (
@@ -100,29 +102,13 @@ def _acts_by_stem() -> dict[str, frozenset[int]]:
 
 _ACTS: Final = _acts_by_stem()
 LIGHT: Final = frozenset(
-    stem(word)
-    for word in [
-        "create",
-        "make",
-        "issue",
-        "submit",
-        "place",
-        "apply",
-        "give",
-        "perform",
-        "do",
-        "process",
-        "send",
-        "start",
-        "request",
-        "raise",
-        "open",
-        "record",
-        "log",
-        "add",
-        "file",
-        "post",
-    ]
+    map(
+        stem,
+        word_set(
+            "create make issue submit place apply give perform do process send start request "
+            "raise open record log add file post"
+        ),
+    )
 )
 """Stems of verbs that say little beside their noun: `issue_refund` refunds."""
 

@@ -10,6 +10,7 @@ from rapidfuzz import fuzz
 
 from purple_agent.case import Entry, ToolSpec
 from purple_agent.reasoners.model.tool_schemas import required_of
+from purple_agent.toolbox.verbs import word_set
 
 MAX_SENTENCES = 5
 MAX_SENTENCE = 400
@@ -21,24 +22,9 @@ MIN_LIKENESS = 35.0
 
 _BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WORD = re.compile(r"[a-z0-9]{4,}")
-_COMMON = frozenset(
-    {
-        *{"about", "also", "been", "being", "from", "have", "into", "like", "must", "need", "only"},
-        *{"please", "should", "some", "than", "thank", "thanks", "that", "their", "them", "then"},
-        *{
-            "there",
-            "they",
-            "this",
-            "want",
-            "what",
-            "when",
-            "which",
-            "will",
-            "with",
-            "would",
-            "your",
-        },
-    }
+_COMMON = word_set(
+    "about also been being from have into like must need only please should some than thank "
+    "thanks that their them then there they this want what when which will with would your"
 )
 
 
