@@ -13,10 +13,11 @@ from typing import Final
 
 from purple_agent.case import Dialect, Json, Session, ToolCall, Use
 from purple_agent.policy.rules import Action
+from purple_agent.reasoners.confirmation import asks_confirmation
 from purple_agent.reasoners.deterministic import slots, wording
 from purple_agent.reasoners.deterministic.dialogue_acts import yes_or_no
 from purple_agent.reasoners.deterministic.goals import Goal
-from purple_agent.reasoners.deterministic.prose_policy import ProsePolicy
+from purple_agent.reasoners.deterministic.prose_policy import doubt
 from purple_agent.reasoners.deterministic.request import PENDING, MadeCall, Request
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolIndex
 from purple_agent.reasoners.deterministic.utterance import utterance_of
@@ -56,7 +57,6 @@ class GoalExecutor:
     session: Session
     request: Request
     index: ToolIndex
-    prose: ProsePolicy
 
     @property
     def _is_business(self) -> bool:
@@ -139,13 +139,12 @@ class GoalExecutor:
             return self._use(goal.tool, goal.arguments)
         if not ruling.passes:
             return self._restricted(about, ruling)
-        doubt = self.prose.doubt(goal.tool, goal.arguments)
-        if doubt:
-            why = (
-                f'I cannot judge for certain whether this rule allows it: "{wording.shown(doubt)}"'
-            )
+        prose = self.session.policy_text if self.session.policy.is_prose else ""
+        doubted = wording.shown(doubt(prose, goal.tool, goal.arguments))
+        if doubted:
+            why = f'I cannot judge for certain whether this rule allows it: "{doubted}"'
             return self.escalate(f"I did not {about}: {why}", subject=_first_id(goal.arguments))
-        if self.prose.asks_confirmation and not self._is_confirmed(about):
+        if asks_confirmation(prose) and not self._is_confirmed(about):
             return Outcome(text=f"You would like me to {about}. {wording.GO_AHEAD}", asks=True)
         return self._use(goal.tool, goal.arguments)
 

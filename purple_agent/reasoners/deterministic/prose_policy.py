@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from purple_agent.case import Json
-from purple_agent.reasoners.confirmation import asks_confirmation
 from purple_agent.reasoners.deterministic.tools import Tool
 from purple_agent.reasoners.deterministic.words import acts_of, stem, stems, words_in
 from purple_agent.session_cache import cached_per_session
@@ -49,26 +47,18 @@ _EXISTING: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProsePolicy:
-    """A policy in plain words.
+def doubt(policy: str, tool: Tool, arguments: Mapping[str, Json]) -> str:
+    """Return the first sentence that may restrict a call and is not understood; may be empty."""
+    doubted = (each for each in _restrictions(policy) if not _is_kept(each, tool, arguments))
+    return next(doubted, "")
 
-    Args:
-        sentences: In order.
-        asks_confirmation: The user has to say yes before a change.
-    """
 
-    sentences: tuple[str, ...]
-    asks_confirmation: bool
-
-    def doubt(self, tool: Tool, arguments: Mapping[str, Json]) -> str:
-        """Return the first sentence that may restrict a call and is not understood; may be empty."""
-        restricting = (
-            each
-            for each in self.sentences
-            if _RESTRICTS.search(each) and not _CONFIRMING.search(each)
-        )
-        return next((each for each in restricting if not _is_kept(each, tool, arguments)), "")
+@cached_per_session
+def _restrictions(policy: str) -> tuple[str, ...]:
+    """Return the sentences that may restrict something; the executor asks for confirmations."""
+    sentences = [_BULLET.sub("", part).strip() for part in _SENTENCE.split(policy)]
+    restricting = (each for each in sentences if _RESTRICTS.search(each))
+    return tuple(each for each in restricting if not _CONFIRMING.search(each))[:MAX_SENTENCES]
 
 
 def _is_kept(sentence: str, tool: Tool, arguments: Mapping[str, Json]) -> bool:
@@ -81,25 +71,12 @@ def _is_kept(sentence: str, tool: Tool, arguments: Mapping[str, Json]) -> bool:
         values = [arguments[name] for name in _named(one_of.group(1), arguments)]
         return bool(quoted) and all(value in quoted for value in values)
     if has := _HAS.search(sentence):
-        return all(
-            arguments.get(name) for name in _named(has.group(1), [p.name for p in tool.parameters])
-        )
+        names = [each.name for each in tool.parameters]
+        return all(arguments.get(name) for name in _named(has.group(1), names))
     return _EXISTING.match(sentence) is not None
 
 
 def _named(text: str, names: Iterable[str]) -> list[str]:
     """Return the names, without those of ids, that share a word with a text."""
-    said = set(stems(text))
-    return [
-        name for name in names if said & set(map(stem, words_in(name))) and not name.endswith("_id")
-    ]
-
-
-@cached_per_session
-def prose_policy_of(text: str) -> ProsePolicy:
-    """Read a policy in plain words."""
-    parts = [_BULLET.sub("", part).strip() for part in _SENTENCE.split(text)]
-    return ProsePolicy(
-        sentences=tuple(part for part in parts if part)[:MAX_SENTENCES],
-        asks_confirmation=asks_confirmation(text),
-    )
+    said, plain = set(stems(text)), (name for name in names if not name.endswith("_id"))
+    return [name for name in plain if not said.isdisjoint(map(stem, words_in(name)))]

@@ -12,7 +12,6 @@ from purple_agent.reasoners.deterministic import wording
 from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
 from purple_agent.reasoners.deterministic.goal_executor import GoalExecutor, Outcome, Step
 from purple_agent.reasoners.deterministic.goals import Goals, goals_of
-from purple_agent.reasoners.deterministic.prose_policy import prose_policy_of
 from purple_agent.reasoners.deterministic.request import CLOSING, Request, request_of
 from purple_agent.reasoners.deterministic.tools import ToolIndex, index_of
 from purple_agent.reasoners.deterministic.utterance import utterance_of
@@ -43,8 +42,7 @@ class DeterministicReasoner:
         """Return the next reply."""
         session = case.session
         request, index = request_of(session), _index(session)
-        prose = prose_policy_of(session.policy_text if session.policy.is_prose else "")
-        executor = GoalExecutor(session=session, request=request, index=index, prose=prose)
+        executor = GoalExecutor(session=session, request=request, index=index)
         if Act.HUMAN in acts_in(request.current):
             said = " ".join(request.texts)[:400]
             step = _handover(executor, "", f"The user asked for a human. What was said: {said}")

@@ -27,20 +27,16 @@ def plain(name: str) -> str:
 
 def shown(value: Json) -> str:
     """Return a value as text, shortened."""
-    words = {True: "yes", False: "no", None: "none"}
     if isinstance(value, bool) or value is None:
-        return words[value]
-    text = (
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    )
+        return {True: "yes", False: "no", None: "none"}[value]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 def fields(value: Mapping[str, Json]) -> str:
     """Return the fields of a record as words: "amount: 40, status: open"."""
-    return ", ".join(
-        f"{plain(key)}: {shown(item)}" for key, item in list(value.items())[:MAX_FIELDS]
-    )
+    items = list(value.items())[:MAX_FIELDS]
+    return ", ".join(f"{plain(key)}: {shown(item)}" for key, item in items)
 
 
 def called(name: str, arguments: Mapping[str, Json]) -> str:
