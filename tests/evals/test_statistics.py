@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evals.reward import pass_hat_k_by_task
-from evals.statistics import Interval, compare, interval_of_mean, sign_flip_test
+from evals.statistics import DRAWS, EXACT_UP_TO, Interval, compare, interval_of_mean, sign_flip_test
 
 TRIALS = 4
 
@@ -127,6 +127,19 @@ def test_what_a_comparison_needs_follows_from_spread_and_noise():
     assert found.tasks_needed == 10
     # The noise explains more than the whole spread, so trials alone would do.
     assert found.trials_needed == math.ceil(0.75 / (12 * (0.25 / z) ** 2))
+
+
+def test_one_trial_is_enough_where_every_task_moves_all_the_way():
+    found = compare(passed(*[0] * 12, trials=2), passed(*[2] * 12, trials=2))
+    assert (found.difference, found.trials_needed) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "p_value", "exact"),
+    [(EXACT_UP_TO, 2 / 2**EXACT_UP_TO, True), (40, 1 / (DRAWS + 1), False)],
+)
+def test_no_p_value_is_0_however_many_tasks_moved_alike(tasks, p_value, exact):
+    assert sign_flip_test([0.5] * tasks) == (pytest.approx(p_value, rel=1e-9), exact)
 
 
 def test_few_tasks_promise_nothing():

@@ -46,6 +46,13 @@ def test_a_single_call_ties_as_much_as_its_weight_says():
     assert communities(4, weights) == [0, 0, 1, 1]
 
 
+def test_nodes_are_moved_until_no_move_raises_modularity():
+    # In the first pass node 2 joins node 0; only in the second does it join node 1.
+    weights = dict.fromkeys([(0, 2), (2, 0), (1, 2), (2, 1), (3, 0)], 1)
+    assert communities(4, weights) == [0, 1, 1, 0]
+    assert modularity([0, 1, 1, 0], weights) == pytest.approx(3 / 5 - (2 * 2 + 3 * 3) / 25)
+
+
 def test_the_same_graph_gives_the_same_groups():
     weights = {
         (a, b): 1 + (a * b) % 3 for a in range(12) for b in range(12) if (a + 2 * b) % 5 == 1

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evals.outcome import Component, Scored, TaskResult
+from evals.outcome import Check, Component, Scored, TaskResult
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.messages import AssistantMessage, ToolCall, UserMessage
 from tau_bridge.tau2.diagnosis import MOST_CHARS, diagnose_played
@@ -93,6 +93,34 @@ def test_arguments_that_are_too_long_are_told_by_their_length(diagnose):
     assert (kept.how, kept.arguments["title"]) == ("differs", fits)
     [cut] = diagnose(too_long).calls
     assert cut.arguments == {"...": f"{MOST_CHARS + 1} characters of JSON"}
+
+
+@pytest.mark.parametrize(("has_gold", "kind"), [(True, "gave_up"), (False, "communication")])
+def test_an_agent_that_declines_gave_up_only_where_the_task_has_gold_calls(mock, has_gold, kind):
+    criteria = {"actions": [{"name": "get_users", "arguments": {}}]} if has_gold else None
+    task = parse_task(
+        {
+            "id": "t",
+            "user_scenario": {"instructions": "Ask for all users."},
+            "evaluation_criteria": criteria,
+        }
+    )
+    unsaid = TaskResult(
+        basis=("COMMUNICATE",),
+        components=(
+            Component(
+                name="COMMUNICATE",
+                outcome=Scored(value=0.0, produced_by="rules"),
+                checks=(Check(description="Ada", met=False),),
+            ),
+        ),
+    )
+    declined = [
+        UserMessage(content="Who is there?"),
+        AssistantMessage(content="I cannot tell you that."),
+    ]
+    found = diagnose_played(mock, task, unsaid, declined, termination="user_stop")
+    assert found.kind == kind
 
 
 def test_equal_calls_in_a_row_are_found_among_the_calls_that_were_made(diagnose, mock):

@@ -28,6 +28,12 @@ def test_requests_are_read_from(text):
     assert not [request.problem for request in read if request.problem]
 
 
+@pytest.mark.parametrize("text", ["toggle_airplane_mode(1, 2)", "set_mode('4g', 1, 2)"])
+def test_more_values_than_a_tool_has_parameters_cannot_be_read(text):
+    [request] = ToolRequestReader(TOOLS).read(text)
+    assert request.problem is not None
+
+
 def test_a_megabyte_of_parentheses_is_no_request_that_can_be_read():
     [request] = ToolRequestReader(TOOLS).read("set_mode" + "(" * 1_000_000)
     assert request.problem is not None
