@@ -178,7 +178,7 @@ def test_a_run_goes_on_only_with_the_same_questions(
     monkeypatch.setitem(trivia.QUESTIONS, "capital", ("What is the capital of Peru?", "Lima"))
     code, output = greenroom("resume", run_id, "--offline", "--retry", "all")
     assert code == 2
-    assert "data of trivia: trivia sha256:" in output
+    assert "data of trivia: trivia, sha256:" in output
 
 
 def test_a_format_of_another_benchmark_says_that_the_run_has_none_of_it(played, greenroom, knowing):
