@@ -54,7 +54,7 @@ _WHERE = {
     "evaluate": ("greenroom.running", "evaluate"),
     "load_report": ("greenroom.running", "load_report"),
 }
-"""Where each public name comes from. Each is imported when it is asked for."""
+"""The module and attribute of each public name, imported on first use."""
 
 
 def __getattr__(name: str) -> Any:

@@ -27,7 +27,7 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What `evaluate` takes beside the agent, its tasks and their trials; as `greenroom run` does.
+    """Further options of `evaluate`, the same as those of `greenroom run`.
 
     Args:
         split: Of the benchmark's tasks.
@@ -197,7 +197,7 @@ def _plan(
 
 
 def _domains(name: str, benchmarks: Benchmarks) -> tuple[str, ...]:
-    """The domains that `airline`, `tau2/airline` or `tau2` means."""
+    """Return the domains that `airline`, `tau2/airline` or `tau2` names."""
     benchmark, _, domain = name.rpartition("/")
     if benchmark or name in benchmarks.domains:
         return (domain,)

@@ -54,7 +54,7 @@ class Agent:
         self._http = httpx.Client(headers=headers, timeout=timeout_s, trust_env=False)
 
     def __enter__(self) -> Self:
-        """The agent itself."""
+        """Return the agent itself."""
         return self
 
     def __exit__(
@@ -67,7 +67,7 @@ class Agent:
         self._http.close()
 
     def card(self) -> Mapping[str, Any]:
-        """The agent's card.
+        """Return the agent's card.
 
         Raises:
             AssessorError: there is none.
@@ -83,7 +83,7 @@ class Agent:
         return card
 
     def wait(self, seconds: float) -> Mapping[str, Any]:
-        """The card, once there is one.
+        """Return the card once it is served.
 
         Raises:
             AssessorError: there is none after `seconds`.
@@ -98,7 +98,7 @@ class Agent:
             time.sleep(_POLL_S)
 
     def say(self, text: str) -> Answer:
-        """What the agent answers, in one piece.
+        """Return the agent's whole answer.
 
         Raises:
             AssessorError: it cannot be reached, or answers with no A2A.
@@ -166,7 +166,7 @@ def _result(reply: Any) -> Mapping[str, Any]:
 
 
 def _folded(events: Any) -> Answer:
-    """The end of a task, from its events or from the one that says all."""
+    """Return the end of a task, from its events or from a single final one."""
     state, texts, data = "", [], None
     for event in events:
         if event.get("kind") == "message":

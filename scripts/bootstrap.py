@@ -20,7 +20,7 @@ class BootstrapError(Exception):
 
 
 def install_commands(python: str, tools: Path, *, has_venv: bool, has_pip: bool) -> list[list[str]]:
-    """The commands that make `tools`/bin/uv.
+    """Return the commands that make `tools`/bin/uv.
 
     Args:
         python: The interpreter.

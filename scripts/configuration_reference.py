@@ -33,7 +33,7 @@ MEANINGS = {
 
 
 def reference() -> str:
-    """The table of all variables, sorted by name.
+    """Return the table of all variables, sorted by name.
 
     Raises:
         PageError: nothing says what a variable is for.
@@ -93,7 +93,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _docstrings() -> dict[str, str]:
-    """The text below each field in the class, on one line."""
+    """Return the docstring of each field of the class, on one line."""
     [definition] = ast.parse(textwrap.dedent(inspect.getsource(Settings))).body
     assert isinstance(definition, ast.ClassDef)  # noqa: S101 - what was parsed is the class
     found = {}

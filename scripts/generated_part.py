@@ -33,7 +33,7 @@ class GeneratedPart:
         return f"<!-- made by scripts/{self.script}: end -->"
 
     def within(self, page: str) -> str:
-        """The page with the part as it is now.
+        """Return the page with the part as it is now.
 
         Raises:
             PageError: it does not have the two marks, once each and in order.

@@ -148,7 +148,7 @@ class GroundTruth(_Data):
 
 
 def read_ground_truth(value: Any) -> GroundTruth:
-    """The scenarios in JSON that has been parsed already.
+    """Return the scenarios of parsed JSON.
 
     Raises:
         pydantic.ValidationError: it is no ground truth; the error names the place.
@@ -167,7 +167,7 @@ def class_of(labels: Collection[str]) -> CoordinationClass:
 
 
 def trace_of(source: TraceSource, *, trace_id: str) -> Trace:
-    """The trace that a list of edges stands for.
+    """Return the trace that a list of edges stands for.
 
     Its steps are `s0`, `s1` ... in that order, with as many digits as the last one needs: then
     calls that begin at the same time keep the order of the edges.

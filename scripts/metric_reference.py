@@ -17,7 +17,7 @@ from evals.graph.metric import Metric
 
 
 def reference() -> str:
-    """The entries of all metrics in markdown, in the order in which they are reported."""
+    """Return the entries of all metrics in markdown, in report order."""
     metrics = builtin_metrics()
     parts = [f"## The {len(metrics)} metrics of a trace", *map(_entry, metrics)]
     parts += [f"## The {len(ACROSS_TRIALS)} metrics across trials", *map(_entry, ACROSS_TRIALS)]

@@ -39,7 +39,7 @@ class Smoke:
         self._tasks = tasks
 
     def checks(self) -> list[tuple[str, Callable[[], str]]]:
-        """The checks by name, in order."""
+        """Return the checks by name, in order."""
         checks = [("green: card", lambda: _card(self._green)), ("green: Hello", self._hello)]
         if self._purple is not None:
             purple = self._purple

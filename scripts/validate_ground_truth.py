@@ -79,7 +79,7 @@ class Tally:
 
 
 def _verdict(name: CoordinationClass, labels: Sequence[str]) -> str:
-    """A class and its labels, as in `high (balanced)`."""
+    """Return a class and its labels, as in `high (balanced)`."""
     return f"{name} ({', '.join(sorted(labels)) or 'no label'})"
 
 
@@ -160,7 +160,7 @@ def _labels(green: Agent, address: str) -> tuple[list[str] | None, str]:
 
 @contextlib.contextmanager
 def _served(team: str, arguments: argparse.Namespace) -> Iterator[str]:
-    """The address of a team while its command runs. This machine reaches it on the port, too."""
+    """Yield the address of a team while its command runs; this machine reaches it on the port, too."""
     port = _free_port()
     url = arguments.team_url.format(port=port)
     command = [

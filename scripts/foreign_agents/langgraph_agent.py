@@ -27,7 +27,7 @@ model = ChatOpenAI(model="rules", base_url=os.environ["MODEL_URL"], api_key="non
 
 
 async def answer(state: MessagesState) -> MessagesState:
-    """The graph's one node: the model's next message."""
+    """Return the model's next message; the graph's only node."""
     return {"messages": [await model.ainvoke(state["messages"])]}
 
 

@@ -31,14 +31,14 @@ OWNER = re.compile(r"\buser_\d+\b")
 
 
 def said(content: Any) -> str:
-    """The text of a message, which may come in parts."""
+    """Return the text of a message, which may come in parts."""
     if isinstance(content, list):
         return "\n".join(part.get("text", "") for part in content if isinstance(part, dict))
     return content or ""
 
 
 def call_in(text: str) -> dict[str, Any] | None:
-    """The call that an earlier reply of this model was."""
+    """Return the call that an earlier reply of this model made."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -94,7 +94,7 @@ class Conversation:
             return text
 
     def result_of(self, *names: str) -> Any:
-        """The latest result of one of these tools that is not an error."""
+        """Return the latest result of one of these tools that is not an error."""
         for call, result in reversed(self.results):
             failed = isinstance(result, str) and result.startswith(("Error", "Tool '"))
             if call["name"] in names and not failed:
@@ -107,7 +107,7 @@ class Conversation:
 
 
 def wanted_calls(talk: Conversation) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The calls that are of use, the first of them first; each is made once."""
+    """Return the useful calls in the order in which they are made, each once."""
     words = "\n".join(talk.heard)
     title, owner = NEW_TASK.search(words), OWNER.search(words)
     if title and owner:
@@ -131,7 +131,7 @@ def wanted_calls(talk: Conversation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def reply(messages: list[dict[str, Any]], counts: Counter[str]) -> dict[str, Any]:
-    """The next call of the wire: a tool, or `respond`."""
+    """Return the next call on the wire: a tool, or `respond`."""
     talk = Conversation(messages, counts)
     if not talk.begun:
         counts["conversations without a beginning"] += 1
@@ -144,7 +144,7 @@ def reply(messages: list[dict[str, Any]], counts: Counter[str]) -> dict[str, Any
 
 
 def words_for(talk: Conversation) -> str:
-    """What is said where there is nothing to be called."""
+    """Return the reply for when nothing is left to call."""
     made = talk.result_of("create_task")
     if isinstance(made, dict):
         return f"The task {made['task_id']} is {made['status']}. Is there anything else?"
@@ -165,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        """The next reply."""
+        """Return the next reply."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.counts["requests"] += 1

@@ -77,7 +77,7 @@ VARIANTS = (
 
 
 def install(framework: str, folder: Path) -> Path:
-    """The Python of a framework's environment, which is made where there is none."""
+    """Return the Python of a framework's environment, creating the environment if needed."""
     python = folder / framework / "bin" / "python"
     wanted = (*REQUIREMENTS[framework], "uvicorn")
     made = folder / framework / "requirements.json"
@@ -103,7 +103,7 @@ def install(framework: str, folder: Path) -> Path:
 
 @contextmanager
 def running(variant: Variant, python: Path, model: Model, log: Path) -> Iterator[str]:
-    """The address of an agent, while it runs.
+    """Yield the address of an agent while it runs.
 
     Raises:
         RuntimeError: It ended, or did not serve its card in time.
@@ -128,7 +128,7 @@ def running(variant: Variant, python: Path, model: Model, log: Path) -> Iterator
 
 
 def free_port() -> int:
-    """A port below those that systems hand out, so that nobody else is given it meanwhile."""
+    """Return a port below the ephemeral range, so that no other program is given it meanwhile."""
     for port in range(20_000 + os.getpid() % 10_000, 32_000):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -149,7 +149,7 @@ def wait_for(url: str, agent: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def evaluate(url: str, folder: Path) -> dict[str, Any]:
-    """The report of a run."""
+    """Return the report of a run."""
     greenroom = Path(sys.executable).with_name("greenroom")
     options = ["--offline", "--quiet", "--json", "--timeout", str(TIMEOUT_S)]
     done = subprocess.run(
@@ -166,7 +166,7 @@ def evaluate(url: str, folder: Path) -> dict[str, Any]:
 
 
 def line_of(variant: Variant, report: dict[str, Any], counts: Counter[str]) -> tuple[str, bool]:
-    """What is printed of an agent, and whether it did what is expected."""
+    """Return the line to print about an agent, and true if it did as expected."""
     trials = report["trials"]
     heard = sum(trial["turns"] > 0 for trial in trials)
     passed = sum(trial["reward"] == 1.0 for trial in trials)
