@@ -17,6 +17,7 @@ _DAMPING = 0.85
 _TOLERANCE = 1e-12
 _MAX_ROUNDS = 300
 _MAX_EDGE_VISITS = 20_000_000
+_CONVERGED = 1e-14
 _MAX_DENSE = 500
 """Up to this many agents all eigenvectors are computed, which always succeeds."""
 
@@ -182,13 +183,19 @@ def _leading_vector(graph: GraphView, members: list[int]) -> Floats | None:
 def _power_iteration(rows: Ints, columns: Ints, size: int) -> Floats | None:
     """Iterate A + half its norm; A alone would swing between two vectors for ever on a tree."""
     vector: Floats = np.full(size, size**-0.5)
-    for _ in range(min(_MAX_ROUNDS, _MAX_EDGE_VISITS // len(rows))):
+    rounds = min(_MAX_ROUNDS, _MAX_EDGE_VISITS // len(rows))
+    changes: list[float] = []
+    for left in reversed(range(rounds)):
         before = vector
         after = np.bincount(rows, before[columns], minlength=size)
         vector = after + before * float(np.linalg.norm(after)) / 2
         vector /= float(np.linalg.norm(vector))
-        if np.abs(vector - before).max() < 1e-14:
+        changes.append(float(np.abs(vector - before).max()))
+        if changes[-1] < _CONVERGED:
             return vector
+        # Changes shrink ever more slowly, so what the latest ones do not promise never comes.
+        if len(changes) > 20 and changes[-1] * (changes[-1] / changes[-11]) ** (left / 10) > 1e-10:
+            return None
     return None
 
 

@@ -218,7 +218,11 @@ def _in_json(value: object) -> JsonValue:
         ValueError: a figure in it is not finite, which JSON cannot say.
     """
     if isinstance(value, dict):
-        return {str(key): _in_json(item) for key, item in value.items()}
+        return {
+            # A hundred thousand agents have as many figures: those need no call each.
+            str(key): _rounded(item) if type(item) is float else _in_json(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_in_json(item) for item in value]
     return _rounded(value) if isinstance(value, float) else cast("JsonValue", value)

@@ -86,10 +86,12 @@ def bridges_of(team: Interactions) -> tuple[tuple[str, str], ...]:
     Each end has two neighbours or more besides the other end, so each group three members or more.
     """
     view = GraphView.of(team)
+    near = [set(others) for others in view.neighbours]
     linked = [
         (one, other)
         for one, other in view.edges
-        if min(len(view.neighbours[one]), len(view.neighbours[other])) > _FURTHER_NEIGHBOURS
+        if min(len(near[one]), len(near[other])) > _FURTHER_NEIGHBOURS
+        and near[one].isdisjoint(near[other])  # nothing in a triangle is a bridge
     ]
     if not linked:
         return ()
