@@ -15,7 +15,7 @@ from adk_agent.core.settings import Settings
 from adk_agent.service.callers import Callers
 from adk_agent.service.card import service_card
 from adk_agent.service.listening import bound_socket, is_loopback
-from adk_agent.service.options import GrpcAddress, ServiceOptions, TaskStoreChoice
+from adk_agent.service.options import GrpcAddress, ServiceOptions, parse_task_store
 from adk_agent.service.playing.spawning import spawn
 from adk_agent.service.serving import serve
 
@@ -135,7 +135,7 @@ def network_policy(settings: Settings, host: str) -> NetworkPolicy:
 
 def _options(settings: Settings, parsed: argparse.Namespace, url: str) -> ServiceOptions:
     return ServiceOptions(
-        tasks=TaskStoreChoice.parse(parsed.task_store),
+        tasks=parse_task_store(parsed.task_store),
         callers=Callers.of(settings.auth_token),
         grpc=None if parsed.grpc_port is None else _grpc_address(parsed, url),
     )

@@ -20,7 +20,6 @@ from a2a.types import Task
 from adk_agent.core.errors import StorageError
 from adk_agent.service.callers import Caller
 from adk_agent.service.conversation.history import ENDED_STATES
-from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.receivers import Receivers, ReceiversInMemory
 
 if TYPE_CHECKING:
@@ -40,8 +39,8 @@ _COLUMNS = {
 }
 
 
-def new_stores(choice: TaskStoreChoice) -> tuple[TaskStore, Receivers]:
-    """Return the store that was chosen, and the receivers of its tasks' notifications.
+def new_stores(path: Path | None) -> tuple[TaskStore, Receivers]:
+    """Return a store of tasks, in memory or in a file, and the receivers of its notifications.
 
     What is in memory forgets the receivers of the tasks that it drops. A file is not opened yet,
     and its receivers have to be opened after it.
@@ -49,30 +48,30 @@ def new_stores(choice: TaskStoreChoice) -> tuple[TaskStore, Receivers]:
     Raises:
         StorageError: The file of an SQLite store cannot be used. The message says why.
     """
-    if choice.path is None:
+    if path is None:
         receivers = ReceiversInMemory()
         return BoundedTaskStore(KEPT_IN_MEMORY, receivers.drop), receivers
-    _make_sure_that_usable(choice.path)
+    _make_sure_that_usable(path)
     from a2a.server.tasks import DatabaseTaskStore
 
     from adk_agent.service.kept_receivers import ReceiversInFile  # which imports SQLAlchemy
 
-    engine = _engine(choice.path)
+    engine = _engine(path)
     return DatabaseTaskStore(engine), ReceiversInFile(engine)
 
 
 @asynccontextmanager
-async def opened(store: TaskStore, choice: TaskStoreChoice) -> AsyncIterator[None]:
+async def opened(store: TaskStore, path: Path | None) -> AsyncIterator[None]:
     """Hold what the store needs while the block lasts.
 
     Raises:
         StorageError: Another service uses the same file.
     """
-    if choice.path is None:
+    if path is None:
         yield
         return
-    database: DatabaseTaskStore = store  # type: ignore[assignment]  # chosen by the same path
-    with _locked(choice.path):
+    database: DatabaseTaskStore = store  # type: ignore[assignment]  # it has a path
+    with _locked(path):
         try:
             await database.initialize()
             yield

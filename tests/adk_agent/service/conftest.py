@@ -25,7 +25,7 @@ from a2a.types import TaskState
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.settings import Settings
-from adk_agent.service.options import ServiceOptions, TaskStoreChoice
+from adk_agent.service.options import ServiceOptions
 from adk_agent.service.server import build_service
 from adk_agent.service.serving import StoppingServer, server_config
 from tests.adk_agent.service.conversations import TIMEOUT_S, Caller
@@ -246,4 +246,4 @@ def running_evaluation(caller, waiting):
 
 @pytest.fixture
 def choice(tmp_path):
-    return TaskStoreChoice.parse(f"sqlite:{tmp_path / 'deep' / 'tasks.db'}")
+    return tmp_path / "deep" / "tasks.db"

@@ -17,7 +17,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adk_agent.core.errors import StorageError
-from adk_agent.service.options import MEMORY, TaskStoreChoice
 from adk_agent.service.push import LEFT_AT_ONCE
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import context_of, new_stores, opened
@@ -69,7 +68,7 @@ def a_task(task_id, state=WORKING):
 
 @pytest.fixture
 def choice(tmp_path):
-    return TaskStoreChoice.parse(f"sqlite:{tmp_path / 'tasks.db'}")
+    return tmp_path / "tasks.db"
 
 
 @pytest.fixture
@@ -89,14 +88,14 @@ def leave(choice):
 
 
 def rows(choice):
-    with closing(sqlite3.connect(choice.path)) as connection:
+    with closing(sqlite3.connect(choice)) as connection:
         return connection.execute(
             "SELECT task_id, config_id FROM push_notification_configs"
         ).fetchall()
 
 
 def run_sql(choice, *statements):
-    with closing(sqlite3.connect(choice.path)) as connection, connection:
+    with closing(sqlite3.connect(choice)) as connection, connection:
         for statement, *parameters in statements:
             connection.execute(statement, parameters)
 
@@ -115,7 +114,7 @@ def test_after_a_kill_each_receiver_hears_in_its_form_how_its_task_ended(
     async def artifact_of(run_id):
         return [new_text_part("two trials")]
 
-    left = TaskStoreChoice.parse(f"sqlite:{tmp_path / 'left.db'}")
+    left = tmp_path / "left.db"
     new, old = Hook(), Hook()
     with serve(new.log) as new_address, serve(old.log) as old_address:
         first = edge.service_of(tmp_path, tasks=choice)
@@ -129,8 +128,8 @@ def test_after_a_kill_each_receiver_hears_in_its_form_how_its_task_ended(
             told = {"url": f"{new_address}/hook", "authentication": auth, "id": "new"}
             client.rpc_1_0("CreateTaskPushNotificationConfig", taskId=task, **told)
             with (
-                closing(sqlite3.connect(choice.path)) as running,
-                closing(sqlite3.connect(left.path)) as copy,
+                closing(sqlite3.connect(choice)) as running,
+                closing(sqlite3.connect(left)) as copy,
             ):
                 running.backup(copy)  # what a kill would leave at this moment
             client.rpc_1_0("CancelTask", id=task)
@@ -280,12 +279,12 @@ def test_a_table_that_is_lost_meanwhile_ends_no_task_and_shows_no_token(
 
 def test_a_new_file_can_be_read_by_its_owner_alone(choice):
     new_stores(choice)
-    assert stat.S_IMODE(choice.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(choice.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_receivers_are_kept_in_order_for_their_callers_up_to_ten(choice, kind):
-    store, kept = new_stores(chosen := MEMORY if kind == "memory" else choice)
+    store, kept = new_stores(chosen := None if kind == "memory" else choice)
     async with opened(store, chosen):
         await kept.open()
         for number in range(MAX_CONFIGS_PER_TASK):

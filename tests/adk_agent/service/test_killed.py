@@ -24,7 +24,7 @@ import uvicorn
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.settings import Settings
-from adk_agent.service.options import ServiceOptions, TaskStoreChoice
+from adk_agent.service.options import ServiceOptions
 from adk_agent.service.server import build_service
 from tests.fakes import scripted_agent, serve
 from tests.fakes.serving import listening_socket
@@ -42,7 +42,7 @@ def main():
 
     folder, tasks = Path(sys.argv[1]), Path(sys.argv[2])
     assembly = Assembly(settings=Settings.load(results_dir=folder, offline=True)).prepared()
-    options = ServiceOptions(tasks=TaskStoreChoice(kind="sqlite", path=tasks))
+    options = ServiceOptions(tasks=tasks)
     listener = listening_socket()
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     tell(address)

@@ -3,7 +3,7 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
-from adk_agent.service.options import TaskStoreChoice
+from adk_agent.service.options import parse_task_store
 
 
 @pytest.mark.parametrize(
@@ -11,4 +11,4 @@ from adk_agent.service.options import TaskStoreChoice
 )
 def test_what_is_no_store_is_refused(text):
     with pytest.raises(RequestError, match="write memory, or sqlite:PATH"):
-        TaskStoreChoice.parse(text)
+        parse_task_store(text)

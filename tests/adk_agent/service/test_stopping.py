@@ -9,7 +9,6 @@ from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.types import Message, Part, Role, SendMessageRequest, TaskState
 
 from adk_agent.service.agent_card import build_card
-from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stopping import STOPPED, StoppableExecutor
 from adk_agent.service.stores import BoundedTaskStore, context_of
 from tests.fakes.runtime import manual_runtime
@@ -57,9 +56,7 @@ def test_a_listener_hears_that_the_task_failed_and_gets_what_was_finished(edge, 
 
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 def test_who_waits_for_the_answer_gets_the_failed_task(edge, tmp_path, store):
-    tasks = TaskStoreChoice.parse(
-        "memory" if store == "memory" else f"sqlite:{tmp_path / 'tasks.db'}"
-    )
+    tasks = None if store == "memory" else tmp_path / "tasks.db"
 
     def wait(address, seen, working):
         message = edge.message_1_0("wait")

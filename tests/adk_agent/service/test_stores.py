@@ -7,7 +7,6 @@ from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, TaskState
 
 from adk_agent.core.errors import StorageError
-from adk_agent.service.options import TaskStoreChoice
 from adk_agent.service.stores import (
     BoundedTaskStore,
     context_of,
@@ -41,7 +40,7 @@ def test_a_file_that_is_no_database_is_named(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("these are my notes, and no tasks " * 10)
     with pytest.raises(StorageError, match="file is not a database"):
-        new_stores(TaskStoreChoice.parse(f"sqlite:{path}"))
+        new_stores(path)
     assert path.read_text().startswith("these are my notes")
 
 
@@ -51,13 +50,13 @@ def test_a_database_of_somebody_else_is_named(tmp_path):
     connection.execute("CREATE TABLE tasks (id INTEGER, title TEXT)")
     connection.close()
     with pytest.raises(StorageError, match="is not one of this version"):
-        new_stores(TaskStoreChoice.parse(f"sqlite:{path}"))
+        new_stores(path)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot keep tasks in"):
-        new_stores(TaskStoreChoice.parse(f"sqlite:{tmp_path}/file/tasks.db"))
+        new_stores(tmp_path / "file" / "tasks.db")
 
 
 async def test_a_store_in_memory_keeps_the_latest_finished_tasks_and_all_running_ones():
