@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
+from purple_agent.reasoners.deterministic.dialogue_acts import QUESTION
 from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
 from purple_agent.reasoners.deterministic.words import acts_of, stem, unphrased
 from purple_agent.session_cache import cached_per_session
@@ -104,7 +104,7 @@ def _clause(text: str) -> Clause:
         is_background=(bool(_PAST.search(text)) and not wishes)
         or (bool(_FORBIDDEN.search(text)) and not verbs)
         or (bool(_CONDITION.search(text)) and not _PERMISSION.search(text)),
-        is_question=Act.QUESTION in acts_in(text) and not changes,
+        is_question=QUESTION.search(text) is not None and not changes,
     )
 
 

@@ -3,65 +3,41 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import Final
 
-from purple_agent.session_cache import cached_per_session
-
-
-class Act(StrEnum):
-    """An act that a text performs."""
-
-    GREETING = "greeting"
-    CONFIRMATION = "confirmation"
-    DENIAL = "denial"
-    THANKS = "thanks"
-    HUMAN = "human"
-    """Asks for a human, or to escalate."""
-    QUESTION = "question"
-
-
-_PATTERNS: Final = {
-    Act.GREETING: re.compile(
-        r"^\W*(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|how are you)\b", re.I
-    ),
-    Act.CONFIRMATION: re.compile(
-        r"^\W*(?:yes|yep|yeah|yup|sure|ok(?:ay)?|correct|confirmed|absolutely|definitely|"
-        r"go ahead|please do|do it|proceed|i confirm|i agree|that(?:'s| is) (?:right|correct|fine))\b",
-        re.I,
-    ),
-    Act.DENIAL: re.compile(
-        r"^\W*(?:no|nope|nah|don't|do not|never ?mind|stop|forget it|i changed my mind)\b", re.I
-    ),
-    Act.THANKS: re.compile(r"\b(?:thanks|thank you|thx|much appreciated|cheers)\b", re.I),
-    Act.HUMAN: re.compile(
-        r"\b(?:speak|talk|transfer|transferred|connect|hand|escalate|get|put|want|need)\b"
-        r"[^.?!]{0,40}\b(?:human|real person|representative|supervisor|live agent|human agent)\b"
-        r"|\bescalate\b",
-        re.I,
-    ),
-    Act.QUESTION: re.compile(
-        r"(?:^|[.!,;]\s+|\n|\b(?:and|also|so) )\s*(?:what|when|where|which|who|whose|why|how|"
-        r"is|are|was|were|does|do|did|has|have)\b[^.!]{0,160}\?"
-        r"|\b(?:tell me|let me know|know|wonder|find out|check|look up|show me|see|summari[sz]e|"
-        r"give me (?:the|an|a))\b[^.!?]{0,30}?\b(?:what|when|where|which|who|why|how|whether|if|"
-        r"status|details?|balance|total|number|amount|overview|list)\b"
-        r"|\bwhat(?:'s| is| are)\b|\bstatus of\b|\bhow (?:much|many|long)\b",
-        re.I,
-    ),
-}
+GREETING: Final = re.compile(
+    r"^\W*(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|how are you)\b", re.I
+)
+CONFIRMATION: Final = re.compile(
+    r"^\W*(?:yes|yep|yeah|yup|sure|ok(?:ay)?|correct|confirmed|absolutely|definitely|"
+    r"go ahead|please do|do it|proceed|i confirm|i agree|that(?:'s| is) (?:right|correct|fine))\b",
+    re.I,
+)
+DENIAL: Final = re.compile(
+    r"^\W*(?:no|nope|nah|don't|do not|never ?mind|stop|forget it|i changed my mind)\b", re.I
+)
+THANKS: Final = re.compile(r"\b(?:thanks|thank you|thx|much appreciated|cheers)\b", re.I)
+HUMAN: Final = re.compile(
+    r"\b(?:speak|talk|transfer|transferred|connect|hand|escalate|get|put|want|need)\b"
+    r"[^.?!]{0,40}\b(?:human|real person|representative|supervisor|live agent|human agent)\b"
+    r"|\bescalate\b",
+    re.I,
+)
+QUESTION: Final = re.compile(
+    r"(?:^|[.!,;]\s+|\n|\b(?:and|also|so) )\s*(?:what|when|where|which|who|whose|why|how|"
+    r"is|are|was|were|does|do|did|has|have)\b[^.!]{0,160}\?"
+    r"|\b(?:tell me|let me know|know|wonder|find out|check|look up|show me|see|summari[sz]e|"
+    r"give me (?:the|an|a))\b[^.!?]{0,30}?\b(?:what|when|where|which|who|why|how|whether|if|"
+    r"status|details?|balance|total|number|amount|overview|list)\b"
+    r"|\bwhat(?:'s| is| are)\b|\bstatus of\b|\bhow (?:much|many|long)\b",
+    re.I,
+)
 _REVERSED: Final = re.compile(r"\b(?:but|except|unless|wait|no|not|never|only|\w+n't)\b", re.I)
 """Words after a yes that take it back, or a part of it."""
 
 
 def yes_or_no(text: str) -> bool | None:
     """Return what an answer says: "Yes, I am the manager" is True; None for anything in doubt."""
-    if _PATTERNS[Act.DENIAL].search(text):
+    if DENIAL.search(text):
         return False
-    return True if _PATTERNS[Act.CONFIRMATION].search(text) and not _REVERSED.search(text) else None
-
-
-@cached_per_session
-def acts_in(text: str) -> frozenset[Act]:
-    """Return the acts that a text performs; none for a bare request."""
-    return frozenset(act for act, pattern in _PATTERNS.items() if pattern.search(text))
+    return True if CONFIRMATION.search(text) and not _REVERSED.search(text) else None

@@ -9,7 +9,7 @@ from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, Use
 from purple_agent.facts import entity_read_by
 from purple_agent.policy.rules import Rule
 from purple_agent.reasoners.deterministic import wording
-from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
+from purple_agent.reasoners.deterministic.dialogue_acts import DENIAL, GREETING, HUMAN, THANKS
 from purple_agent.reasoners.deterministic.goal_executor import GoalExecutor, Outcome, Step
 from purple_agent.reasoners.deterministic.goals import Goals, goals_of
 from purple_agent.reasoners.deterministic.request import CLOSING, Request, request_of
@@ -43,7 +43,7 @@ class DeterministicReasoner:
         session = case.session
         request, index = request_of(session), _index(session)
         executor = GoalExecutor(session=session, request=request, index=index)
-        if Act.HUMAN in acts_in(request.current):
+        if HUMAN.search(request.current):
             said = " ".join(request.texts)[:400]
             step = _handover(executor, "", f"The user asked for a human. What was said: {said}")
             return (
@@ -128,12 +128,11 @@ def _in_words(rule: Rule) -> str:
 
 def _small_talk(request: Request, goals: Goals, index: ToolIndex) -> Say:
     """Answer a text that asks for nothing that could be done or looked up."""
-    acts = acts_in(request.current)
-    if Act.THANKS in acts:
+    if THANKS.search(request.current):
         return Say(text=f"You are welcome. {CLOSING}")
-    if Act.DENIAL in acts:
+    if DENIAL.search(request.current):
         return Say(text=f"All right, I have done nothing more. {CLOSING}")
-    is_greeting = Act.GREETING in acts and len(stems(request.current)) <= 3
+    is_greeting = GREETING.search(request.current) and len(stems(request.current)) <= 3
     if is_greeting or not request.current.strip():
         return Say(text=wording.GREETING)
     text = "I am not sure what you would like me to do."

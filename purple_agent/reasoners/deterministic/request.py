@@ -8,7 +8,7 @@ from typing import Final
 
 from purple_agent.case import Dialect, Json, Session, ToolCall, ToolResult
 from purple_agent.json_values import json_or_text
-from purple_agent.reasoners.deterministic.dialogue_acts import Act, acts_in
+from purple_agent.reasoners.deterministic.dialogue_acts import DENIAL
 from purple_agent.wire import read_tool_result
 
 CLOSING: Final = "Is there anything else I can help you with?"
@@ -98,7 +98,7 @@ def request_of(session: Session) -> Request:
 
 def _goes_on(last_said: str, text: str) -> bool:
     """Tell whether a text goes on with the request about which we said this last."""
-    if not last_said or Act.DENIAL in acts_in(text):
+    if not last_said or DENIAL.search(text):
         return False
     return PENDING in last_said or (last_said.endswith("?") and not last_said.endswith(CLOSING))
 

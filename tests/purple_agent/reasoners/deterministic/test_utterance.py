@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purple_agent.reasoners.deterministic.clauses import clauses_of
-from purple_agent.reasoners.deterministic.dialogue_acts import acts_in
 from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
 
 
@@ -49,7 +48,6 @@ def test_any_text_can_be_read(text: str) -> None:
     for value in utterance_of(text).values:
         assert 0 <= value.start < value.end <= len(text)
     clauses_of(text)
-    acts_in(text)
 
 
 def test_a_hostile_text_is_read_up_to_a_bound() -> None:
