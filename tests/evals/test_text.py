@@ -21,6 +21,12 @@ async def test_the_similarity_of_a_hand_computed_pair():
     assert (evaluation.status, evaluation.values["ratio"]) == ("scored", 0.75)
 
 
+async def test_similarities_are_told_to_six_digits():
+    # Two of the six characters are left over: 1 - 2 / 6.
+    evaluation = await compare("ab", "abcd")
+    assert evaluation.values == {"ratio": 0.666667, "token_set_ratio": 0.666667}
+
+
 async def test_an_answer_that_holds_all_expected_words_has_the_whole_token_set_ratio():
     evaluation = await compare("the refund is 30 dollars, as promised", "30 dollars, refund")
     assert evaluation.values["token_set_ratio"] == 1.0

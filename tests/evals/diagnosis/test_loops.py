@@ -20,6 +20,8 @@ def test_calls_with_other_results_are_no_loop():
 
 def test_equal_calls_in_a_row_explain_a_missing_one_and_scattered_ones_do_not():
     other = Call(name="search", arguments={})
+    assert diagnose(MISSING, calls=[READ] * 2).kind == "missing_write"
+    assert diagnose(MISSING, calls=[READ, READ, other, READ]).kind == "missing_write"
     assert diagnose(MISSING, calls=[READ] * 3).kind == "loop"
     scattered = diagnose(MISSING, calls=[READ, other, READ, other, READ])
     assert scattered.kind == "missing_write"
