@@ -109,13 +109,13 @@ def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
     warnings = []
     for point in sorted(metadata.entry_points(group=GROUP), key=lambda each: each.name):
         try:
-            found.append(_checked(point))
+            found.append(_check(point))
         except Exception as error:  # noqa: BLE001 - a plug-in may raise anything while it is loaded
-            warnings.append(_without(point.name, error))
+            warnings.append(_left_out_warning(point.name, error))
     return tuple(found), tuple(warnings)
 
 
-def _checked(point: EntryPoint) -> type[Benchmark]:
+def _check(point: EntryPoint) -> type[Benchmark]:
     loaded = point.load()
     if not (isinstance(loaded, type) and issubclass(loaded, Benchmark)):
         raise DataError(f"{point.value} is no subclass of tau_bridge.benchmark.Benchmark")
@@ -145,7 +145,7 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
         except Exception as error:
             if given and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
-            left_out.append(_without(each.name, error))
+            left_out.append(_left_out_warning(each.name, error))
         else:
             opened |= dict.fromkeys(domains, benchmark)
     return Benchmarks(dict.fromkeys(opened.values()), warnings=left_out)
@@ -157,5 +157,5 @@ def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> No
             raise DataError(f"{opened[name].name!r} has a domain {name!r} already")
 
 
-def _without(name: str, error: Exception) -> str:
+def _left_out_warning(name: str, error: Exception) -> str:
     return f"benchmark {name!r} is left out: {type(error).__name__}: {error}"

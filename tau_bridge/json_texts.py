@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from tau_bridge.a2a.traceability import ReportError
-from tau_bridge.recorder import shortened
+from tau_bridge.recorder import shorten
 from tau_bridge.surrogates import replace_surrogates
 
 MAX_TEXT_BYTES: Final = 256 * 1024 * 1024
@@ -120,7 +120,7 @@ def parse_json(text: JsonText) -> ParsedJson:
     except json.JSONDecodeError as exc:
         raise ReportError(
             f"line {text.line + exc.lineno - 1}, column {exc.colno}: not JSON:"
-            f" {exc.msg} at {shortened(text.text[exc.pos : exc.pos + 30], 30)!r}"
+            f" {exc.msg} at {shorten(text.text[exc.pos : exc.pos + 30], 30)!r}"
         ) from exc
     except RecursionError as exc:
         raise ReportError(f"line {text.line}: objects or lists are nested too deep") from exc
@@ -142,9 +142,9 @@ def _lines(file: BinaryIO, max_bytes: int) -> Iterator[JsonText]:
         raw = raw.removeprefix(_BOM) if number == 1 else raw
         if len(raw) > max_bytes and not raw.endswith(b"\n"):
             _skip_line(file)
-            yield _too_long(number, max_bytes)
+            yield _too_long_error(number, max_bytes)
         elif raw.strip():
-            yield _decoded(number, raw)
+            yield _decode(number, raw)
 
 
 def _skip_line(file: BinaryIO) -> None:
@@ -153,7 +153,7 @@ def _skip_line(file: BinaryIO) -> None:
             return
 
 
-def _too_long(line: int, max_bytes: int) -> JsonText:
+def _too_long_error(line: int, max_bytes: int) -> JsonText:
     msg = (
         f"line {line}: longer than {max_bytes / 1024 / 1024:g} MB;"
         " give one trace a line, and shorten its texts"
@@ -161,14 +161,14 @@ def _too_long(line: int, max_bytes: int) -> JsonText:
     return JsonText(line=line, error=msg)
 
 
-def _decoded(line: int, raw: bytes) -> JsonText:
+def _decode(line: int, raw: bytes) -> JsonText:
     try:
         return JsonText(line=line, text=raw.decode())
     except UnicodeDecodeError as exc:
-        return _not_utf8(line, exc)
+        return _not_utf8_error(line, exc)
 
 
-def _not_utf8(line: int, exc: UnicodeDecodeError) -> JsonText:
+def _not_utf8_error(line: int, exc: UnicodeDecodeError) -> JsonText:
     return JsonText(line=line, error=f"line {line}: not UTF-8 ({exc.reason}): save it as UTF-8")
 
 
@@ -190,8 +190,8 @@ def _document(begun: list[JsonText], file: BinaryIO, max_bytes: int) -> JsonText
     room = max_bytes - len(start)
     raw = file.read(room + 1) if room >= 0 else b""
     if room < 0 or len(raw) > room:
-        return _too_long(first.line, max_bytes)
+        return _too_long_error(first.line, max_bytes)
     try:
         return JsonText(line=first.line, text=start + raw.decode())
     except UnicodeDecodeError as exc:
-        return _not_utf8(last.line + 1 + raw.count(b"\n", 0, exc.start), exc)
+        return _not_utf8_error(last.line + 1 + raw.count(b"\n", 0, exc.start), exc)

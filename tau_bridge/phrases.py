@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from evals.outcome import Check, Component, Scored
 
 
-def normalized(text: str) -> str:
+def normalize(text: str) -> str:
     """Remove differences that do not matter from a text: case, white space, forms of a letter."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
@@ -21,15 +21,15 @@ def contains_phrase(said: str, text: str) -> bool:
         said: As `normalized` gives it.
         text: As written.
     """
-    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(normalized(text))}(?!\w)(?![.,]\d)"
+    pattern = rf"(?<![\w])(?<!\d[.,]){re.escape(normalize(text))}(?!\w)(?![.,]\d)"
     return re.search(pattern, said) is not None
 
 
-def communicated(
+def score_communicated(
     answer: str, must_say: Iterable[Sequence[str]], must_not_say: Iterable[str]
 ) -> Component:
     """Score COMMUNICATE: 1 where an answer says one text of every group, and no forbidden one."""
-    said = normalized(answer)
+    said = normalize(answer)
     checks = [
         Check(
             description=f"says {' or '.join(map(repr, group))}",

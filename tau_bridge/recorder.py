@@ -26,7 +26,7 @@ MAX_NAME_CHARS: Final = 500
 """Characters kept of a name, of an end of the call or of an additional attribute."""
 
 
-def shortened(text: str, max_chars: int) -> str:
+def shorten(text: str, max_chars: int) -> str:
     """Return `text`, or `max_chars` characters of it: its head, a mark, and its tail."""
     if len(text) <= max_chars:
         return text
@@ -49,11 +49,11 @@ class OpenStep:
     request_text: str | None
 
     def __post_init__(self) -> None:
-        self.caller = shortened(self.caller, MAX_NAME_CHARS)
-        self.callee = shortened(self.callee, MAX_NAME_CHARS)
-        self.name = None if self.name is None else shortened(self.name, MAX_NAME_CHARS)
+        self.caller = shorten(self.caller, MAX_NAME_CHARS)
+        self.callee = shorten(self.callee, MAX_NAME_CHARS)
+        self.name = None if self.name is None else shorten(self.name, MAX_NAME_CHARS)
         self._lengths: dict[str, str] = {}
-        self.request_text = self._kept("request", self.request_text)
+        self.request_text = self._shorten("request", self.request_text)
         self._start_time: datetime = self.recorder.runtime.clock.now()
         self._start_s = self.recorder.runtime.clock.monotonic_s()
 
@@ -73,7 +73,8 @@ class OpenStep:
     ) -> InteractionStep:
         """Finish the step and add it to the trace. `error` says what went wrong, if anything."""
         clock = self.recorder.runtime.clock
-        response_text, error = self._kept("response", response_text), self._kept("error", error)
+        response_text = self._shorten("response", response_text)
+        error = self._shorten("error", error)
         step = InteractionStep(
             step_id=self.step_id,
             trace_id=self.recorder.trace_id,
@@ -91,18 +92,18 @@ class OpenStep:
             provenance=Provenance.OBSERVED,
             request_text=self.request_text,
             response_text=response_text,
-            additional_attributes={**_kept_attributes(attributes or {}), **self._lengths},
+            additional_attributes={**_shorten_attributes(attributes or {}), **self._lengths},
         )
         self.recorder.close(self, step)
         return step
 
-    def _kept(self, what: str, text: str | None) -> str | None:
+    def _shorten(self, what: str, text: str | None) -> str | None:
         """Shorten a text for the trace; the attribute `<what>_chars` has the full length."""
         limit = self.recorder.max_text_chars
         if text is None or len(text) <= limit:
             return text
         self._lengths[f"{what}_chars"] = str(len(text))
-        return shortened(text, limit)
+        return shorten(text, limit)
 
 
 class TraceRecorder:
@@ -152,7 +153,7 @@ class TraceRecorder:
 
     def open_calls_of(self, callee: str) -> tuple[OpenStep, ...]:
         """Return the calls of agents that `callee` has not answered yet, oldest first."""
-        callee = shortened(callee, MAX_NAME_CHARS)
+        callee = shorten(callee, MAX_NAME_CHARS)
         return tuple(
             step
             for step in self._open.values()
@@ -172,5 +173,5 @@ class TraceRecorder:
         return Trace(trace_id=self.trace_id, steps=steps)
 
 
-def _kept_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
-    return {key: shortened(value, MAX_NAME_CHARS) for key, value in attributes.items()}
+def _shorten_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {key: shorten(value, MAX_NAME_CHARS) for key, value in attributes.items()}

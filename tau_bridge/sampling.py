@@ -47,7 +47,7 @@ def stratified_sample(kinds: Mapping[str, TaskKind], size: int, *, seed: int) ->
     others = {task_id: each.traits for task_id, each in kinds.items() if not each.asks_nothing}
     of_silent = _of_silent(size, len(silent), len(others))
     return frozenset(
-        _drawn(silent, of_silent, seed=seed) | _drawn(others, size - of_silent, seed=seed)
+        _draw(silent, of_silent, seed=seed) | _draw(others, size - of_silent, seed=seed)
     )
 
 
@@ -61,21 +61,21 @@ def _of_silent(size: int, silent: int, others: int) -> int:
     return min(nearest, size - 1) if others else nearest
 
 
-def _drawn(
+def _draw(
     traits: Mapping[str, tuple[str, ...]], size: int, *, seed: int, depth: int = 0
 ) -> set[str]:
     """Draw `size` tasks that share their first `depth` traits."""
     if size == 0:
         return set()
     if all(len(each) <= depth for each in traits.values()):
-        return set(_shuffled(traits, seed)[:size])
+        return set(_shuffle(traits, seed)[:size])
     groups: dict[str, dict[str, tuple[str, ...]]] = {}
     for task_id, each in traits.items():
         groups.setdefault(each[depth] if len(each) > depth else "", {})[task_id] = each
     shares = largest_remainder({trait: len(group) for trait, group in groups.items()}, size, seed)
     drawn: set[str] = set()
     for trait, group in groups.items():
-        drawn |= _drawn(group, shares[trait], seed=seed, depth=depth + 1)
+        drawn |= _draw(group, shares[trait], seed=seed, depth=depth + 1)
     return drawn
 
 
@@ -93,14 +93,14 @@ def largest_remainder(counts: Mapping[str, int], size: int, seed: int) -> dict[s
     total = sum(counts.values())
     shares = {name: size * count // total for name, count in counts.items()}
     by_remainder = sorted(
-        _shuffled(counts, seed), key=lambda name: size * counts[name] % total, reverse=True
+        _shuffle(counts, seed), key=lambda name: size * counts[name] % total, reverse=True
     )
     for name in by_remainder[: size - sum(shares.values())]:
         shares[name] += 1
     return shares
 
 
-def _shuffled(names: Collection[str], seed: int) -> list[str]:
+def _shuffle(names: Collection[str], seed: int) -> list[str]:
     """Sort the names in an order that the seed alone decides, the same on every machine."""
 
     def rank(name: str) -> tuple[bytes, str]:

@@ -214,7 +214,7 @@ class ToolServer:
             raise _BadCallError(400, "a call is {tool: text, params: object, session_id: text}")
         if len(session.world.calls) >= self.limits.max_calls:
             return {"error": f"no further calls: a session has at most {self.limits.max_calls}"}
-        return _made(session, tool, params)
+        return _make_call(session, tool, params)
 
 
 def _listening(url: str | None) -> tuple[socket.socket, str]:
@@ -225,7 +225,7 @@ def _listening(url: str | None) -> tuple[socket.socket, str]:
     return listener, f"http://{place.hostname}:{listener.getsockname()[1]}"
 
 
-def _made(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, Any]:
+def _make_call(session: ToolSession, tool: str, params: dict[str, Any]) -> dict[str, Any]:
     turn = session.recorder.open_calls_of(session.caller)
     step = session.recorder.begin(
         call_type=CallType.TOOL,

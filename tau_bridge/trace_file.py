@@ -19,14 +19,14 @@ from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.a2a.traceability import (
     FILE_LIMITS,
     ReportError,
-    described,
+    describe_json,
     is_response_trace,
     is_step,
     read_response_trace,
     traces_within,
 )
 from tau_bridge.json_texts import MAX_TEXT_BYTES, JsonText, json_texts, open_json, parse_json
-from tau_bridge.recorder import MAX_NAME_CHARS, shortened
+from tau_bridge.recorder import MAX_NAME_CHARS, shorten
 from tau_bridge.trace_merging import Merged, merge
 
 _SHOWN_FAULTS: Final = 3
@@ -166,7 +166,7 @@ def _given_id(value: Any) -> str | None:
     found = value.get("id") if isinstance(value, Mapping) else None
     if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
         return None
-    return shortened(str(found), MAX_NAME_CHARS)
+    return shorten(str(found), MAX_NAME_CHARS)
 
 
 def _text(about: Mapping[str, Any], keys: tuple[str, ...], position: _Position) -> str | None:
@@ -174,7 +174,7 @@ def _text(about: Mapping[str, Any], keys: tuple[str, ...], position: _Position) 
     if key is None:
         return None
     if not isinstance(about[key], str):
-        raise ReportError(f"{position.path}.{key}: must be a text, not {described(about[key])}")
+        raise ReportError(f"{position.path}.{key}: must be a text, not {describe_json(about[key])}")
     return str(about[key])
 
 
@@ -185,7 +185,9 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
         ReportError: It is no such list.
     """
     if not isinstance(value, list):
-        raise ReportError(f"{path}: must be a list of the members' names, not {described(value)}")
+        raise ReportError(
+            f"{path}: must be a list of the members' names, not {describe_json(value)}"
+        )
     if len(value) > MAX_MEMBERS:
         raise ReportError(f"{path}: {len(value)} members; a roster has at most {MAX_MEMBERS}")
     names: dict[str, None] = {}
@@ -194,7 +196,7 @@ def _names(value: Any, path: str) -> tuple[str, ...]:
         if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARS:
             raise ReportError(
                 f"{path}[{at}]: must be a name of 1 to {MAX_NAME_CHARS} characters, or an object"
-                f" with one as 'name', not {described(item)}"
+                f" with one as 'name', not {describe_json(item)}"
             )
         names[name] = None
     return tuple(names)
@@ -219,7 +221,7 @@ def _trace_of(value: Any, position: _Position) -> Merged:
         return _reported([holder], path, position)
     within = traces_within(holder)
     if not within and not _has(holder, "steps"):
-        raise ReportError(f"{path}: {_EXPECTED}; this is {described(holder)}")
+        raise ReportError(f"{path}: {_EXPECTED}; this is {describe_json(holder)}")
     return _reported(within or [holder], path, position)
 
 

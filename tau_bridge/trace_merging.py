@@ -25,7 +25,7 @@ from evals.trace import (
     Trace,
 )
 from tau_bridge.a2a.traceability import ReportedTrace, in_order, starts
-from tau_bridge.recorder import shortened
+from tau_bridge.recorder import shorten
 
 REPORTED_AS = "reported_as"
 """Attribute of an observed step: the id under which it was reported."""
@@ -126,7 +126,7 @@ class _Merging:
 
     def pair(self) -> None:
         """Find out which observed step each reported call is."""
-        self._reported = _sorted(self._reported)
+        self._reported = _sort_nodes(self._reported)
         self._pair_own_work()
         self._pair_by(lambda s: (s.caller, s.callee, s.request_text), both_ask=True)
         self._pair_by(lambda s: (s.caller, s.step_id, s.request_text), both_ask=True)
@@ -222,7 +222,7 @@ class _Merging:
 
     def _contradict(self, node: _Node, what: str, detail: str | None = None) -> None:
         self._counts[what] += 1
-        shown = "" if detail is None else f": {shortened(detail, _SHOWN_CHARS)!r}"
+        shown = "" if detail is None else f": {shorten(detail, _SHOWN_CHARS)!r}"
         node.contradictions.append(what + shown)
 
     def _reported_parent(self, node: _Node) -> str | None:
@@ -325,7 +325,7 @@ def _identity(step: InteractionStep) -> Hashable:
     return (*ends, step.trace_id if step.start_time is None else step.start_time)
 
 
-def _sorted(nodes: list[_Node]) -> list[_Node]:
+def _sort_nodes(nodes: list[_Node]) -> list[_Node]:
     keyed = zip(starts(node.step for node in nodes), nodes, strict=True)
     return [node for _, node in sorted(keyed, key=lambda item: item[0])]
 

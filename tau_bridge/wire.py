@@ -175,27 +175,27 @@ def parse_reply(text: str, data: Sequence[Any] = ()) -> ParsedReply:
     whole = _whole(text.strip())
     if whole is not None:
         return whole.reply(())
-    spoken, thought = _without_thoughts(text)
+    spoken, thought = _strip_thoughts(text)
     transport = ("think_block",) if thought else ()
     best = _best_span(spoken.strip())
     if best is not None:
         return best.action.reply((*transport, *best.transport))
-    return _plain(spoken, data, transport)
+    return _say_plainly(spoken, data, transport)
 
 
-def _plain(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> ParsedReply:
+def _say_plainly(text: str, data: Sequence[Any], transport: tuple[str, ...]) -> ParsedReply:
     """Say the reply to the user word for word, since no call was found in it."""
     said = replace_surrogates(text.strip())
     if said:
         why = "unparsable" if said.startswith(_JSON_STARTS) else "plain_text"
     elif data:
-        said, why = _shown(data[0]), "unparsable"
+        said, why = _dump(data[0]), "unparsable"
     else:
         why = "empty"
     return ParsedReply(kind="respond", content=said, repairs=(*transport, why))
 
 
-def _shown(value: Any) -> str:
+def _dump(value: Any) -> str:
     """Write a JSON value as text; empty where it is nested too deeply to be written."""
     try:
         return json.dumps(value)
@@ -331,7 +331,7 @@ def _describes_tool(value: Mapping[str, Any]) -> bool:
 
 def _read_arguments(given: Any, repairs: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
     if isinstance(given, str):
-        given, repairs = _decoded(given), (*repairs, "arguments_as_text")
+        given, repairs = _decode_arguments(given), (*repairs, "arguments_as_text")
     if given is None:
         given, repairs = {}, (*repairs, "missing_arguments")
     if not isinstance(given, dict):
@@ -344,7 +344,7 @@ def _read_arguments(given: Any, repairs: tuple[str, ...]) -> tuple[dict[str, Any
 def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
     if isinstance(given, str):
         try:
-            given = _decoded(given)
+            given = _decode_arguments(given)
         except _NotACallError:
             given = {"content": given}
         repairs = (*repairs, "arguments_as_text")
@@ -356,7 +356,7 @@ def _read_response(given: Any, repairs: tuple[str, ...]) -> _Action:
     return _Action(content=replace_surrogates(content), repairs=repairs)
 
 
-def _decoded(text: str) -> Any:
+def _decode_arguments(text: str) -> Any:
     """Decode an argument text; empty text means no arguments."""
     if not text.strip():
         return {}
@@ -501,7 +501,7 @@ def _next_opening(text: str, position: int) -> int:
 _THOUGHTS: Final = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
 
 
-def _without_thoughts(text: str) -> tuple[str, bool]:
+def _strip_thoughts(text: str) -> tuple[str, bool]:
     """Remove think blocks from the text, and tell whether there were any.
 
     A closing tag without an opening one ends a block that began with the text (chat templates

@@ -111,15 +111,15 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text.strip())
         port = parts.port
     except ValueError as exc:
-        raise AddressError(f"{_without_credentials(text)!r} is not an address: {exc}") from None
+        raise AddressError(f"{_strip_credentials(text)!r} is not an address: {exc}") from None
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or port == 0:
         raise AddressError(
-            f"{_without_credentials(text)!r} is not an http:// or https:// address with a host"
+            f"{_strip_credentials(text)!r} is not an http:// or https:// address with a host"
         )
     return parts
 
 
-def _without_credentials(text: str) -> str:
+def _strip_credentials(text: str) -> str:
     return text.rpartition("@")[2]
 
 

@@ -118,7 +118,7 @@ class Connection:
         Raises:
             AgentError: The card cannot be had, or not be used.
         """
-        return (await self._resolved()).info
+        return (await self._get_resolved()).info
 
     async def events(
         self, request: SendMessageRequest, *, traceparent: str
@@ -128,8 +128,8 @@ class Connection:
         Raises:
             AgentError: The call failed.
         """
-        transport = (await self._resolved()).transport
-        with self._mapped("sending a message to"):
+        transport = (await self._get_resolved()).transport
+        with self._map_errors("sending a message to"):
             async for event in transport.send_message(request, context=self._context(traceparent)):
                 yield self.redact.message(event)
 
@@ -139,9 +139,9 @@ class Connection:
         Raises:
             AgentError: The call failed.
         """
-        transport = (await self._resolved()).transport
+        transport = (await self._get_resolved()).transport
         # An agent that gave a task has answered already.
-        with self._mapped("asking for the task of", answered=True):
+        with self._map_errors("asking for the task of", answered=True):
             task = await transport.get_task(
                 GetTaskRequest(id=task_id), context=self._context(traceparent)
             )
@@ -154,7 +154,7 @@ class Connection:
         """
         current = Exchange(url=self.url, max_bytes=self._limits.max_card_bytes)
         try:
-            with exchange(current), self._mapped("fetching the card of"):
+            with exchange(current), self._map_errors("fetching the card of"):
                 async with asyncio.timeout(self._limits.probe_timeout_s):
                     await A2ACardResolver(self._http, self.url).get_agent_card()
         except (AgentError, TimeoutError):
@@ -197,11 +197,11 @@ class Connection:
         # This call is not awaited: there is no caller for its errors.
         with contextlib.suppress(Exception), exchange(current):
             async with asyncio.timeout(self._limits.cancel_timeout_s):
-                transport = (await self._resolved()).transport
+                transport = (await self._get_resolved()).transport
                 request = CancelTaskRequest(id=task_id)
                 await transport.cancel_task(request, context=self._context(traceparent))
 
-    async def _resolved(self) -> _Resolved:
+    async def _get_resolved(self) -> _Resolved:
         if self._resolving is None or _has_failed(self._resolving):
             self._resolving = asyncio.create_task(self._resolve())
         # One waiting caller may be cancelled; the others still want the card.
@@ -210,7 +210,7 @@ class Connection:
     async def _resolve(self) -> _Resolved:
         current = Exchange(url=self.url, max_bytes=self._limits.max_card_bytes)
         try:
-            with exchange(current), self._mapped("fetching the card of"):
+            with exchange(current), self._map_errors("fetching the card of"):
                 async with asyncio.timeout(self._limits.card_timeout_s):
                     sent = await A2ACardResolver(self._http, self.url).get_agent_card()
             card = self.redact.message(sent)
@@ -221,7 +221,7 @@ class Connection:
                 policy=self._policy,
                 unusable=self._unusable,
             )
-            transport = await self._opened(usable)
+            transport = await self._open_transport(usable)
         except TimeoutError as exc:
             raise AgentTimeoutError(
                 self.url,
@@ -237,14 +237,14 @@ class Connection:
             raise AgentAccessError(self.url, str(exc)) from exc
         return _Resolved(info=describe(card, usable, self._address), transport=transport)
 
-    async def _opened(self, card: AgentCard) -> Client | GrpcTransport:
+    async def _open_transport(self, card: AgentCard) -> Client | GrpcTransport:
         """Return the transport for the one interface that `card` names."""
         if card.supported_interfaces[0].protocol_binding != GRPC:
             bindings = list(HTTP_BINDINGS)
             config = ClientConfig(httpx_client=self._http, supported_protocol_bindings=bindings)
             return ClientFactory(config).create(card)
         current = Exchange(url=self.url, max_bytes=self._limits.max_reply_bytes)
-        with exchange(current), self._mapped("looking up"):
+        with exchange(current), self._map_errors("looking up"):
             return await open_grpc(
                 card,
                 gate=self._gate,
@@ -256,7 +256,7 @@ class Connection:
             )
 
     @contextmanager
-    def _mapped(self, doing: str, *, answered: bool = False) -> Iterator[None]:
+    def _map_errors(self, doing: str, *, answered: bool = False) -> Iterator[None]:
         """Raise what the SDK raises inside as an AgentError."""
         try:
             yield

@@ -226,7 +226,7 @@ def agent_error(
     detail = _shorten(redact(_UNKNOWN_CODE.sub("", str(root), count=1) or type(root).__name__))
     if code is not None:
         advice = fault if code in _PROTOCOL_CODES else Fault.BROKE
-        message = _quoted_first(detail, f"{tried}: JSON-RPC error {code}; {advice.value}")
+        message = _quote_first(detail, f"{tried}: JSON-RPC error {code}; {advice.value}")
         is_closed = code == _METHOD_NOT_FOUND and not answered
         return (AgentAccessError if is_closed else AgentProtocolError)(url, message, code=code)
     message = f"{tried}: {detail}; {fault.value}"
@@ -243,21 +243,21 @@ def task_error(
     """Return the error for a task that ended or stopped in `state`; None where that is no error."""
     words = _shorten(redact(said))
     if state == "failed":
-        return AgentFailedError(url, _quoted_first(words, f"the agent at {url!r} failed its task"))
+        return AgentFailedError(url, _quote_first(words, f"the agent at {url!r} failed its task"))
     if state == "rejected":
         what = f"the agent at {url!r} rejected the task"
-        return AgentRejectedError(url, _quoted_first(words, what))
+        return AgentRejectedError(url, _quote_first(words, what))
     if state == "canceled":
         what = f"the agent at {url!r} canceled the task"
-        return AgentCanceledError(url, _quoted_first(words, what))
+        return AgentCanceledError(url, _quote_first(words, what))
     if state == "auth-required":
         what = f"the agent at {url!r} wants credentials; {Fault.AUTH.value}"
         kind = AgentProtocolError if answered else AgentAuthRequiredError
-        return kind(url, _quoted_first(words, what))
+        return kind(url, _quote_first(words, what))
     return None
 
 
-def _quoted_first(words: str, what: str) -> str:
+def _quote_first(words: str, what: str) -> str:
     """Put an agent's own words first: where a line is cut, the cause is still read."""
     return f"{words} ({what})" if words else f"{what}; it gave no reason"
 
@@ -302,21 +302,21 @@ def _status_error(
     status = exc.response.status_code
     said, code = _body(exc.response)
 
-    def worded(advice: str) -> str:
-        return _quoted_first(
-            _shorten(redact(said)), f"{tried}: it answered HTTP {status}; {advice}"
-        )
+    def error_text(advice: str) -> str:
+        return _quote_first(_shorten(redact(said)), f"{tried}: it answered HTTP {status}; {advice}")
 
     if status in _BETWEEN_STATUS:
-        return AgentUnreachableError(url, worded(Fault.UNREACHABLE.value))
+        return AgentUnreachableError(url, error_text(Fault.UNREACHABLE.value))
     if not answered:
         if status in _AUTH_STATUS:
-            return AgentAuthRequiredError(url, worded(Fault.AUTH.value), code=code)
+            return AgentAuthRequiredError(url, error_text(Fault.AUTH.value), code=code)
         if exc.response.is_redirect:
-            return AgentAccessError(url, worded("give the address that it redirects to"), code=code)
+            return AgentAccessError(
+                url, error_text("give the address that it redirects to"), code=code
+            )
         if status in _NO_ACCESS_STATUS or code == _METHOD_NOT_FOUND:
-            return AgentAccessError(url, worded(Fault.UNREACHABLE.value), code=code)
-    return AgentProtocolError(url, worded(Fault.BROKE.value), code=code)
+            return AgentAccessError(url, error_text(Fault.UNREACHABLE.value), code=code)
+    return AgentProtocolError(url, error_text(Fault.BROKE.value), code=code)
 
 
 def _rpc_error(
@@ -324,17 +324,17 @@ def _rpc_error(
 ) -> AgentError:
     fault = RPC_FAULTS[exc.status]
 
-    def worded(advice: Fault) -> str:
+    def error_text(advice: Fault) -> str:
         what = f"{tried}: gRPC status {exc.status}; {advice.value}"
-        return _quoted_first(_shorten(redact(str(exc))), what)
+        return _quote_first(_shorten(redact(str(exc))), what)
 
     if fault is Fault.UNREACHABLE:
-        return AgentUnreachableError(url, worded(fault))
+        return AgentUnreachableError(url, error_text(fault))
     if fault is Fault.AUTH and not answered:
-        return AgentAuthRequiredError(url, worded(fault))
+        return AgentAuthRequiredError(url, error_text(fault))
     if exc.status == "UNIMPLEMENTED" and not answered:
-        return AgentAccessError(url, worded(Fault.UNREACHABLE))
-    return AgentProtocolError(url, worded(Fault.BROKE if fault is Fault.AUTH else fault))
+        return AgentAccessError(url, error_text(Fault.UNREACHABLE))
+    return AgentProtocolError(url, error_text(Fault.BROKE if fault is Fault.AUTH else fault))
 
 
 def _body(response: httpx.Response) -> tuple[str, int | None]:

@@ -125,12 +125,12 @@ class GrpcTransport:
             events = self._client.send_message(request, context=with_token)
             return events, await anext(events, None)
 
-        events, event = await self._reached(begin)
+        events, event = await self._call_with_retries(begin)
         received = 0
         while event is not None:
-            received = _counted(received, event.ByteSize())
+            received = _count_bytes(received, event.ByteSize())
             yield event
-            with _statuses():
+            with _map_statuses():
                 event = await anext(events, None)
 
     async def get_task(
@@ -138,8 +138,10 @@ class GrpcTransport:
     ) -> Task:
         """Return the task as it stands now. Raises what `send_message` does."""
         with_token = self._with_token(context)
-        task = await self._reached(lambda: self._client.get_task(request, context=with_token))
-        _counted(0, task.ByteSize())
+        task = await self._call_with_retries(
+            lambda: self._client.get_task(request, context=with_token)
+        )
+        _count_bytes(0, task.ByteSize())
         return task
 
     async def cancel_task(
@@ -147,18 +149,20 @@ class GrpcTransport:
     ) -> Task:
         """Ask for a task to be canceled. Raises what `send_message` does."""
         with_token = self._with_token(context)
-        return await self._reached(lambda: self._client.cancel_task(request, context=with_token))
+        return await self._call_with_retries(
+            lambda: self._client.cancel_task(request, context=with_token)
+        )
 
     async def close(self) -> None:
         """Close the connection."""
         await self._client.close()
 
-    async def _reached(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _call_with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
         """Call, and call again where it did not reach the agent (see `retry_policy`)."""
         retries, waited_s = 0, 0.0
         while True:
             try:
-                with _statuses():
+                with _map_statuses():
                     return await call()
             except RpcStatusError as exc:
                 wait_s = self._retry_policy.wait_after_break_s(retries=retries, waited_s=waited_s)
@@ -175,7 +179,7 @@ class GrpcTransport:
         return ClientCallContext(service_parameters=sent)
 
 
-def _counted(received: int, more: int) -> int:
+def _count_bytes(received: int, more: int) -> int:
     """Add to the bytes of an answer.
 
     Raises:
@@ -189,7 +193,7 @@ def _counted(received: int, more: int) -> int:
 
 
 @contextlib.contextmanager
-def _statuses() -> Iterator[None]:
+def _map_statuses() -> Iterator[None]:
     """Raise a gRPC status that is no A2A error as RpcStatusError."""
     import grpc  # an extra: only installed for calls by gRPC
 

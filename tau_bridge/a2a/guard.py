@@ -142,7 +142,7 @@ class BoundedStream(httpx.AsyncByteStream):
         self._exchange = current
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in bounded(self._stream, self._exchange):
+        async for chunk in bound_chunks(self._stream, self._exchange):
             yield chunk
 
     async def aclose(self) -> None:
@@ -177,7 +177,7 @@ def too_large(current: Exchange) -> AgentReplyTooLargeError:
     )
 
 
-async def bounded(chunks: AsyncIterable[bytes], current: Exchange) -> AsyncIterator[bytes]:
+async def bound_chunks(chunks: AsyncIterable[bytes], current: Exchange) -> AsyncIterator[bytes]:
     """Yield the chunks of a body, and count them.
 
     Raises:

@@ -55,7 +55,7 @@ class AsgiTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Stop every call that still runs, and take no other."""
         self._is_closed = True
-        await _stopped(set(self._running))
+        await _stop(set(self._running))
 
 
 class _Call:
@@ -125,7 +125,7 @@ class _Body(httpx.AsyncByteStream):
         self._call.left.set()
         self._call.pieces.close()
         if not self._call.is_complete:
-            await _stopped({self._running})
+            await _stop({self._running})
 
 
 def _scope(request: httpx.Request) -> Scope:
@@ -146,7 +146,7 @@ def _scope(request: httpx.Request) -> Scope:
     }
 
 
-async def _stopped(running: set[asyncio.Task[None]]) -> None:
+async def _stop(running: set[asyncio.Task[None]]) -> None:
     for task in running:
         task.cancel()
     if running:

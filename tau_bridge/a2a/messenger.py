@@ -101,7 +101,7 @@ class Messenger:
         self.policy = policy
         self.caller = caller
         self._tokens = {
-            AgentAddress.parse(url).url: _checked_token(url, token)
+            AgentAddress.parse(url).url: _check_token(url, token)
             for url, token in (tokens or {}).items()
         }
         self._apps = {AgentAddress.parse(url).url: app for url, app in (apps or {}).items()}
@@ -265,7 +265,7 @@ class Conversation:
             )
         self._busy = True
         try:
-            return await self._recorded(text)
+            return await self._send_recorded(text)
         finally:
             self._busy = False
 
@@ -273,7 +273,7 @@ class Conversation:
         """End the conversation. The agent is not informed: A2A has no message for it."""
         self._closed = True
 
-    async def _recorded(self, text: str) -> Reply:
+    async def _send_recorded(self, text: str) -> Reply:
         url = self._connection.url
         attributes = {"agent_url": url}
         current = Exchange(url=url, max_bytes=self._limits.max_reply_bytes)
@@ -286,7 +286,7 @@ class Conversation:
                 self._count(len(text))
                 reply = await self._turn(opened, events, attributes)
             except AgentError as exc:
-                self._note(current, attributes)
+                self._note_exchange(current, attributes)
                 opened.end(error=f"{type(exc).__name__}: {exc}", attributes=attributes)
                 await self._settle(events)
                 raise
@@ -296,7 +296,7 @@ class Conversation:
             except BaseException as exc:
                 opened.end(error=f"{type(exc).__name__} in the messenger", attributes=attributes)
                 raise
-            self._note(current, attributes)
+            self._note_exchange(current, attributes)
             shown = self._connection.redact(reply.as_text())
             opened.end(response_text=shown, attributes=attributes)
             self._take_reports(reply, opened.step_id, current.received_bytes)
@@ -418,7 +418,7 @@ class Conversation:
         broken: AgentUnreachableError | None = None
         try:
             async for event in events:
-                seen = self._another(seen)
+                seen = self._count_event(seen)
                 fold.add(event)
                 if fold.is_over:
                     return
@@ -456,7 +456,7 @@ class Conversation:
         while not fold.is_over:
             if polls:
                 await asyncio.sleep(self._limits.poll_interval_s)
-            polls, seen = polls + 1, self._another(seen)
+            polls, seen = polls + 1, self._count_event(seen)
             attributes["polls"] = str(polls)
             task = await self._connection.task(task_id, traceparent=opened.traceparent)
             fold.add(StreamResponse(task=task))
@@ -478,7 +478,7 @@ class Conversation:
                 url, f"the agent at {url!r} cannot answer: {self._connection.redact(fold.advice())}"
             )
 
-    def _another(self, seen: int) -> int:
+    def _count_event(self, seen: int) -> int:
         """Count an event.
 
         Raises:
@@ -501,7 +501,7 @@ class Conversation:
         named = {"context_id": self.context_id, "task_id": fold.task_id, "state": fold.state}
         attributes.update({key: value for key, value in named.items() if value})
 
-    def _note(self, current: Exchange, attributes: dict[str, str]) -> None:
+    def _note_exchange(self, current: Exchange, attributes: dict[str, str]) -> None:
         attributes["reply_bytes"] = str(current.received_bytes)
         if current.retries:
             attributes["retries"] = str(current.retries)
@@ -517,7 +517,7 @@ class Conversation:
                     pass
 
 
-def _checked_token(url: str, token: str) -> str:
+def _check_token(url: str, token: str) -> str:
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         shown = url.rpartition("@")[2]
         raise ValueError(

@@ -46,7 +46,7 @@ async def allowed_addresses(gate: Gate, request: httpx.Request, *, url: str) -> 
         raise httpx.ConnectError(str(exc) or type(exc).__name__, request=request) from exc
 
 
-def pinned(request: httpx.Request, address: str, *, within_s: float | None = None) -> httpx.Request:
+def pin(request: httpx.Request, address: str, *, within_s: float | None = None) -> httpx.Request:
     """Return `request`, to be sent to this address. It still names its host.
 
     Args:

@@ -206,7 +206,7 @@ class Gate:
         """
         known = self._addresses.get((host, port))
         if known is None:
-            known = await self._policy.resolve(host, port, resolver=self._pinned, url=url)
+            known = await self._policy.resolve(host, port, resolver=self._resolve_name, url=url)
             known = self._addresses.setdefault((host, port), known)
         return known
 
@@ -215,7 +215,7 @@ class Gate:
         known = self._addresses[host, port]
         self._addresses[host, port] = (address, *(one for one in known if one != address))
 
-    async def _pinned(self, name: str, port: int) -> Sequence[str]:
+    async def _resolve_name(self, name: str, port: int) -> Sequence[str]:
         for (known, _), addresses in self._addresses.items():
             if known == name:
                 return addresses

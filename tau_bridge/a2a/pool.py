@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from tau_bridge.a2a.guard import current_exchange
-from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, host_and_port, pinned
+from tau_bridge.a2a.pinning import DETOUR_S, allowed_addresses, host_and_port, pin
 
 if TYPE_CHECKING:
     import ssl
@@ -89,12 +89,12 @@ class PooledTransport(httpx.AsyncBaseTransport):
         *others, last = await allowed_addresses(self._gate, request, url=current_exchange().url)
         for address in others:
             try:
-                response = await self._sent(pinned(request, address, within_s=DETOUR_S))
+                response = await self._send(pin(request, address, within_s=DETOUR_S))
             except _NOT_CONNECTED:
                 continue
             self._gate.prefer(*host_and_port(request), address)
             return response
-        response = await self._sent(pinned(request, last))
+        response = await self._send(pin(request, last))
         self._gate.prefer(*host_and_port(request), last)
         return response
 
@@ -107,7 +107,7 @@ class PooledTransport(httpx.AsyncBaseTransport):
         for connection in connections:
             await connection.aclose()
 
-    async def _sent(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, request: httpx.Request) -> httpx.Response:
         await self._close_unusable()
         connection = self._take()
         try:

@@ -34,20 +34,20 @@ class RetryPolicy:
         """Return the seconds to wait before the request is sent again; None where it is not."""
         if status not in _TURNED_AWAY:
             return None
-        return self._bounded(_asked_s(headers), retries=retries, waited_s=waited_s)
+        return self._bound(_retry_after_s(headers), retries=retries, waited_s=waited_s)
 
     def wait_after_break_s(self, *, retries: int, waited_s: float) -> float | None:
         """Return the same where the connection was refused, or broke before an answer began."""
-        return self._bounded(None, retries=retries, waited_s=waited_s)
+        return self._bound(None, retries=retries, waited_s=waited_s)
 
-    def _bounded(self, asked_s: float | None, *, retries: int, waited_s: float) -> float | None:
+    def _bound(self, asked_s: float | None, *, retries: int, waited_s: float) -> float | None:
         if retries >= self.max_retries:
             return None
         wait_s = self.usual_wait_s * 2**retries if asked_s is None else asked_s
         return wait_s if wait_s + waited_s <= self.max_wait_s else None
 
 
-def _asked_s(headers: Mapping[str, str]) -> float | None:
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Return the seconds in Retry-After; for a date, the seconds after the answer's own Date."""
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal():

@@ -19,7 +19,7 @@ _HOLDERS: Final = ("task", "statusUpdate", "status_update")
 _DATA: Final = b"data:"
 
 
-def without_unreadable_timestamp(body: bytes) -> bytes:
+def remove_unreadable_timestamp(body: bytes) -> bytes:
     """Remove the status's timestamp from the JSON of an answer, where that lacks a zone.
 
     Data of the agent is left alone, whatever its keys; so is what is no JSON.
@@ -72,7 +72,7 @@ class _MendedBody(httpx.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield without_unreadable_timestamp(b"".join([chunk async for chunk in self._stream]))
+        yield remove_unreadable_timestamp(b"".join([chunk async for chunk in self._stream]))
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -85,15 +85,15 @@ class _MendedLines(_MendedBody):
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
             if end:
                 lines = b"".join([*begun, chunk[:end]]).splitlines(keepends=True)
-                yield b"".join(map(_mended_line, lines))
+                yield b"".join(map(_mend_line, lines))
                 begun = []
             begun.append(chunk[end:])
-        yield _mended_line(b"".join(begun))
+        yield _mend_line(b"".join(begun))
 
 
-def _mended_line(line: bytes) -> bytes:
+def _mend_line(line: bytes) -> bytes:
     if not line.startswith(_DATA) or not _SUSPECT.search(line):
         return line
     content = line[len(_DATA) :]
     text = content.rstrip(b"\r\n")
-    return _DATA + without_unreadable_timestamp(text) + content[len(text) :]
+    return _DATA + remove_unreadable_timestamp(text) + content[len(text) :]

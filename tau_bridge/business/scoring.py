@@ -9,7 +9,7 @@ from evals.outcome import Check, Component, Scored, TaskResult, Unscored
 from tau_bridge.business.scenarios import Change, Expected, ForbiddenCall, Scenario
 from tau_bridge.business.tools import Json, Tables
 from tau_bridge.business.world import BusinessWorld, CallMade
-from tau_bridge.phrases import communicated
+from tau_bridge.phrases import score_communicated
 
 BASIS: tuple[Literal["STATE", "POLICY", "COMMUNICATE"], ...] = ("STATE", "POLICY", "COMMUNICATE")
 EFFICIENCY = "TOOL_EFFICIENCY"
@@ -35,7 +35,7 @@ def grade(world: BusinessWorld, answers: Sequence[str]) -> TaskResult:
     components = (
         _component("STATE", _state_checks(world, expected)),
         _component("POLICY", _policy_checks(world, expected)),
-        communicated("\n".join(answers), expected.must_say, expected.must_not_say),
+        score_communicated("\n".join(answers), expected.must_say, expected.must_not_say),
     )
     is_solved = all(check.met for component in components for check in component.checks)
     efficiency = _efficiency(world.scenario, len(world.calls), is_solved=is_solved)

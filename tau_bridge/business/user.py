@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tau_bridge.business.scenarios import Line, Scenario
-from tau_bridge.phrases import contains_phrase, normalized
+from tau_bridge.phrases import contains_phrase, normalize
 
 
 class ScriptedUser:
@@ -18,7 +18,7 @@ class ScriptedUser:
 
         None ends the conversation.
         """
-        said = normalized(answer)
+        said = normalize(answer)
         fitting = [
             line for line in self._left if any(contains_phrase(said, text) for text in line.asked)
         ]

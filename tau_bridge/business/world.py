@@ -22,7 +22,7 @@ from tau_bridge.business.tools import (
     Tables,
     parameters_in,
 )
-from tau_bridge.phrases import contains_phrase, normalized
+from tau_bridge.phrases import contains_phrase, normalize
 
 UNAVAILABLE = "503 service unavailable: the request was not carried out, try again later"
 _FIRST_NEW_ID = 9001
@@ -207,7 +207,7 @@ class BusinessWorld:
 
 def _matches(value: Json, wanted: Json) -> bool:
     if isinstance(value, str) and isinstance(wanted, str):
-        return contains_phrase(normalized(value), wanted)
+        return contains_phrase(normalize(value), wanted)
     return bool(value == wanted)
 
 

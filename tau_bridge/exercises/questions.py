@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from evals.outcome import TaskResult
 from tau_bridge.bundled_data import bundled_json, one_of, revision_of
 from tau_bridge.errors import DataError
-from tau_bridge.phrases import communicated
+from tau_bridge.phrases import score_communicated
 
 DOMAIN = "coordination"
 """The name under which exercises are asked for and reported, beside the domains of τ²-bench."""
@@ -50,7 +50,7 @@ class Exercise(_Data):
         """
         return TaskResult(
             basis=("COMMUNICATE",),
-            components=(communicated(answer, self.must_contain, self.must_not_contain),),
+            components=(score_communicated(answer, self.must_contain, self.must_not_contain),),
         )
 
 

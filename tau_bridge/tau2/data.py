@@ -185,7 +185,7 @@ class DataSource:
         names = ("user_db.json", "user_db.toml") if user else ("db.json", "db.toml")
         if user and self._find(domain, *names) is None:
             return None
-        path = self._needed(domain, *names)
+        path = self._require_file(domain, *names)
         return _toml(path) if ".toml" in path.suffixes else _json(path)
 
     def _require(self, domain: str) -> None:
@@ -195,11 +195,11 @@ class DataSource:
     def _task_file(self, domain: str) -> TaskFile:
         self._require(domain)
         if domain not in self._tasks:
-            self._tasks[domain] = TaskFile(domain, _read(self._needed(domain, "tasks.json")))
+            self._tasks[domain] = TaskFile(domain, _read(self._require_file(domain, "tasks.json")))
         return self._tasks[domain]
 
     def _document(self, domain: str, stem: str) -> str:
-        return _text(self._needed(domain, *_texts(stem)))
+        return _text(self._require_file(domain, *_texts(stem)))
 
     def _find_guidelines(self, stem: str) -> Path | None:
         return _first(self._root / "user_simulator", *_texts(stem))
@@ -208,7 +208,7 @@ class DataSource:
         with_packed = [variant for name in names for variant in (name, f"{name}.gz")]
         return _first(self._root / "domains" / domain, *with_packed)
 
-    def _needed(self, domain: str, *names: str) -> Path:
+    def _require_file(self, domain: str, *names: str) -> Path:
         self._require(domain)
         path = self._find(domain, *names)
         if path is None:

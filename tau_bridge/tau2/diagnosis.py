@@ -128,14 +128,14 @@ def _difference(gap: CallGap) -> CallDifference:
         how=gap.how,
         name=gap.name[:200],
         requestor=gap.requestor,
-        arguments=_bounded(gap.arguments),
+        arguments=_bound_arguments(gap.arguments),
         expected=gap.expected,
         differing=tuple(name[:200] for name in gap.differing[:50]),
         message=gap.message,
     )
 
 
-def _bounded(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
+def _bound_arguments(arguments: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the arguments that an agent gave, unless they are too long to be repeated."""
     if arguments is None:
         return None

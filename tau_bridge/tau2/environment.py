@@ -106,7 +106,7 @@ class Environment:
         Raises:
             HarnessError: The states do not fit together.
         """
-        _guarded(self.sync, {})
+        _run_guarded(self.sync, {})
 
     def attempt(self, name: str, requestor: Requestor, arguments: dict[str, Any]) -> None:
         """Call a tool without synchronising; a failure changes nothing more and is logged."""
@@ -154,7 +154,7 @@ class Environment:
             raise HarnessError(
                 f"the task names {call.func_name!r}, which the {call.env_type}'s side has not"
             )
-        value = _guarded(function, call.arguments)
+        value = _run_guarded(function, call.arguments)
         self.settle()
         return value
 
@@ -181,7 +181,7 @@ class Environment:
         return tuple(found)
 
 
-def _guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def _run_guarded(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     # For what the task's data ask for: its errors are not the agent's, and no caller reads them.
     try:
         return function(**arguments)

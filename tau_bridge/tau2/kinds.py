@@ -19,9 +19,9 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
     writes = [action.name for action in actions if tools.changes_state(action.name)]
     topic = _TOPIC.match(task.id)
     return TaskKind(
-        asks_nothing=not _asked(criteria, writes),
+        asks_nothing=not _asks_something(criteria, writes),
         traits=(
-            "statements" if _statements(criteria) else "",
+            "statements" if _has_statements(criteria) else "",
             topic[1] if topic is not None else "",
             # 1, 2 to 3, 4 to 7 ... writes; without any, whether there is something to look up.
             f"writes {len(writes).bit_length()}" if writes else "reads" if actions else "",
@@ -30,12 +30,12 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
     )
 
 
-def _statements(criteria: EvaluationCriteria) -> bool:
+def _has_statements(criteria: EvaluationCriteria) -> bool:
     """Tell whether a judge of statements has a part in the reward."""
     return "NL_ASSERTION" in criteria.reward_basis and bool(criteria.nl_assertions)
 
 
-def _asked(criteria: EvaluationCriteria, writes: list[str]) -> bool:
+def _asks_something(criteria: EvaluationCriteria, writes: list[str]) -> bool:
     """Tell whether any component of the reward asks for something to be done or said.
 
     The reward of doing nothing is not measured here: that would need the domain's tools and

@@ -236,7 +236,7 @@ class _Conversation:
         self._turns += 1
         self._repairs[len(self._messages)] = turn.repairs
         self._turn_step_id = turn.step_id
-        message = turn.message if self.user is not None else _stopped_if_done(turn.message)
+        message = turn.message if self.user is not None else _stop_if_done(turn.message)
         # Its own turn is not sent to it again.
         self._agent_has_seen += 1
         self._take(message)
@@ -347,7 +347,7 @@ def _ticket(task: Task) -> UserMessage:
     )
 
 
-def _stopped_if_done(message: AssistantMessage) -> AssistantMessage:
+def _stop_if_done(message: AssistantMessage) -> AssistantMessage:
     """Make a lone agent's call of `done` the stop; its other calls lapse."""
     if any(call.name == DONE for call in message.tool_calls or ()):
         return AssistantMessage(content=STOP)

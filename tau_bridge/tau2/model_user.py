@@ -98,7 +98,7 @@ class ModelUser:
         Raises:
             UserModelError: The model could not be called, or answered with nothing.
         """
-        self._chat.extend(flipped(message) for message in incoming)
+        self._chat.extend(flip_roles(message) for message in incoming)
         result = await self._complete()
         calls = tuple(call.model_copy(update={"requestor": "user"}) for call in result.tool_calls)
         message = UserMessage(content=result.content or None, tool_calls=calls or None)
@@ -106,7 +106,7 @@ class ModelUser:
             raise UserModelError(
                 f"the user's model {self._model!r} answered with neither text nor a tool call"
             )
-        self._chat.append(flipped(message))
+        self._chat.append(flip_roles(message))
         return message
 
     async def _complete(self) -> CompletionResult:
@@ -169,7 +169,7 @@ def _sections(instructions: Instructions, domain: str | None) -> str:
     return "\n".join(lines)
 
 
-def flipped(message: Message) -> dict[str, Any]:
+def flip_roles(message: Message) -> dict[str, Any]:
     """Show a message to the model that plays the user: the user's own messages are its own."""
     if isinstance(message, ToolMessage):
         return {"role": "tool", "tool_call_id": message.id, "content": message.content or ""}

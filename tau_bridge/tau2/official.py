@@ -55,7 +55,7 @@ def _checks(row: RowView, criteria: EvaluationCriteria | None) -> dict[str, Any]
                 "met": check.met,
                 "reward": _worth(check),
             }
-            for assertion, check in _paired(criteria.env_assertions, found.get("ENV_ASSERTION"))
+            for assertion, check in _pair(criteria.env_assertions, found.get("ENV_ASSERTION"))
         ],
         "action_checks": [
             {
@@ -63,20 +63,20 @@ def _checks(row: RowView, criteria: EvaluationCriteria | None) -> dict[str, Any]
                 "action_match": check.met,
                 "action_reward": _worth(check),
             }
-            for action, check in _paired(criteria.actions, found.get("ACTION"))
+            for action, check in _pair(criteria.actions, found.get("ACTION"))
         ],
         "communicate_checks": [
             {"info": text, "met": check.met, "justification": check.reason or "looked for the text"}
-            for text, check in _paired(criteria.communicate_info, found.get("COMMUNICATE"))
+            for text, check in _pair(criteria.communicate_info, found.get("COMMUNICATE"))
         ],
         "nl_assertions": [
             {"nl_assertion": text, "met": check.met, "justification": check.reason or "a verdict"}
-            for text, check in _paired(criteria.nl_assertions, found.get("NL_ASSERTION"))
+            for text, check in _pair(criteria.nl_assertions, found.get("NL_ASSERTION"))
         ],
     }
 
 
-def _paired(wanted: Sequence[Any] | None, component: Component | None) -> list[tuple[Any, Check]]:
+def _pair(wanted: Sequence[Any] | None, component: Component | None) -> list[tuple[Any, Check]]:
     """Pair what a task wants with its checks; those without a verdict are left out."""
     checks = _of(component)
     if wanted is None or len(wanted) != len(checks):

@@ -113,7 +113,7 @@ def read_results(path: Path) -> RecordedResults:
         domain=results.info.environment_info.domain_name,
         tasks=tasks,
         simulations=tuple(
-            _recorded(simulation, tasks[simulation.task_id], path, solo=solo)
+            _convert(simulation, tasks[simulation.task_id], path, solo=solo)
             for simulation in results.simulations
         ),
     )
@@ -135,7 +135,7 @@ def _parse(path: Path) -> _Results:
         raise DataError(f"{str(path)!r} is not JSON: {exc}") from exc
 
 
-def _recorded(simulation: _Simulation, task: Task, path: Path, *, solo: bool) -> RecordedSimulation:
+def _convert(simulation: _Simulation, task: Task, path: Path, *, solo: bool) -> RecordedSimulation:
     try:
         messages = parse_messages(simulation.messages)
     except ValidationError as exc:

@@ -136,14 +136,16 @@ def _assertions(replay: _Replay, predicted: Environment, criteria: EvaluationCri
     assertions = criteria.env_assertions or ()
     checks = [_assertion(predicted, assertion) for assertion in assertions]
     if any(check.met is None for check in checks):
-        checks = _blamed(replay, checks, criteria)
+        checks = _blame_agent(replay, checks, criteria)
     broken = next((check.reason for check in checks if check.met is None), None)
     if broken is not None:
         return _broken("ENV_ASSERTION", broken, checks)
     return _component("ENV_ASSERTION", checks)
 
 
-def _blamed(replay: _Replay, checks: Sequence[Check], criteria: EvaluationCriteria) -> list[Check]:
+def _blame_agent(
+    replay: _Replay, checks: Sequence[Check], criteria: EvaluationCriteria
+) -> list[Check]:
     """Return the checks, with those that cannot be evaluated not met where the agent is the reason.
 
     It is where the same assertion can be evaluated after the gold actions: then something is
@@ -163,7 +165,7 @@ def _blamed(replay: _Replay, checks: Sequence[Check], criteria: EvaluationCriter
 
 
 def _assertion(predicted: Environment, assertion: EnvAssertion) -> Check:
-    arguments = _shown(assertion.arguments)
+    arguments = _show_arguments(assertion.arguments)
     wanted = "" if assertion.assert_value else "not "
     text = f"{wanted}{assertion.func_name}({arguments}) on the {assertion.env_type}'s side"
     try:
@@ -181,7 +183,7 @@ def _actions(actions: Sequence[GoldAction], messages: Sequence[Message]) -> Comp
     calls = [call for message in speakers for call in message.tool_calls or ()]
     checks = [
         Check(
-            description=f"{action.name}({_shown(action.arguments)})",
+            description=f"{action.name}({_show_arguments(action.arguments)})",
             met=any(_matches(action, call) for call in calls),
         )
         for action in actions
@@ -240,5 +242,5 @@ def _broken(name: OfficialComponentName, reason: str, checks: Sequence[Check] = 
     )
 
 
-def _shown(arguments: Mapping[str, object]) -> str:
+def _show_arguments(arguments: Mapping[str, object]) -> str:
     return ", ".join(f"{key}={value!r}" for key, value in arguments.items())

@@ -161,11 +161,11 @@ class TableDatabase:
                     f"initialization data name {name!r}, which is no table of this domain"
                 )
             for key, fields in rows.items():
-                new.tables[name][key] = _updated_row(new.tables[name], key, fields)
+                new.tables[name][key] = _update_row(new.tables[name], key, fields)
         return new
 
 
-def _updated_row(table: Table, key: str, fields: Any) -> BaseModel:
+def _update_row(table: Table, key: str, fields: Any) -> BaseModel:
     old = dump(table.peek(key)) if key in table else {}
     try:
         return table.rows.model.model_validate(deep_update(old, fields))

@@ -52,7 +52,7 @@ def _interfaces(listed: list[Any], binding_key: str, route: Route) -> list[dict[
     kept = []
     for one in listed:
         if isinstance(one, dict) and one.get(binding_key) in HTTP_BINDINGS:
-            url = _proxied(one.get("url"), route)
+            url = _proxy_url(one.get("url"), route)
             if url is not None:
                 kept.append({**one, "url": url})
     return kept
@@ -68,7 +68,7 @@ def _rewrite_main(card: dict[str, Any], route: Route) -> None:
     key = "preferred_transport" if "preferred_transport" in card else "preferredTransport"
     advertised = card.pop("url")
     url = (
-        _proxied(advertised, route)
+        _proxy_url(advertised, route)
         if (card.get(key) or HTTP_BINDINGS[0]) in HTTP_BINDINGS
         else None
     )
@@ -81,8 +81,8 @@ def _rewrite_main(card: dict[str, Any], route: Route) -> None:
         card.pop(key, None)
 
 
-def _proxied(url: Any, route: Route) -> str | None:
+def _proxy_url(url: Any, route: Route) -> str | None:
     try:
-        return route.proxied(url) if isinstance(url, str) else None
+        return route.proxy_url(url) if isinstance(url, str) else None
     except AddressError:
         return None

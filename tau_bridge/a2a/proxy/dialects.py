@@ -137,13 +137,13 @@ def _event(result: Any, *, wraps_data: bool) -> StreamResponse | None:
     if not isinstance(result, dict):
         return None
     try:
-        shaped = _shaped(result, wraps_data)
+        shaped = _shape(result, wraps_data)
         return StreamResponse(**shaped) if shaped is not None else None
     except _UNREADABLE:
         return None
 
 
-def _shaped(result: Mapping[str, Any], wraps_data: bool) -> dict[str, Any] | None:
+def _shape(result: Mapping[str, Any], wraps_data: bool) -> dict[str, Any] | None:
     shapes = {
         "task": _task,
         "message": _message,

@@ -16,7 +16,12 @@ from tau_bridge.a2a.faults import agent_error
 from tau_bridge.a2a.proxy.cards import NoWayThroughError, is_card, through_proxy
 from tau_bridge.a2a.proxy.dialects import Request, error_body, parsed, read_request
 from tau_bridge.a2a.proxy.events import EventReader
-from tau_bridge.a2a.proxy.headers import Headers, sent_back, sent_on, value_of
+from tau_bridge.a2a.proxy.headers import (
+    Headers,
+    forward_request_headers,
+    forward_response_headers,
+    value_of,
+)
 from tau_bridge.a2a.proxy.recording import DOING, ObservedCall, Recording, RefusedError
 from tau_bridge.errors import (
     AgentError,
@@ -206,7 +211,7 @@ class Forwarder:
                 incoming.route,
                 method=incoming.method,
                 query=incoming.query,
-                headers=sent_on(incoming.headers),
+                headers=forward_request_headers(incoming.headers),
                 body=incoming.body,
             ) as response:
                 if _is_stream(response):
@@ -247,7 +252,7 @@ class Forwarder:
         """Pass an answer on in one piece. Its step ends before the caller can go on."""
         async with aclosing(response.body()) as chunks:
             body = b"".join([chunk async for chunk in chunks])
-        headers = sent_back(response.headers, incoming.route)
+        headers = forward_response_headers(response.headers, incoming.route)
         if call is None:
             content = parsed(body)
             if recording is not None:
@@ -272,7 +277,7 @@ class Forwarder:
         recording: Recording | None,
     ) -> None:
         """Pass a stream on, chunk by chunk. The step ends before the last event goes on."""
-        await out.start(response.status, sent_back(response.headers, incoming.route))
+        await out.start(response.status, forward_response_headers(response.headers, incoming.route))
         reader = EventReader()
         async with aclosing(response.body()) as chunks:
             async for chunk in chunks:

@@ -46,16 +46,16 @@ def value_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in headers if key == name), "")
 
 
-def sent_on(headers: Headers) -> Headers:
+def forward_request_headers(headers: Headers) -> Headers:
     """Return the headers that a peer is sent. Host and length are for the sender to add."""
-    kept = _without(headers, _NOT_SENT_ON)
+    kept = _drop(headers, _NOT_SENT_ON)
     return [*kept, (b"accept-encoding", b"identity")]
 
 
-def sent_back(headers: Headers, route: Route) -> Headers:
+def forward_response_headers(headers: Headers, route: Route) -> Headers:
     """Return the headers that a caller gets; redirects and cookies keep to the proxy's address."""
     answered = []
-    for name, value in _without(headers, _NOT_SENT_BACK):
+    for name, value in _drop(headers, _NOT_SENT_BACK):
         if name == b"location":
             answered.append((name, _location(value, route)))
         elif name == b"set-cookie":
@@ -65,7 +65,7 @@ def sent_back(headers: Headers, route: Route) -> Headers:
     return answered
 
 
-def _without(headers: Headers, names: frozenset[bytes]) -> Headers:
+def _drop(headers: Headers, names: frozenset[bytes]) -> Headers:
     listed = b",".join(value for name, value in headers if name == b"connection")
     named = {token.strip().lower() for token in listed.split(b",")}
     return [pair for pair in headers if pair[0] not in names and pair[0] not in named]
@@ -77,7 +77,7 @@ def _location(value: bytes, route: Route) -> bytes:
     try:
         target = urljoin(f"{base.scheme}://{base.netloc}{route.path}", value.decode("latin-1"))
         same_origin = urlsplit(target)[:2] == base[:2]
-        return route.proxied(target).encode("latin-1") if same_origin else value
+        return route.proxy_url(target).encode("latin-1") if same_origin else value
     except (AddressError, ValueError):
         return value
 

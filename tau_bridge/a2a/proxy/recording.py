@@ -56,7 +56,7 @@ class Recording:
         self._calls += 1
         if self._calls > self._limits.max_calls + 1:
             raise RefusedError(self._too_many())
-        call = self._opened(route, request)
+        call = self._open_call(route, request)
         if self._calls > self._limits.max_calls:
             refusal = self._too_many()
         elif call.hop > self._limits.max_hops:
@@ -101,7 +101,7 @@ class Recording:
         if self._working.get(key) is call:
             del self._working[key]
 
-    def _opened(self, route: Route, request: Request) -> ObservedCall:
+    def _open_call(self, route: Route, request: Request) -> ObservedCall:
         parents = self._recorder.open_calls_of(route.caller)
         parent = parents[-1].step_id if parents else None
         hop = 1 + (self._hops.get(parent, 0) if parent is not None else 0)
@@ -151,7 +151,7 @@ class ObservedCall:
         self.attributes = {"agent_url": route.callee.address.url, "hop": str(hop)}
         self.answered = False
         self._recording = recording
-        self._opened = opened
+        self._step = opened
         self._route = route
         self._request = request
         self._redact = redact
@@ -228,7 +228,7 @@ class ObservedCall:
             "state": self._fold.state,
         }
         self.attributes.update({key: value for key, value in named.items() if value})
-        self._opened.end(
+        self._step.end(
             response_text=text if error is None else None,
             error=None if error is None else self._redact(replace_surrogates(error)),
             attributes={key: self._redact(value) for key, value in self.attributes.items()},

@@ -49,7 +49,7 @@ class Route:
         """Return the path at the callee's origin."""
         return self.callee.base_path + self.rest or "/"
 
-    def proxied(self, advertised: str) -> str:
+    def proxy_url(self, advertised: str) -> str:
         """Return the proxy's address for one that the callee advertises.
 
         Raises:
@@ -128,10 +128,10 @@ class _AddressRedactor(TokenRedactor):
 
     def __call__(self, text: str) -> str:
         if self._peers and "/p/" in text:
-            text = self._address.sub(self._named, text)
+            text = self._address.sub(self._peer_name, text)
         return super().__call__(text)
 
-    def _named(self, found: re.Match[str]) -> str:
+    def _peer_name(self, found: re.Match[str]) -> str:
         name = unquote(found[1])
         return f"peer:{name}" if name in self._peers else "[redacted]"
 

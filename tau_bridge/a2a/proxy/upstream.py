@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tau_bridge.a2a.guard import Exchange, bounded, check_head, default_ssl_context
+from tau_bridge.a2a.guard import Exchange, bound_chunks, check_head, default_ssl_context
 from tau_bridge.a2a.proxy.connection import Connection, Head
 from tau_bridge.a2a.proxy.headers import Headers, value_of
 
@@ -42,7 +42,7 @@ class Answer:
             httpx.TransportError: It broke off.
         """
         async with aclosing(self._connection.body()) as chunks:
-            async for chunk in bounded(chunks, self._exchange):
+            async for chunk in bound_chunks(chunks, self._exchange):
                 yield chunk
 
 
@@ -73,7 +73,7 @@ class Upstream:
         sent = [(b"host", urlsplit(url).netloc.encode()), *headers]
         if body or method in _WITH_BODY:
             sent.append((b"content-length", str(len(body)).encode()))
-        connection = self._kept(route.callee) or await self._fresh(route.callee)
+        connection = self._take_idle(route.callee) or await self._connect(route.callee)
         self._busy.add(connection)
         try:
             head = await connection.ask(method, target, sent, body)
@@ -94,7 +94,7 @@ class Upstream:
         self._busy.clear()
         self._idle.clear()
 
-    def _kept(self, peer: Peer) -> Connection | None:
+    def _take_idle(self, peer: Peer) -> Connection | None:
         """Return the connection used last, if it is young enough. Older ones are closed."""
         idle = self._idle.setdefault(peer.name, deque())
         expired_s = time.monotonic() - self._limits.keepalive_s
@@ -107,7 +107,7 @@ class Upstream:
             connection.abort()
         return None
 
-    async def _fresh(self, peer: Peer) -> Connection:
+    async def _connect(self, peer: Peer) -> Connection:
         parts = urlsplit(peer.address.url)
         secure = parts.scheme == "https"
         return await Connection.open(

@@ -9,7 +9,7 @@ modules beside the folders of `tau_bridge`.
 
 from __future__ import annotations
 
-from tau_bridge.a2a.traceability.drafts import described
+from tau_bridge.a2a.traceability.drafts import describe_json
 from tau_bridge.a2a.traceability.finding import (
     find_response_traces,
     is_response_trace,
@@ -31,7 +31,7 @@ __all__ = [
     "ReportError",
     "ReportLimits",
     "ReportedTrace",
-    "described",
+    "describe_json",
     "find_response_traces",
     "in_order",
     "is_response_trace",

@@ -13,7 +13,7 @@ from typing import Any
 from tau_bridge.a2a.traceability.fields import Problems, snake_case, valid_text
 from tau_bridge.a2a.traceability.limits import ReportLimits
 from tau_bridge.errors import ReportError
-from tau_bridge.recorder import shortened
+from tau_bridge.recorder import shorten
 
 _SHOWN_KEYS = 5
 
@@ -62,27 +62,29 @@ def drafts_of(value: Any, limits: ReportLimits, problems: Problems) -> tuple[str
 
 def _trace_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise ReportError(f"$: a trace is an object with a list 'steps', not {described(value)}")
+        raise ReportError(
+            f"$: a trace is an object with a list 'steps', not {describe_json(value)}"
+        )
     trace = snake_case(value)
     if set(trace) == {"trace_id"}:
         return {**trace, "steps": []}  # JSON of protobuf leaves an empty list out
     if "steps" not in trace:
-        raise ReportError(f"$: a trace has a list 'steps'; this is {described(value)}")
+        raise ReportError(f"$: a trace has a list 'steps'; this is {describe_json(value)}")
     if not isinstance(trace["steps"], list):
-        raise ReportError(f"$.steps: must be a list of steps, not {described(trace['steps'])}")
+        raise ReportError(f"$.steps: must be a list of steps, not {describe_json(trace['steps'])}")
     return trace
 
 
-def described(value: Any) -> str:
+def describe_json(value: Any) -> str:
     """Describe a JSON value for a message."""
     if isinstance(value, Mapping):
-        keys = [repr(shortened(str(key), 40)) for key in list(value)[:_SHOWN_KEYS]]
+        keys = [repr(shorten(str(key), 40)) for key in list(value)[:_SHOWN_KEYS]]
         more = ", ..." if len(value) > _SHOWN_KEYS else ""
         return f"an object with {', '.join(keys)}{more}" if keys else "an empty object"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, str):
-        return f"the text {shortened(value, 60)!r}"
+        return f"the text {shorten(value, 60)!r}"
     return "null" if value is None else f"{value!r}"[:60]
 
 
@@ -125,11 +127,11 @@ class _Collector:
         )
 
     def _fault(self, step: Any, path: str) -> None:
-        what = f"a step is an object, not {described(step)}"
+        what = f"a step is an object, not {describe_json(step)}"
         if isinstance(step, Mapping):
             what = (
                 "a step says what was called ('step_action', 'name' or 'callee');"
-                f" this is {described(step)}"
+                f" this is {describe_json(step)}"
             )
         self.first_fault = self.first_fault or f"{path}: {what}"
         self._problems["entry that is no step: left out"] += 1
@@ -174,7 +176,7 @@ def _text_id(value: Any, limits: ReportLimits, problems: Problems) -> str | None
         return None
     if isinstance(value, bool):
         return None
-    return shortened(valid_text(str(value), problems), limits.max_name_chars)
+    return shorten(valid_text(str(value), problems), limits.max_name_chars)
 
 
 def _set_ids(drafts: list[Draft], problems: Problems) -> None:

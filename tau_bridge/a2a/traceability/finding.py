@@ -61,7 +61,7 @@ def traces_within(document: Any) -> list[Any]:
             below = []
             for key, item in value.items():
                 if key in TRACE_KEYS:
-                    found.append(_parsed(item))
+                    found.append(_parse(item))
                 elif key == "text" and isinstance(item, str):
                     found.extend(_of_text(item))
                 elif key == "data" and (inner := list(_of_object(item))):
@@ -91,7 +91,7 @@ def is_step(value: Any) -> bool:
 def _of_metadata(metadata: Mapping[str, Any]) -> Iterator[Any]:
     for key, value in sorted(metadata.items()):
         if key in TRACE_KEYS:
-            yield _parsed(value)
+            yield _parse(value)
 
 
 def _of_object(value: Any) -> Iterator[Any]:
@@ -139,7 +139,7 @@ def _next_object(text: str, at: int) -> int:
 _MAX_INDENT: Final = 200
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     """Parse a trace that was put in as text; return everything else as it is."""
     if not isinstance(value, str):
         return value

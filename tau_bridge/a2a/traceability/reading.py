@@ -23,7 +23,7 @@ from tau_bridge.a2a.traceability.fields import (
 from tau_bridge.a2a.traceability.limits import ReportLimits
 from tau_bridge.a2a.traceability.names import Aliases, redact_urls
 from tau_bridge.a2a.traceability.requests import arguments_text, message_text
-from tau_bridge.recorder import shortened
+from tau_bridge.recorder import shorten
 from tau_bridge.redaction import redact_url
 
 _DEFAULT_LIMITS: Final = ReportLimits()
@@ -142,7 +142,7 @@ class _Reader:
         self._attributes = [self._attributes_of(draft) for draft in drafts]
         self._kinds = [self._kind(at) for at in range(len(drafts))]
         self._callees = [self._callee(at) for at in range(len(drafts))]
-        self._callers = [self._told_caller(at) for at in range(len(drafts))]
+        self._callers = [self._named_caller(at) for at in range(len(drafts))]
         self._settle_callers()
 
     def steps(self) -> list[InteractionStep]:
@@ -153,7 +153,7 @@ class _Reader:
         for at, draft in enumerate(self._drafts):
             step = self._step(at)
             same = seen.setdefault(draft.wanted_id or step.step_id, [])
-            first = _copied(step, draft.wanted_parent, same) if same else None
+            first = _find_copy(step, draft.wanted_parent, same) if same else None
             if first is not None:
                 self._problems["step sent twice: taken once"] += 1
                 copies[step.step_id] = first.step_id
@@ -163,7 +163,7 @@ class _Reader:
             if len(same) < _COMPARED:
                 same.append((step, draft.wanted_parent))
             kept.append(step)
-        return [_below_first(step, copies) for step in kept] if copies else kept
+        return [_put_below_first(step, copies) for step in kept] if copies else kept
 
     def _step(self, at: int) -> InteractionStep:
         draft, attributes = self._drafts[at], self._attributes[at]
@@ -176,7 +176,7 @@ class _Reader:
         if from_user:
             kept[CALLER_KIND] = USER
         problems = self._problems
-        return _made_step(
+        return _make_step(
             {
                 "step_id": draft.step_id,
                 "trace_id": self._trace_id,
@@ -259,10 +259,10 @@ class _Reader:
             return known
         text = valid_text(written, self._problems)
         text = self._aliases.name(text) or redact_urls(self._aliases.in_text(text))
-        self._names[written] = name = shortened(text, self._limits.max_name_chars)
+        self._names[written] = name = shorten(text, self._limits.max_name_chars)
         return name
 
-    def _told_caller(self, at: int) -> tuple[str, bool] | None:
+    def _named_caller(self, at: int) -> tuple[str, bool] | None:
         fields, attributes = self._drafts[at].fields, self._attributes[at]
         name = self._name(attributes.get("caller")) or self._name(fields.get("caller"))
         return None if name is None else (name, False)
@@ -340,7 +340,7 @@ class _Reader:
             return None
         if len(text) > self._limits.max_text_chars:
             kept[f"{what}_chars"] = str(len(text))
-            text = shortened(text, self._limits.max_text_chars)
+            text = shorten(text, self._limits.max_text_chars)
         return valid_text(text, self._problems)
 
     def _provenance(self, at: int) -> Provenance:
@@ -370,14 +370,14 @@ class _Reader:
         text = value if isinstance(value, str) else canonical_json(value) or ""
         text = self._aliases.in_text(valid_text(text, self._problems))
         limit = self._limits.max_name_chars
-        return shortened(valid_text(key, self._problems), limit), shortened(text, limit)
+        return shorten(valid_text(key, self._problems), limit), shorten(text, limit)
 
 
 _STEP_FIELDS: Final = set(InteractionStep.model_fields)
 _set: Final = object.__setattr__
 
 
-def _made_step(values: dict[str, Any]) -> InteractionStep:
+def _make_step(values: dict[str, Any]) -> InteractionStep:
     """Build a step of values that were checked: all fields, in their order, each of its type.
 
     To validate them again would double the time of reading.
@@ -394,7 +394,7 @@ _COMPARED: Final = 8
 """Different steps of one id that a further one is compared with, so that the time stays linear."""
 
 
-def _copied(
+def _find_copy(
     step: InteractionStep, parent: str | None, same: list[tuple[InteractionStep, str | None]]
 ) -> InteractionStep | None:
     return next((other for other, above in same if _is_copy(step, parent, other, above)), None)
@@ -410,7 +410,7 @@ def _is_copy(
     return other.model_copy(update=same) == step
 
 
-def _below_first(step: InteractionStep, copies: Mapping[str, str]) -> InteractionStep:
+def _put_below_first(step: InteractionStep, copies: Mapping[str, str]) -> InteractionStep:
     """Put a step whose parent was sent twice below the one that was taken."""
     first = copies.get(step.parent_step_id or "")
     return step if first is None else step.model_copy(update={"parent_step_id": first})

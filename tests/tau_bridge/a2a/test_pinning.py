@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.a2a.pinning import pinned
+from tau_bridge.a2a.pinning import pin
 from tau_bridge.a2a.policy import NetworkPolicy
 from tau_bridge.a2a.screening import guarded_client
 from tau_bridge.errors import AgentUnreachableError
@@ -70,7 +70,7 @@ async def test_a_single_call_trusts_the_name_and_nothing_else(
 
 def test_a_pinned_request_differs_in_where_it_goes_alone() -> None:
     request = httpx.Request("POST", "https://Agents.Example.:8443/a?b=c", json={"d": 1})
-    sent = pinned(request, "2606:4700::1111")
+    sent = pin(request, "2606:4700::1111")
     assert str(sent.url) == "https://[2606:4700::1111]:8443/a?b=c"
     assert sent.headers == request.headers
     assert sent.headers["host"] == "agents.example.:8443"

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tau_bridge.a2a.messenger import Messenger
-from tau_bridge.a2a.timestamps import without_unreadable_timestamp
+from tau_bridge.a2a.timestamps import remove_unreadable_timestamp
 from tau_bridge.recorder import TraceRecorder
 from tests.fakes.agents import card_route
 
@@ -111,11 +111,11 @@ async def test_an_agent_whose_timestamps_have_no_zone_is_read(
     ],
 )
 def test_an_answer_that_can_be_read_or_not_at_all_is_left_byte_for_byte(body: bytes) -> None:
-    assert without_unreadable_timestamp(body) == body
+    assert remove_unreadable_timestamp(body) == body
 
 
 def test_data_that_holds_a_timestamp_keeps_it() -> None:
     answer = {"result": {"task": task_1_0("working", metadata={"status": BOOKED})}}
-    read = json.loads(without_unreadable_timestamp(json.dumps(answer).encode()))
+    read = json.loads(remove_unreadable_timestamp(json.dumps(answer).encode()))
     assert read["result"]["task"]["metadata"] == {"status": BOOKED}
     assert read["result"]["task"]["status"] == {"state": "TASK_STATE_WORKING"}

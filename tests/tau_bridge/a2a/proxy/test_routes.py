@@ -30,7 +30,7 @@ def test_an_advertised_address_that_is_passed_on_leads_back_to_itself(path: str)
     route = known.find("/p/token-of-a-1234567/B/")
     assert route is not None
     try:
-        ours = route.proxied(f"http://b:2/base/{path}")
+        ours = route.proxy_url(f"http://b:2/base/{path}")
     except ValueError:
         return
     back = known.find(urlsplit(ours).path)
