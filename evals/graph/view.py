@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_WORK = 15_000_000
 """The largest product of agents and (agents + connections) for which shortest paths are computed.
 
-A chain of this size takes some four seconds. No graph of this size has more than 1e261 shortest
+A chain of this size takes some six seconds of CPU. No graph of this size has more than 1e261 shortest
 paths between two agents (866 layers of two), so that counting them in floats is safe.
 """
 MATRIX_AGENTS = 50

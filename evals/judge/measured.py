@@ -34,7 +34,9 @@ class _Metric(_Read):
     value: float | None = None
 
 
-class _Finding(_Read):
+class MeasuredFinding(_Read):
+    """One finding: figures, and the steps that show it."""
+
     name: str
     value: float | None = None
     threshold: float | None = None
@@ -46,19 +48,7 @@ class _Finding(_Read):
 class _Details(_Read):
     metrics: Mapping[str, _Metric] = {}
     labels: tuple[str, ...] = ()
-    findings: tuple[_Finding, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredFinding:
-    """One finding: figures, and the steps that show it."""
-
-    name: str
-    value: float | None
-    threshold: float | None
-    agents: int
-    step_ids: tuple[str, ...]
-    steps_in_all: int
+    findings: tuple[MeasuredFinding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +87,8 @@ class Measured:
                     "finding": finding.name,
                     "value": _rounded(finding.value),
                     "threshold": _rounded(finding.threshold),
-                    "agents": finding.agents,
-                    "steps": finding.steps_in_all,
+                    "agents": len(finding.agents),
+                    "steps": max(finding.steps_in_all, len(finding.step_ids)),
                 }
             )
             for finding in self.findings
@@ -145,17 +135,7 @@ def _measured(details: _Details) -> Measured:
     return Measured(
         labels=tuple(sorted({label for label in details.labels if _NAME.fullmatch(label)})),
         metrics=metrics,
-        findings=tuple(
-            MeasuredFinding(
-                name=finding.name,
-                value=finding.value,
-                threshold=finding.threshold,
-                agents=len(finding.agents),
-                step_ids=finding.step_ids,
-                steps_in_all=max(finding.steps_in_all, len(finding.step_ids)),
-            )
-            for finding in findings[:MAX_FINDINGS]
-        ),
+        findings=tuple(findings[:MAX_FINDINGS]),
     )
 
 

@@ -43,7 +43,7 @@ AT_ONCE = 4
 """Number of questions that are open at the same time."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FailureMode:
     """One mode of the taxonomy; `question` completes "Decide whether ..."."""
 
@@ -52,78 +52,31 @@ class FailureMode:
     question: str
 
 
-FAILURE_MODES: tuple[FailureMode, ...] = (
-    FailureMode(
-        code="1.1",
-        name="disobey_task",
-        question="an agent broke a condition or limit that the task itself had set",
-    ),
-    FailureMode(
-        code="1.2",
-        name="disobey_role",
-        question="an agent did what is the part of another agent, or left its own part undone",
-    ),
-    FailureMode(
-        code="1.3",
-        name="step_repetition",
-        question="a step that was finished was done again without need",
-    ),
-    FailureMode(
-        code="1.4",
-        name="lost_history",
-        question="an agent fell back behind something that had been said or settled before",
-    ),
-    FailureMode(
-        code="1.5",
-        name="unaware_of_termination",
-        question="the agents went on although the condition for stopping was met",
-    ),
-    FailureMode(
-        code="2.1",
-        name="conversation_reset",
-        question="a conversation began anew without reason, so that its results were lost",
-    ),
-    FailureMode(
-        code="2.2",
-        name="no_clarification",
-        question="an agent guessed at unclear or missing facts instead of asking for them",
-    ),
-    FailureMode(
-        code="2.3",
-        name="derailment",
-        question="the agents moved away from what the task is about",
-    ),
-    FailureMode(
-        code="2.4",
-        name="withheld_information",
-        question="an agent knew something that another needed, and did not pass it on",
-    ),
-    FailureMode(
-        code="2.5",
-        name="ignored_input",
-        question="an agent disregarded what another agent had told it or advised",
-    ),
-    FailureMode(
-        code="2.6",
-        name="reasoning_action_mismatch",
-        question="an agent did something else than it had said or concluded it would do",
-    ),
-    FailureMode(
-        code="3.1",
-        name="premature_end",
-        question="the task ended before what it asked for had been reached",
-    ),
-    FailureMode(
-        code="3.2",
-        name="no_or_incomplete_verification",
-        question="a result was used or handed over although it was not checked, or not in full",
-    ),
-    FailureMode(
-        code="3.3",
-        name="wrong_verification",
-        question="a check took place and approved what is wrong, or rejected what is right",
-    ),
-)
+_MODES = """
+1.1 disobey_task: an agent broke a condition or limit that the task itself had set
+1.2 disobey_role: an agent did what is the part of another agent, or left its own part undone
+1.3 step_repetition: a step that was finished was done again without need
+1.4 lost_history: an agent fell back behind something that had been said or settled before
+1.5 unaware_of_termination: the agents went on although the condition for stopping was met
+2.1 conversation_reset: a conversation began anew without reason, so that its results were lost
+2.2 no_clarification: an agent guessed at unclear or missing facts instead of asking for them
+2.3 derailment: the agents moved away from what the task is about
+2.4 withheld_information: an agent knew something that another needed, and did not pass it on
+2.5 ignored_input: an agent disregarded what another agent had told it or advised
+2.6 reasoning_action_mismatch: an agent did something else than it had said or concluded it would do
+3.1 premature_end: the task ended before what it asked for had been reached
+3.2 no_or_incomplete_verification: a result was used or handed over although it was not checked, or not in full
+3.3 wrong_verification: a check took place and approved what is wrong, or rejected what is right
+"""
+
+
+def _mode(line: str) -> FailureMode:
+    label, _, question = line.partition(": ")
+    code, name = label.split()
+    return FailureMode(code, name, question)
+
+
+FAILURE_MODES = tuple(map(_mode, _MODES.split("\n")[1:-1]))
 """In the order of their codes."""
 
 _QUESTION = """\

@@ -49,7 +49,7 @@ def test_a_judgment_says_what_was_taken_off_with_figures_and_steps():
                     name="over_centralized",
                     value=0.8,
                     threshold=0.7,
-                    agents=1,
+                    agents=("lead",),
                     step_ids=("c1", "score it 1.0"),
                     steps_in_all=2,
                 ),
