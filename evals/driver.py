@@ -164,13 +164,7 @@ class EvaluatorRegistry:
         return evaluation
 
     def _failed(self, evaluator: BaseEvaluator, reason: str) -> Evaluation:
-        return Evaluation(
-            evaluator=evaluator.name,
-            version=evaluator.version,
-            tier=int(evaluator.tier),
-            status="failed",
-            reason=reason,
-        )
+        return evaluator.unscored(reason).model_copy(update={"status": "failed"})
 
 
 async def _prepared(evaluator: BaseEvaluator) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -40,6 +40,7 @@ _Z_POWER = 0.841621
 """Standard normal quantiles for a two-sided test at 5 % and a power of 80 %."""
 
 Task = TypeVar("Task", bound=Hashable)
+_Draw = Callable[[int, int], Iterator[NDArray[np.float64]]]
 
 
 class Interval(BaseModel):
@@ -114,17 +115,18 @@ def _intervals(values: NDArray[np.float64], lowest: float, highest: float) -> It
 
 def _drawn_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Draw weighted means, rows x draws, with Dirichlet weights: 1 a task, 1/2 each added end."""
-    size = values.shape[1]
-    if size <= _KEPT_SIZE:
-        return np.asarray(values @ _kept_weights(size).T)
-    rows = _CELLS // size + 1
-    return np.hstack([values @ weights.T for weights in _weights(size, rows)])
+    return np.hstack([values @ weights.T for weights in _blocks(_weights, values.shape[1])])
 
 
-@lru_cache(maxsize=8)
-def _kept_weights(size: int) -> NDArray[np.float64]:
-    """Keep weights, since a report needs the same ones for each domain, agent and k."""
-    return np.concatenate(list(_weights(size, DRAWS)))
+def _blocks(draw: _Draw, size: int) -> Iterable[NDArray[np.float64]]:
+    """Return all draws for a number of values; in one block, which is kept, if they are few."""
+    return [_kept(draw, size)] if size <= _KEPT_SIZE else draw(size, _CELLS // size + 1)
+
+
+@lru_cache(maxsize=16)
+def _kept(draw: _Draw, size: int) -> NDArray[np.float64]:
+    """Keep draws, since a report needs the same ones for each domain, agent and k."""
+    return np.concatenate(list(draw(size, DRAWS)))
 
 
 def _weights(size: int, rows: int) -> Iterator[NDArray[np.float64]]:
@@ -244,16 +246,7 @@ def _all_signs(count: int) -> NDArray[np.float64]:
 
 
 def _drawn_sums(moved: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums under drawn signs."""
-    if moved.size <= _KEPT_SIZE:
-        return np.asarray(_kept_signs(moved.size) @ moved)
-    rows = _CELLS // moved.size + 1
-    return np.concatenate([signs @ moved for signs in _signs(moved.size, rows)])
-
-
-@lru_cache(maxsize=8)
-def _kept_signs(count: int) -> NDArray[np.float64]:
-    return np.concatenate(list(_signs(count, DRAWS)))
+    return np.concatenate([signs @ moved for signs in _blocks(_signs, moved.size)])
 
 
 def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:

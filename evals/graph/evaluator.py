@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import cast
 
 from pydantic import JsonValue
@@ -75,26 +75,24 @@ class GraphEvaluator(BaseEvaluator):
         own, details = self._by_own_metrics(team)
         found = {**own, **await self._by_plugins(team)}
         enabled = {metric.name: found[metric.name] for metric in self._metrics.enabled}
-        details["metrics"] = {name: measure.in_json for name, measure in enabled.items()}
-        in_order = {name: measure.value for name, measure in enabled.items()}
+        details["metrics"] = {name: _metric_json(value) for name, value in enabled.items()}
         if not team.steps:
             nothing = self.unscored("empty: the trace has no step")
             return nothing.model_copy(update={"details": details, "warnings": self._warnings})
         return self.scored(
-            {n: _rounded(v.value) for n, v in in_order.items() if v.value is not None},
-            skipped={n: v.reason or v.status for n, v in in_order.items() if v.value is None},
+            {n: _rounded(v.value) for n, v in enabled.items() if v.value is not None},
+            skipped={n: v.reason or v.status for n, v in enabled.items() if v.value is None},
             details=details,
             warnings=self._warnings,
         )
 
     def _by_own_metrics(
         self, team: Interactions
-    ) -> tuple[dict[str, _Measure], dict[str, JsonValue]]:
+    ) -> tuple[dict[str, MetricValue], dict[str, JsonValue]]:
         """Compute the product's own metrics, needed or enabled, with labels and findings."""
-        own = {metric.name: _measure(metric, team) for metric in self._needed}
-        needed = {name: measure.value for name, measure in own.items()}
+        needed = {metric.name: measured(metric, team) for metric in self._needed}
         enabled = [m for m in self._metrics.enabled if type(m) in self._own_kinds]
-        own |= {m.name: _measure(m, team) for m in enabled if m.name not in needed}
+        others = {m.name: measured(m, team) for m in enabled if m.name not in needed}
         labels = labels_of(team, needed, self._thresholds)
         standing = percentiles(team)
         findings = findings_of(team, needed, labels, self._thresholds, percentiles=standing)
@@ -109,18 +107,18 @@ class GraphEvaluator(BaseEvaluator):
                 for name, percentile in standing.items()
             },
         }
-        return own, details
+        return needed | others, details
 
-    async def _by_plugins(self, team: Interactions) -> dict[str, _Measure]:
+    async def _by_plugins(self, team: Interactions) -> dict[str, MetricValue]:
         """Compute the metrics of plugins, each in a thread of its own, all under one time limit."""
         plugins = [m for m in self._metrics.enabled if type(m) not in self._own_kinds]
         values = await asyncio.gather(*(self._by_plugin(metric, team) for metric in plugins))
         return {metric.name: value for metric, value in zip(plugins, values, strict=True)}
 
-    async def _by_plugin(self, metric: Metric, team: Interactions) -> _Measure:
+    async def _by_plugin(self, metric: Metric, team: Interactions) -> MetricValue:
         try:
             async with asyncio.timeout(self._metric_timeout_s):
-                return await in_own_thread(lambda: _measure(metric, team))
+                return await in_own_thread(lambda: measured(metric, team))
         except TimeoutError:
             return _failed(f"took longer than {self._metric_timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 - a plugin may end its thread with anything
@@ -129,26 +127,14 @@ class GraphEvaluator(BaseEvaluator):
 
 def measured(metric: Metric, team: Interactions) -> MetricValue:
     """Compute one metric; one that raises or returns nonsense is failed, with the reason."""
-    return _measure(metric, team).value
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Measure:
-    """The value of a metric, and the same as JSON."""
-
-    value: MetricValue
-    in_json: JsonValue
-
-
-def _measure(metric: Metric, team: Interactions) -> _Measure:
     try:
         value = value_of(metric.compute(team))
-        in_json = _metric_json(value)  # refuses what JSON cannot say
+        _in_json(value.details)  # refuses figures that JSON cannot hold
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         return _broke(metric, error)
     if value.value is None and not value.reason:
         return _failed("returned no value, and no reason why there is none")
-    return _Measure(value=value, in_json=in_json)
+    return value
 
 
 def applicability(details: Mapping[str, JsonValue]) -> str | None:
@@ -169,14 +155,13 @@ def applicability(details: Mapping[str, JsonValue]) -> str | None:
     return None
 
 
-def _broke(metric: Metric, error: Exception) -> _Measure:
+def _broke(metric: Metric, error: Exception) -> MetricValue:
     logger.warning("metric %r failed", metric.name, exc_info=error)
     return _failed(f"{type(error).__name__}: {error}")
 
 
-def _failed(reason: str) -> _Measure:
-    value = MetricValue(value=None, reason=reason, status="failed")
-    return _Measure(value=value, in_json=_metric_json(value))
+def _failed(reason: str) -> MetricValue:
+    return MetricValue(value=None, reason=reason, status="failed")
 
 
 def _graph_json(team: Interactions) -> dict[str, JsonValue]:

@@ -20,118 +20,50 @@ from evals.outcome import Unscored
 MAX_CITED = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Deduction:
     """The points that one label of Tier 1 costs."""
 
     label: str
     group: str
     points: float
-    weakness: str
-    metric: str | None = None
+    metric: str | None
     """The metric that is quoted with it."""
     finding: str
     """The finding whose steps are cited."""
 
 
-DEDUCTIONS: tuple[Deduction, ...] = (
-    Deduction(
-        label="no_progress",
-        group="repetition",
-        points=0.4,
-        weakness="half of the calls or more repeat an earlier one",
-        metric="duplicate_work",
-        finding="loop",
-    ),
-    Deduction(
-        label="loop",
-        group="repetition",
-        points=0.3,
-        weakness="a request comes back to an agent that is already working on it",
-        metric="delegation_cycles",
-        finding="loop",
-    ),
-    Deduction(
-        label="ping_pong",
-        group="repetition",
-        points=0.2,
-        weakness="calls go back and forth between the same agents",
-        metric="ping_pong_share",
-        finding="ping_pong",
-    ),
-    Deduction(
-        label="duplicate_work",
-        group="repetition",
-        points=0.15,
-        weakness="the same is asked of the same agent again, although it had answered",
-        metric="duplicate_work",
-        finding="duplicate_work",
-    ),
-    Deduction(
-        label="silent_failure",
-        group="failures",
-        points=0.3,
-        weakness="an error was neither made good nor passed on",
-        metric="silent_failures",
-        finding="silent_failure",
-    ),
-    Deduction(
-        label="failed_member",
-        group="failures",
-        points=0.25,
-        weakness="every call to a member failed",
-        metric="failed_share",
-        finding="failed_member",
-    ),
-    Deduction(
-        label="over_centralized",
-        group="concentration",
-        points=0.2,
-        weakness="one agent takes part in too many of the calls",
-        metric="interaction_share",
-        finding="over_centralized",
-    ),
-    Deduction(
-        label="bottleneck",
-        group="concentration",
-        points=0.15,
-        weakness="most paths between agents lead through one of them",
-        metric="betweenness",
-        finding="bottleneck",
-    ),
-    Deduction(
-        label="hub",
-        group="concentration",
-        points=0.1,
-        weakness="one agent is connected to all, the others hardly to each other",
-        metric="degree_centralization",
-        finding="bottleneck",
-    ),
-    Deduction(
-        label="bridge",
-        group="concentration",
-        points=0.1,
-        weakness="two parts of the team are connected by one pair of agents alone",
-        metric="betweenness",
-        finding="bottleneck",
-    ),
-    Deduction(
-        label="disconnected",
-        group="separation",
-        points=0.2,
-        weakness="the team falls into groups that never call each other",
-        metric="connected_components",
-        finding="disconnected",
-    ),
-    Deduction(
-        label="isolated_member",
-        group="idleness",
-        points=0.15,
-        weakness="a member of the team took no part",
-        finding="isolated_agent",
-    ),
+DEDUCTIONS = (
+    Deduction("no_progress", "repetition", 0.4, "duplicate_work", "loop"),
+    Deduction("loop", "repetition", 0.3, "delegation_cycles", "loop"),
+    Deduction("ping_pong", "repetition", 0.2, "ping_pong_share", "ping_pong"),
+    Deduction("duplicate_work", "repetition", 0.15, "duplicate_work", "duplicate_work"),
+    Deduction("silent_failure", "failures", 0.3, "silent_failures", "silent_failure"),
+    Deduction("failed_member", "failures", 0.25, "failed_share", "failed_member"),
+    Deduction("over_centralized", "concentration", 0.2, "interaction_share", "over_centralized"),
+    Deduction("bottleneck", "concentration", 0.15, "betweenness", "bottleneck"),
+    Deduction("hub", "concentration", 0.1, "degree_centralization", "bottleneck"),
+    Deduction("bridge", "concentration", 0.1, "betweenness", "bottleneck"),
+    Deduction("disconnected", "separation", 0.2, "connected_components", "disconnected"),
+    Deduction("isolated_member", "idleness", 0.15, None, "isolated_agent"),
 )
 """The largest of each group counts."""
+
+WEAKNESSES = {
+    "no_progress": "half of the calls or more repeat an earlier one",
+    "loop": "a request comes back to an agent that is already working on it",
+    "ping_pong": "calls go back and forth between the same agents",
+    "duplicate_work": "the same is asked of the same agent again, although it had answered",
+    "silent_failure": "an error was neither made good nor passed on",
+    "failed_member": "every call to a member failed",
+    "over_centralized": "one agent takes part in too many of the calls",
+    "bottleneck": "most paths between agents lead through one of them",
+    "hub": "one agent is connected to all, the others hardly to each other",
+    "bridge": "two parts of the team are connected by one pair of agents alone",
+    "disconnected": "the team falls into groups that never call each other",
+    "isolated_member": "a member of the team took no part",
+}
+"""By label."""
 
 QUALITIES: tuple[tuple[float, Quality], ...] = ((0.9, "excellent"), (0.65, "good"), (0.4, "fair"))
 """Least score of each; below all of them: poor."""
@@ -197,7 +129,7 @@ def _strengths(measured: Measured) -> tuple[str, ...]:
 
 
 def _weakness(deduction: Deduction, measured: Measured) -> str:
-    text = f"{deduction.label}: {deduction.weakness}"
+    text = f"{deduction.label}: {WEAKNESSES[deduction.label]}"
     if deduction.metric is None or deduction.metric not in measured.metrics:
         return text
     return f"{text} ({deduction.metric} {measured.metrics[deduction.metric]:.4g})"
