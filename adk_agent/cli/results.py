@@ -8,7 +8,7 @@ import sys
 from adk_agent.cli.display import Display
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import add_run, resume_command, run_of
-from adk_agent.runs.results import is_on_disk, results_so_far
+from adk_agent.runs.results import results_so_far
 from adk_agent.runs.store import MARKDOWN
 
 
@@ -37,9 +37,10 @@ def execute(parsed: argparse.Namespace) -> int:
         sys.stdout.write(report.to_json())
     else:
         last = None
-        if status.has_ended and not is_on_disk(results_dir, report):
-            is_there = (results_dir / run_id / MARKDOWN).exists()
-            what = "older than the trials" if is_there else "missing"
+        has_markdown = (results_dir / run_id / MARKDOWN).exists()
+        # A report that was made of the trials just now has no evaluations.
+        if status.has_ended and not (report.evaluations and has_markdown):
+            what = "older than the trials" if has_markdown else "missing"
             last = f"{MARKDOWN} is {what}; {resume_command(run_id, parsed)} writes it again"
         Display(results_dir, quiet=True, to_stderr=False).result(report, last=last)
     return OK if report.status == "complete" else INCOMPLETE

@@ -12,7 +12,6 @@ from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of
 from adk_agent.core.errors import StorageError
 from adk_agent.play.evaluation import resume
 from adk_agent.results.report import EvaluationReport
-from adk_agent.runs.results import explain_if_silent
 from adk_agent.runs.retry import Retry, settled_report
 from adk_agent.runs.store import MANIFEST, load_manifest
 from adk_agent.runs.tracking import read_status
@@ -51,7 +50,6 @@ def execute(parsed: argparse.Namespace) -> int:
 
     settled = settled_report(results_dir, manifest, parsed.retry)
     if settled is not None:
-        explain_if_silent(results_dir, settled)
         print(f"greenroom: {_nothing_left(settled)}", file=sys.stderr)
         return conclude(settled, parsed, settings)
 

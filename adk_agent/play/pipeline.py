@@ -13,7 +13,6 @@ from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import plan_by_rules
 from adk_agent.results.outcome import Outcome, Problem
 from adk_agent.results.progress import OnProgress
-from adk_agent.runs.results import explain_if_silent
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError
 
@@ -120,8 +119,6 @@ class RulesPipeline:
                 )
             else:
                 report = await resume(run_id, self.deps, on_progress=on_progress)
-                # It may have ended before, and been killed then.
-                await asyncio.to_thread(explain_if_silent, self.deps.results_dir, report)
         except (GreenroomError, BridgeError) as error:
             return Outcome(run_id=run_id, problem=Problem.of(error))
         return Outcome(run_id=run_id, report=report)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import StorageError
-from adk_agent.core.files import storage, write_whole
 from adk_agent.results.digest import digest_of, template_prose
-from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.jobs import jobs_of
 from adk_agent.runs.report_builder import report_of
@@ -76,29 +74,3 @@ def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
             if (directory / file).exists()
         },
     }
-
-
-def explain_if_silent(results_dir: Path, report: EvaluationReport) -> None:
-    """Write a run's `report.md` again where it is missing, as after a kill, or has no prose.
-
-    Raises:
-        StorageError: It cannot be read or written.
-    """
-    path = results_dir / report.run_id / MARKDOWN
-    with storage(path):
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-    if text in ("", render_markdown(report)):
-        write_whole(path, explained(report))
-
-
-def is_on_disk(results_dir: Path, report: EvaluationReport) -> bool:
-    """Tell whether a run's `report.md` says what a report of `results_so_far` does.
-
-    A report that was made of the trials has no evaluations; one that was written has some.
-
-    Raises:
-        StorageError: The folder cannot be read.
-    """
-    path = results_dir / report.run_id / MARKDOWN
-    with storage(path):
-        return bool(report.evaluations) and path.exists()

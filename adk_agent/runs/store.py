@@ -145,8 +145,9 @@ class RunStore:
 
     def finish(self, report: EvaluationReport, markdown: str) -> None:
         """Write the report, each of its files whole or not at all."""
-        write_whole(self.directory / REPORT, report.to_json())
+        # The JSON last: a run that has it has been reported, and needs no more writing.
         write_whole(self.directory / MARKDOWN, markdown)
+        write_whole(self.directory / REPORT, report.to_json())
 
     def close(self) -> None:
         """Close the open file."""

@@ -7,6 +7,7 @@ from adk_agent.play.pipeline import RulesPipeline
 from adk_agent.results.markdown import explained
 from adk_agent.results.outcome import Problem
 from adk_agent.runs import store
+from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import request_cancel
 from tests.fakes import closed_port
 
@@ -100,14 +101,13 @@ async def test_a_run_that_is_canceled_goes_on_where_it_was(pipeline, make_plan, 
     assert tell.told[0].done >= 2
 
 
-async def test_a_run_that_was_killed_before_its_markdown_was_written_gets_it(
-    pipeline, make_plan, tell
-):
+async def test_a_run_that_was_killed_before_its_report_was_whole_gets_it(pipeline, make_plan, tell):
     plan = make_plan("builtin:null")
     first = await pipeline.run_plan(plan, request="r", on_progress=tell)
-    path = pipeline.deps.results_dir / "run-1" / "report.md"
-    written = path.read_text()
-    path.unlink()
+    folder = pipeline.deps.results_dir / "run-1"
+    written = (folder / "report.md").read_text()
+    (folder / "report.json").unlink()  # the last that is written
+    (folder / "report.md").unlink()
     again = await pipeline.run_plan(plan, request="r", on_progress=tell, resumed_run_id="run-1")
-    assert again.report == first.report
-    assert path.read_text() == written == explained(first.report)
+    assert again.report == first.report == load_report(pipeline.deps.results_dir, "run-1")
+    assert (folder / "report.md").read_text() == written == explained(first.report)
