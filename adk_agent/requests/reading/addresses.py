@@ -25,6 +25,7 @@ from adk_agent.requests.reading.words import (
     alternatives,
     did_you_mean,
 )
+from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.teams import teams
 
 AGENT_MARK = "\ue000"
@@ -47,7 +48,8 @@ _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.\-]+):[0-9]+
 TEAM_PREFIX = "team:"
 """Marks a bundled agent that is a whole team."""
 _PORT_DIGITS = 4
-_LARGEST_PORT = 65_535
+_MOST_SHOWN = 200
+_EXAMPLE = "'http://localhost:9010'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,18 +122,12 @@ def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
     if "://" not in raw:
         raw = _with_scheme(raw)
     try:
-        parts = urlsplit(raw)
-        host, port = parts.hostname, parts.port
-    except ValueError as exc:
-        raise _bad_url(raw, str(exc)) from exc
-    if parts.scheme.lower() not in {"http", "https"}:
-        raise _bad_url(raw, f"the scheme {parts.scheme!r} is neither http nor https")
-    if "@" in parts.netloc:
-        raise _bad_url(f"{parts.scheme}://...@{host}", "an address must not carry a user name")
-    if not host or not _HOST.fullmatch(host) or any(mark.isspace() for mark in raw):
+        AgentAddress.parse(raw)
+    except AddressError as exc:
+        raise Refusal("bad-url", f"{str(exc)[:_MOST_SHOWN]}; for example {_EXAMPLE}") from exc
+    parts = urlsplit(raw)
+    if not _HOST.fullmatch(parts.hostname or "") or any(mark.isspace() for mark in raw):
         raise _bad_url(raw, "it names no host")
-    if port is not None and not 0 < port <= _LARGEST_PORT:
-        raise _bad_url(raw, f"there is no port {port}")
     return f"{parts.scheme.lower()}://{parts.netloc.lower()}{raw.split(parts.netloc, 1)[1]}"
 
 
@@ -186,10 +182,9 @@ def _with_scheme(raw: str) -> str:
 
 
 def _bad_url(raw: str, why: str) -> Refusal:
-    shown = raw if len(raw) <= 200 else f"{raw[:200]}..."
+    shown = raw if len(raw) <= _MOST_SHOWN else f"{raw[:_MOST_SHOWN]}..."
     return Refusal(
-        "bad-url",
-        f"{shown!r} cannot be an agent's address: {why}; for example 'http://localhost:9010'",
+        "bad-url", f"{shown!r} cannot be an agent's address: {why}; for example {_EXAMPLE}"
     )
 
 
@@ -332,10 +327,15 @@ def _team_mentions(text: str) -> list[_Mention]:
             _team_name(unknown[0])
     if everyone is None:
         return mentions
-    start, end = everyone.span()
+    return _mentions_of_all(everyone, [_team_address(name) for name in BUNDLED_TEAMS])
+
+
+def _mentions_of_all(match: re.Match[str], addresses: Sequence[str]) -> list[_Mention]:
+    """Return a mention of each address: the first where the words stand, the others at their end."""
+    start, end = match.span()
     return [
-        _Mention(start=start if at == 0 else end, end=end, address=_team_address(name))
-        for at, name in enumerate(BUNDLED_TEAMS)
+        _Mention(start=end if at else start, end=end, address=address)
+        for at, address in enumerate(addresses)
     ]
 
 
@@ -397,11 +397,7 @@ def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
     )
     if everyone is None:
         return []
-    start, end = everyone.span()
-    return [
-        _Mention(start=start if name == bundled[0] else end, end=end, address=BUILTIN_PREFIX + name)
-        for name in bundled
-    ]
+    return _mentions_of_all(everyone, [BUILTIN_PREFIX + name for name in bundled])
 
 
 _BOUNDARY = re.compile(r"[.!?;](?=\s)|(?<![:\s])[ \t]*\n")
