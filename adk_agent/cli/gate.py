@@ -34,7 +34,8 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
     for row in gated_rows(report):
         code, verdict = _judged(row, fail_under)
         codes.append(code)
-        _tell(f"{row.participant} in {_where(row)}: {verdict}")
+        where = row.domain if isinstance(row, SummaryRow) else f"{len(row.domains)} domains"
+        _tell(f"{row.participant} in {where}: {verdict}")
     if report.status == "interrupted":
         _tell("not decided: the run was interrupted")
         return INCOMPLETE
@@ -71,10 +72,6 @@ def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:
     if interval is not None and interval.low < bound < interval.high:
         text += "; the interval contains the bound, so more tasks may change this"
     return GATE_FAILED if score < bound else OK, text
-
-
-def _where(row: OverallRow | SummaryRow) -> str:
-    return row.domain if isinstance(row, SummaryRow) else f"{len(row.domains)} domains"
 
 
 def _tell(text: str) -> None:

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.files import first_error
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4o-mini"
@@ -82,9 +83,7 @@ class Settings(BaseSettings):
         try:
             return cls(**{name: value for name, value in given.items() if value is not None})
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            name = ".".join(str(part) for part in first["loc"])
-            raise RequestError(f"setting {name}: {first['msg']}") from error
+            raise RequestError(f"setting {first_error(error)}") from error
 
     @property
     def allowed_host_list(self) -> tuple[str, ...]:

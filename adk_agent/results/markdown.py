@@ -8,7 +8,7 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
-from adk_agent.results.summary import OverallRow, SummaryRow, TrialRow
+from adk_agent.results.summary import SummaryRow, TrialRow
 from adk_agent.results.tables import (
     Table,
     counted,
@@ -41,7 +41,8 @@ def render_markdown(
         parts.append(f"**This run is {report.status}: see the warnings.**")
     if interpretation:
         parts += [escape_markdown(interpretation.strip()), f"_Interpretation by {author}._"]
-    parts += ["## Scores", _scores(report.summary, report.overall), _legend(report)]
+    parts += ["## Scores", _table(score_table([*report.summary, *report.overall]))]
+    parts += [_legend(report)]
     parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
     if report.warnings:
@@ -58,10 +59,6 @@ def explained(report: EvaluationReport) -> str:
     """Render the report with the prose that needs no language model on top."""
     prose = template_prose(digest_of(report))
     return render_markdown(report, interpretation=prose, author="rules")
-
-
-def _scores(summary: Sequence[SummaryRow], over_all: Sequence[OverallRow]) -> str:
-    return _table(score_table([*summary, *over_all]))
 
 
 def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:

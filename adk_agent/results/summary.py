@@ -395,7 +395,10 @@ def _against_references(
     """Compute floor and ceiling over the tasks of the score, and its distance from the floor."""
     counted = [task for task in tasks if task in low] if low else tasks
     floor = _rewards_of(references, "floor", counted)
-    gained = [_gained(rewards, floor) for rewards in (low, high)]
+    gained = [
+        [rate - is_success(floor[task]) for task, rate in rates.items() if task in floor]
+        for rates in (pass_hat_k_by_task(low, 1), pass_hat_k_by_task(high, 1))
+    ]
     return {
         "floor": _reference_score(references, "floor", counted),
         "ceiling": _reference_score(references, "ceiling", counted),
@@ -427,11 +430,6 @@ def _rewards_of(
         if reward is not None:
             found[domain, task_id] = reward
     return found
-
-
-def _gained(rewards: Rewards, floor: Mapping[TaskKey, float]) -> list[float]:
-    passed = pass_hat_k_by_task(rewards, 1)
-    return [passed[task] - is_success(floor[task]) for task in passed if task in floor]
 
 
 def _reference_score(

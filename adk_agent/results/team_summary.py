@@ -98,7 +98,11 @@ def team_row(
     judgements = [each[JUDGE] for each in measured if JUDGE in each]
     scored = [each for each in judgements if each.status == "scored"]
     by_rules = [each.values[RULES_SCORE] for each in judgements if RULES_SCORE in each.values]
-    flagged = [flags for each in judgements if (flags := _flags(each))]
+    flagged = [
+        flags
+        for each in judgements
+        if (flags := _FLAGS.validate_python(each.details.get("flags", ())))
+    ]
     calls = sum(graph["agent_calls"] for graph in graphs)
     reported = calls + sum(graph["not_believed"] for graph in graphs)
     observed = sum(graph["observed"] for graph in graphs)
@@ -171,10 +175,6 @@ def _why_not(graph: Evaluation) -> str | None:
     if "dyad" in details["labels"] and ASSESSOR not in details["graph"]["nodes"]:
         return None
     return applicability(details)
-
-
-def _flags(judgement: Evaluation) -> list[Flag]:
-    return _FLAGS.validate_python(judgement.details.get("flags", ()))
 
 
 def _finding_counts(measured: Iterable[Mapping[str, Any]]) -> tuple[FindingCount, ...]:

@@ -48,6 +48,7 @@ _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.\-]+):[0-9]+
 TEAM_PREFIX = "team:"
 """Marks a bundled agent that is a whole team."""
 _PORT_DIGITS = 4
+_SHARE = re.compile(r"0*(?:0?\.[0-9]+|[01](?:\.0*)?)")
 _MOST_SHOWN = 200
 _EXAMPLE = "'http://localhost:9010'"
 
@@ -157,7 +158,7 @@ def _team_name(spec: str) -> str:
             )
         members = teams()[name.lower()].members
         struck, shared, share = member.lower().partition("@")
-        if shared and not _is_share(share):
+        if shared and not _SHARE.fullmatch(share):
             raise Refusal(
                 "bad-number", f"{fault!r}: what stands behind @ is a share from 0 to 1, such as 0.5"
             )
@@ -168,10 +169,6 @@ def _team_name(spec: str) -> str:
                 f"{did_you_mean(struck, members)}",
             )
     return TEAM_PREFIX + "+".join([name.lower(), *(fault.lower() for fault in faults)])
-
-
-def _is_share(text: str) -> bool:
-    return re.fullmatch(r"0*(?:0?\.[0-9]+|[01](?:\.0*)?)", text) is not None
 
 
 def _with_scheme(raw: str) -> str:
@@ -435,6 +432,7 @@ _AS_AGENT = (
 _CUE = re.compile(rf"\b(?:(?P<other>{_SENT_THERE}|{_RIGHT_BEFORE})|(?P<agent>{_AS_AGENT}))\b")
 _HELPS = re.compile(r"(?<!\bcompare )\b(?:using|via|through|by)\W*$")
 _OPENING = re.compile(r"^\W*(?:(?:the|my|our|on|for|with|at|against|hi|hello|please)\b\W*)*$")
+_OR = re.compile(r"\W*or\W*(?:(?:the|at|agent)\b\W*)*")
 _AFTERWARDS = re.compile(
     r"^\W*as\s+(?:the\s+|an?\s+)?(?:\w+\s+)?(?:user|judge|prox|gateway|webhook|dashboard|mcp|model|llm|"
     r"simulator)|"
@@ -481,8 +479,12 @@ def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
     anyone_asked_for = any(clause.asked_for and not clause.excluded for clause in clauses)
     judged: list[_Mention] = []
     for clause in clauses:
-        if clause.joined and re.fullmatch(r"\W*or\W*(?:(?:the|at|agent)\b\W*)*", clause.before):
-            _refuse_choice(judged[-1], clause)
+        is_choice = clause.joined and _OR.fullmatch(clause.before)
+        if is_choice and not judged[-1].excluded and not clause.excluded:
+            raise Refusal(
+                "ambiguous",
+                f"{judged[-1].address!r} or {clause.mention.address!r}? Name one, or both with 'and'",
+            )
         if clause.excluded:
             excluded = True
         elif clause.joined:
@@ -493,14 +495,6 @@ def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
             excluded = bool(judged) or (anyone_asked_for and not _OPENING.search(clause.before))
         judged.append(replace(clause.mention, excluded=excluded))
     return judged
-
-
-def _refuse_choice(first: _Mention, second: _Clause) -> None:
-    if not first.excluded and not second.excluded:
-        raise Refusal(
-            "ambiguous",
-            f"{first.address!r} or {second.mention.address!r}? Name one, or both with 'and'",
-        )
 
 
 def _clauses(text: str, mentions: Sequence[_Mention], patterns: _Patterns) -> list[_Clause]:
