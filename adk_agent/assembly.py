@@ -189,26 +189,17 @@ class Assembly:
         """
         # ADK takes seconds to import, and who goes by rules needs none of it.
         from adk_agent.workflow.agents import WorkflowDeps
-        from adk_agent.workflow.interpreter import InterpreterDeps
         from adk_agent.workflow.models import agent_author, agent_model
-        from adk_agent.workflow.selector import SelectorDeps
         from adk_agent.workflow.sequence import build_root_agent
 
-        benchmarks = self.open_benchmarks()
         model = agent_model(self.settings)
         return build_root_agent(
             WorkflowDeps(
-                selector=SelectorDeps(
-                    catalogue=lambda: benchmarks,
-                    model=model,
-                    may_register=self.may_register,
-                ),
-                evaluation=self.evaluation_deps(benchmarks),
-                interpreter=InterpreterDeps(
-                    model=model,
-                    results_dir=self.settings.results_dir,
-                    author=agent_author(self.settings),
-                ),
+                evaluation=self.evaluation_deps(),
+                selector_model=model,
+                interpreter_model=model,
+                author=agent_author(self.settings),
+                may_register=self.may_register,
                 on_report=on_report,
             )
         )

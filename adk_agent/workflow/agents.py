@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from google.adk.agents import BaseAgent
+from google.adk.models.base_llm import BaseLlm
 
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.requests.lookup import LookupTools
 from adk_agent.results.report import EvaluationReport, OnReport, ignored
-from adk_agent.workflow.interpreter import InterpreterDeps, build_interpreter
+from adk_agent.workflow.interpreter import RULES, build_interpreter
 from adk_agent.workflow.runner import EvaluationRunner
-from adk_agent.workflow.selector import SelectorDeps, build_selector
+from adk_agent.workflow.selector import build_selector
 
 NAME = "greenroom"
 DESCRIPTION = "Evaluates A2A agents on the tasks of benchmarks and explains the scores."
@@ -22,15 +23,19 @@ class WorkflowDeps:
     """The needs of the three agents.
 
     Args:
-        selector: For the first.
-        evaluation: For the second.
-        interpreter: For the third.
+        evaluation: Plays the plans; requests name its benchmarks.
+        selector_model: Reads sentences; rules do if None.
+        interpreter_model: Words reports; a template does if None.
+        author: The author of that prose: `rules`, or `llm:` and the model's name.
+        may_register: Whether requests may register agents, whose names then count for everybody.
         on_report: Called with the report of each evaluation that was finished.
     """
 
-    selector: SelectorDeps
     evaluation: EvaluationDeps
-    interpreter: InterpreterDeps
+    selector_model: BaseLlm | str | None
+    interpreter_model: BaseLlm | str | None
+    author: str = RULES
+    may_register: bool = True
     on_report: OnReport = ignored
 
 
@@ -43,13 +48,21 @@ def build_agents(deps: WorkflowDeps) -> tuple[BaseAgent, BaseAgent, BaseAgent]:
         reports[session_id] = report
         deps.on_report(report)
 
+    evaluation = deps.evaluation
     lookup = LookupTools(
-        catalogue=deps.selector.catalogue,
-        results_dir=deps.evaluation.results_dir,
-        new_messenger=deps.evaluation.new_messenger,
+        catalogue=lambda: evaluation.benchmarks,
+        results_dir=evaluation.results_dir,
+        new_messenger=evaluation.new_messenger,
     )
     return (
-        build_selector(deps.selector, lookup),
-        EvaluationRunner(deps.evaluation, hand_over),
-        build_interpreter(deps.interpreter, reports.pop),
+        build_selector(
+            deps.selector_model, evaluation.benchmarks, lookup, may_register=deps.may_register
+        ),
+        EvaluationRunner(evaluation, hand_over),
+        build_interpreter(
+            deps.interpreter_model,
+            reports.pop,
+            results_dir=evaluation.results_dir,
+            author=deps.author,
+        ),
     )

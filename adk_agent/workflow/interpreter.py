@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from google.adk.agents import LlmAgent
@@ -37,28 +36,22 @@ TakeReport = Callable[[str], EvaluationReport]
 """Takes a session's id, and returns, once, the report of the run that was just played in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class InterpreterDeps:
-    """The needs of the interpreter.
+def build_interpreter(
+    model: BaseLlm | str | None, take_report: TakeReport, *, results_dir: Path, author: str
+) -> LlmAgent:
+    """Build the interpreter. Without a report it repeats the problem and asks no model.
 
     Args:
         model: Words the report; a template does if None.
+        take_report: Gives it.
         results_dir: The folder of runs.
         author: The author of the prose: `rules`, or `llm:` and the model's name.
     """
-
-    model: BaseLlm | str | None
-    results_dir: Path
-    author: str = RULES
-
-
-def build_interpreter(deps: InterpreterDeps, take_report: TakeReport) -> LlmAgent:
-    """Build the interpreter. Without a report it repeats the problem and asks no model."""
-    interpreter = _Interpreter(deps, take_report)
+    interpreter = _Interpreter(take_report, results_dir, author, has_model=model is not None)
     return LlmAgent(
         name=NAME,
         description="Explains the report.",
-        model=deps.model or UnaskedModel(),
+        model=model or UnaskedModel(),
         instruction=interpreter.instruction,
         include_contents="none",
         output_key=state.INTERPRETATION,
@@ -72,9 +65,13 @@ def build_interpreter(deps: InterpreterDeps, take_report: TakeReport) -> LlmAgen
 
 
 class _Interpreter:
-    def __init__(self, deps: InterpreterDeps, take_report: TakeReport) -> None:
-        self._deps = deps
+    def __init__(
+        self, take_report: TakeReport, results_dir: Path, author: str, *, has_model: bool
+    ) -> None:
         self._take_report = take_report
+        self._results_dir = results_dir
+        self._author = author
+        self._has_model = has_model
 
     def instruction(self, context: ReadonlyContext) -> str:
         digest = state.digest(context.state)
@@ -105,7 +102,7 @@ class _Interpreter:
     ) -> LlmResponse | None:
         """Answer with the template's prose where there is no model to ask."""
         digest = state.digest(callback_context.state)
-        if self._deps.model is not None or digest is None:
+        if self._has_model or digest is None:
             return None
         return _response(LlmResponse(), template_prose(digest))
 
@@ -141,15 +138,15 @@ class _Interpreter:
         if state.digest(callback_context.state) is None or not isinstance(prose, str):
             return
         report = self._take_report(callback_context.session.id)
-        if self._deps.model is not None:  # the template's prose was written with the report
-            author = callback_context.state.get(state.AUTHOR) or self._deps.author
+        if self._has_model:  # the template's prose was written with the report
+            author = callback_context.state.get(state.AUTHOR) or self._author
             # A long report takes time that other evaluations need on the event loop.
             await asyncio.to_thread(self._save, report, prose, author)
-        await offer_report(callback_context, self._deps.results_dir / report.run_id)
+        await offer_report(callback_context, self._results_dir / report.run_id)
 
     def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)
-        write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text)
+        write_whole(self._results_dir / report.run_id / MARKDOWN, text)
 
 
 def _response(response: LlmResponse, prose: str) -> LlmResponse:

@@ -2,26 +2,20 @@ import pytest
 
 from adk_agent.core.plan import Overrides
 from adk_agent.workflow.agents import WorkflowDeps
-from adk_agent.workflow.interpreter import InterpreterDeps
-from adk_agent.workflow.selector import SelectorDeps
 from adk_agent.workflow.sequence import build_root_agent
 from adk_agent.workflow.session import WorkflowPipeline
 
 
 @pytest.fixture
-def deps(make_deps, benchmarks):
+def deps(make_deps):
     """What the workflow needs; without a model, the agents go by rules."""
 
     def make(selector=None, interpreter=None, **changes):
-        evaluation = make_deps()
         return WorkflowDeps(
-            selector=SelectorDeps(catalogue=lambda: benchmarks, model=selector),
-            evaluation=evaluation,
-            interpreter=InterpreterDeps(
-                model=interpreter,
-                results_dir=evaluation.results_dir,
-                author="rules" if interpreter is None else "llm:tiny",
-            ),
+            evaluation=make_deps(),
+            selector_model=selector,
+            interpreter_model=interpreter,
+            author="rules" if interpreter is None else "llm:tiny",
             **changes,
         )
 
