@@ -1,83 +1,70 @@
-"""Makes one trace of what the assessor saw and of what the participants told."""
+"""merged_trace: one trace of what the assessor saw and of what the participants reported."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adk_agent.play.team_access import TeamAccess
 from evals.trace import Trace
-from tau_bridge.a2a.messenger import Conversation, Report
+from tau_bridge.a2a.messenger import Conversation
 from tau_bridge.a2a.traceability import read_response_trace
 from tau_bridge.errors import BridgeError
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.trace_merging import merge
+from tau_bridge.trace_merging import Merged, merge
 
 MAX_REPORTED_STEPS = 20_000
 """Steps of all reports of one conversation that are read; an agent may send one with each reply."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Visible:
-    """A trial's whole trace, and what of the reports could not be used, in words."""
-
-    trace: Trace
-    problems: tuple[str, ...]
-
-
-async def all_visible(
+async def merged_trace(
     recorder: TraceRecorder, conversation: Conversation, team: TeamAccess, *, believe: bool = True
-) -> Visible:
-    """Return the trace of a trial whose conversation has ended, reports included."""
-    # What participants report can be long: reading it must not hold up the other trials.
-    seen = await asyncio.to_thread(
-        visible, recorder.trace(), conversation.reports, team, believe=believe
-    )
-    left_out = conversation.reports_left_out
-    if not left_out:
-        return seen
-    told = f"{left_out} reports not kept: too many or too long for one conversation"
-    return replace(seen, problems=(*seen.problems, told))
-
-
-def visible(
-    observed: Trace, reports: Sequence[Report], team: TeamAccess, *, believe: bool = True
-) -> Visible:
-    """Return the trace of a trial, reports included.
+) -> Merged:
+    """Return the trace of a trial whose conversation has ended, reports included.
 
     Where the team's members are known, the assessor's own calls come from outside of it, also when
     no member called another one.
 
     Args:
-        observed: What the assessor and its proxy recorded.
-        reports: What came back with the replies.
+        recorder: Has what the assessor and its proxy saw.
+        conversation: Has the reports that came back with the replies.
         team: Whose names and addresses they use.
         believe: Whether reports are used at all.
     """
+    # What participants report can be long: reading it must not hold up the other trials.
+    return await asyncio.to_thread(_merged, recorder.trace(), conversation, team, believe)
+
+
+def _merged(observed: Trace, conversation: Conversation, team: TeamAccess, believe: bool) -> Merged:
     problems: list[str] = []
-    told = []
+    reported = []
     steps = 0
-    for number, report in enumerate(reports if believe else (), start=1):
+    reports = conversation.reports if believe else ()
+    for number, report in enumerate(reports):
         if steps >= MAX_REPORTED_STEPS:
             problems.append(
-                f"{len(reports) - number + 1} of {len(reports)} reports not read: "
+                f"{len(reports) - number} of {len(reports)} reports not read: "
                 f"those before them hold {steps} steps"
             )
             break
         try:
-            told.append(
-                read_response_trace(
-                    report.value,
-                    reporter=team.name,
-                    aliases=team.aliases,
-                    inside=report.step_id,
-                    redact=team.redact,
-                )
+            trace = read_response_trace(
+                report.value,
+                reporter=team.name,
+                aliases=team.aliases,
+                inside=report.step_id,
+                redact=team.redact,
             )
         except BridgeError as error:
             problems.append(team.redact(str(error)))
-            continue
-        steps += len(told[-1].steps)
-    merged = merge(team.redacted(observed), told, team_known=team.roster is not None)
-    return Visible(trace=merged.trace, problems=(*problems, *merged.problems))
+        else:
+            reported.append(trace)
+            steps += len(trace.steps)
+    merged = merge(team.redacted(observed), reported, team_known=team.roster is not None)
+    problems += merged.problems
+    if conversation.reports_left_out:
+        problems.append(
+            f"{conversation.reports_left_out} reports not kept: too many or too long for one "
+            "conversation"
+        )
+    return replace(merged, problems=tuple(problems))

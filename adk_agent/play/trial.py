@@ -21,7 +21,7 @@ from adk_agent.core.plan import NEEDS_GOLD, EvaluationPlan
 from adk_agent.play.diagnosis import diagnose_trial
 from adk_agent.play.judging import RecordedJudge
 from adk_agent.play.team_access import TeamAccess, Teams
-from adk_agent.play.trace_merging import all_visible
+from adk_agent.play.trace_merging import merged_trace
 from adk_agent.results.summary import NOT_EVALUATED, TrialRow, total
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
@@ -210,7 +210,7 @@ class _Trial:
     async def record(self) -> TrialRecord:
         """Return what is kept of it: its row, trace, messages, and what the evaluators say."""
         deps, played = self._deps, self._played or _NOT_PLAYED
-        seen = await all_visible(
+        seen = await merged_trace(
             self._recorder, self._conversation, self._team, believe=deps.believe_reports
         )
         # May repeat what the agent did: long enough to hold up all other trials.

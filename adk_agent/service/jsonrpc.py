@@ -127,13 +127,12 @@ def _unusable_params(body: dict[str, Any]) -> JSONRPCError | None:
         found = error.errors(include_url=False, include_input=False, include_context=False)
         if any(each["loc"][:1] != ("params",) for each in found):
             return None
-        shown = [f"{_path(each['loc'])}: {each['msg']}" for each in found[:_MAX_ERRORS_SHOWN]]
+        shown = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in found[:_MAX_ERRORS_SHOWN]
+        ]
         return InvalidParamsError(data=shown)
     return None
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(each) for each in location)
 
 
 def _error(request_id: str | int | None, error: JSONRPCError) -> JSONResponse:

@@ -74,8 +74,11 @@ class PushSender(PushNotificationSender):
         except StorageError as error:
             logger.warning("task %s: nobody is notified: %s", task_id, error)
             return
+        is_last = (
+            isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state in ENDED_STATES
+        )
         waiting = self._waiting.setdefault(task_id, [])
-        waiting.append(_Notice(event=to_stream_response(event), is_last=_ends(event)))
+        waiting.append(_Notice(event=to_stream_response(event), is_last=is_last))
         if len(waiting) > MAX_WAITING_PER_TASK:
             del waiting[0]  # the latest say most, and the last says how it ended
         if task_id not in self._workers:
@@ -208,9 +211,3 @@ def _headers(receiver: Receiver) -> dict[str, str]:
     if auth.scheme and auth.credentials:
         headers["Authorization"] = f"{auth.scheme} {auth.credentials}"
     return headers
-
-
-def _ends(event: PushNotificationEvent) -> bool:
-    if isinstance(event, Task | TaskStatusUpdateEvent):
-        return event.status.state in ENDED_STATES
-    return False

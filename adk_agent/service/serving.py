@@ -63,9 +63,11 @@ def serve(
     front = LoadingApp(card_json(card), load, on_failure=lambda: _end(server))
     server = StoppingServer(server_config(front.app, limits), front.stop)
     redact_logs(list(secrets))
+    host, port = listener.getsockname()[:2]
     logger.info(
-        "Greenroom listens on %s; its card names %s",
-        _shown(listener),
+        "Greenroom listens on %s:%s; its card names %s",
+        f"[{host}]" if ":" in host else host,
+        port,
         card.supported_interfaces[0].url,
     )
     # uvicorn raises the signal that ended it once more: SIGTERM is how a service is meant to end.
@@ -96,8 +98,3 @@ def server_config(app: Starlette, limits: RequestLimits) -> uvicorn.Config:
         h11_max_incomplete_event_size=limits.header_bytes,
         timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
     )
-
-
-def _shown(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -87,22 +87,19 @@ class StoppableExecutor(AgentExecutor):
         try:
             async with asyncio.timeout(timeout_s):
                 for context in running.values():
-                    while await self._goes_on(context):  # noqa: ASYNC110 - the store has no event
+                    while await self._unfinished(context):  # noqa: ASYNC110 - the store has no event
                         await asyncio.sleep(_POLL_S)
         except TimeoutError:
             logger.warning("not everything that ran has ended within %g s", timeout_s)
             for context in running.values():
-                await self._give_up(context)
+                task = await self._unfinished(context)
+                if task is not None:
+                    failed = failed_task(task, STOPPED, [], self._now())
+                    await self._store.save(failed, context.call_context)
 
-    async def _goes_on(self, context: RequestContext) -> bool:
+    async def _unfinished(self, context: RequestContext) -> Task | None:
         task = await self._stored(context)
-        return task is not None and task.status.state not in ENDED_STATES
-
-    async def _give_up(self, context: RequestContext) -> None:
-        task = await self._stored(context)
-        if task is not None and task.status.state not in ENDED_STATES:
-            failed = failed_task(task, STOPPED, [], self._now())
-            await self._store.save(failed, context.call_context)
+        return None if task is None or task.status.state in ENDED_STATES else task
 
     async def _stored(self, context: RequestContext) -> Task | None:
         if context.task_id is None:

@@ -114,27 +114,24 @@ def on_ray(
             size = max(1, min(cluster.cpus(), deps.plan.max_concurrency, len(elsewhere)))
             say(f"starting {size} workers")
             parts = parts_of(deps, build=build, secrets=secrets)
-            async with _ready(WorkerPool(lambda: _spawned(cluster, parts, deps), size)) as pool:
+            pool = WorkerPool(lambda: _spawned(cluster, parts, deps), size)
+            async with AsyncExitStack() as stack:
+                try:
+                    await stack.enter_async_context(pool)
+                except WorkerLostError as error:
+                    raise PreflightError(
+                        f"no worker of the Ray cluster can play: {error}"
+                    ) from error
                 yield RayExecutor(deps, pool, (*pool.warnings, *_notes(jobs, elsewhere)))
 
     return opened
 
 
-@asynccontextmanager
-async def _ready(pool: WorkerPool) -> AsyncIterator[WorkerPool]:
-    async with AsyncExitStack() as stack:
-        try:
-            await stack.enter_async_context(pool)
-        except WorkerLostError as error:
-            raise PreflightError(f"no worker of the Ray cluster can play: {error}") from error
-        yield pool
-
-
 async def _spawned(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> Worker:
     worker, ready = await cluster.start(parts, at_once=deps.plan.max_concurrency)
-    differing = environment_fingerprint(deps.benchmarks, _travelling(deps)).differences(
-        ready.environment
-    )
+    domains = [each for each in deps.plan.domains if may_travel(deps.benchmarks, each)]
+    here = environment_fingerprint(deps.benchmarks, domains)
+    differing = here.differences(ready.environment)
     if differing:
         worker.kill()
         raise WorkerLostError(
@@ -142,11 +139,6 @@ async def _spawned(cluster: RayCluster, parts: WorkerParts, deps: TrialDeps) -> 
             f"{'; '.join(differing)}"
         )
     return worker
-
-
-def _travelling(deps: TrialDeps) -> list[str]:
-    """Return the domains whose trials may be played elsewhere."""
-    return [each for each in deps.plan.domains if may_travel(deps.benchmarks, each)]
 
 
 def refuse_agents_out_of_reach(

@@ -50,7 +50,9 @@ def log_of(run: PlayedRun, part: Part) -> dict[str, Any]:
     report = run.report
     samples = [_sample(record) for record in run.records(part)]
     samples.sort(key=lambda sample: (sample["epoch"], sample["id"]))
-    times = sorted(time for sample in samples for time in _times_of(sample))
+    times = sorted(
+        sample[key] for sample in samples for key in ("started_at", "completed_at") if key in sample
+    )
     return {
         "version": 2,
         "status": _STATUS[report.status],
@@ -170,10 +172,6 @@ def _times(record: TrialRecord) -> dict[str, str]:
     if not starts or not ends:
         return {}
     return {"started_at": min(starts).isoformat(), "completed_at": max(ends).isoformat()}
-
-
-def _times_of(sample: dict[str, Any]) -> list[str]:
-    return [sample[key] for key in ("started_at", "completed_at") if key in sample]
 
 
 def _id(*words: str) -> str:

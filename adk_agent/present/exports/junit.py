@@ -28,7 +28,8 @@ def to_junit(run: PlayedRun) -> Export:
 def _document(run: PlayedRun) -> Iterator[str]:
     rows: dict[TrialKey, TrialRow] = {row.key: row for row in run.report.trials}
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f"{_opening(run)}\n"
+    suites = Element("testsuites", name=escape_controls(f"greenroom {run.report.run_id}"))
+    yield tostring(suites, encoding="unicode").removesuffix(" />") + ">\n"
     jobs = list(jobs_of(run.report.plan))
     for participant in run.report.plan.participants:
         for planned in run.report.plan.tasks:
@@ -38,11 +39,6 @@ def _document(run: PlayedRun) -> Iterator[str]:
             indent(suite, level=1)
             yield f"  {tostring(suite, encoding='unicode').rstrip()}\n"
     yield "</testsuites>\n"
-
-
-def _opening(run: PlayedRun) -> str:
-    suites = Element("testsuites", name=escape_controls(f"greenroom {run.report.run_id}"))
-    return tostring(suites, encoding="unicode").removesuffix(" />") + ">"
 
 
 def _suite(

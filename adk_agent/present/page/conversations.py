@@ -51,7 +51,11 @@ def trial_json(record: TrialRecord, writes: Callable[[str], bool]) -> _Json:
         "components": [_component(each, row.basis) for each in row.components],
         "items": list(_items(record, writes)),
         "left_out": max(0, len(record.messages) - MOST_MESSAGES),
-        "missing": [_missing(each) for each in _differences(diagnosis) if each.how == "missing"],
+        "missing": [
+            {"name": each.name, "by": each.requestor, "args": _arguments(each.expected)}
+            for each in _differences(diagnosis)
+            if each.how == "missing"
+        ],
         "timeline": timeline(record.trace),
         "evaluations": [_evaluation(each) for each in record.evaluations],
         "problems": list(record.trace_problems[:MOST_LISTED]),
@@ -97,10 +101,6 @@ def _form(wrote: ReplyFormat) -> _Json:
 
 def _differences(diagnosis: Diagnosis | None) -> Sequence[CallDifference]:
     return diagnosis.calls[:MOST_LISTED] if diagnosis is not None else ()
-
-
-def _missing(call: CallDifference) -> _Json:
-    return {"name": call.name, "by": call.requestor, "args": _arguments(call.expected)}
 
 
 def _component(component: Component, basis: Sequence[str]) -> _Json:
@@ -184,11 +184,10 @@ def _arguments(arguments: object) -> list[tuple[str, Any]]:
     """Arguments as pairs, texts as they are and everything else as JSON."""
     if not isinstance(arguments, Mapping):
         return []
-    return [(str(name), _value(value)) for name, value in arguments.items()]
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [
+        (str(name), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in arguments.items()
+    ]
 
 
 def _results(messages: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], Mapping[str, Any]]:

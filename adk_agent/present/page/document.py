@@ -62,7 +62,11 @@ def render(
             latencies=latencies(names, found.replies_ms, found.replies_failed),
             teams=teams(report, found),
             lists=trial_lists(report, found.packed.keys()),
-            packed=_packed(report, found),
+            packed=[
+                (number, found.packed[trial.key])
+                for number, trial in enumerate(report.trials)
+                if trial.key in found.packed
+            ],
             classes=failure_classes(report),
             unscored=trials_without_score(report),
             not_evaluated=evaluators_without_result(found),
@@ -71,12 +75,6 @@ def render(
             participants=names,
         )
     )
-
-
-def _packed(report: EvaluationReport, found: Gathered) -> list[tuple[int, str]]:
-    """Each conversation with its trial's number."""
-    keys = (trial.key for trial in report.trials)
-    return [(number, found.packed[key]) for number, key in enumerate(keys) if key in found.packed]
 
 
 @cache

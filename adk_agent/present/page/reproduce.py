@@ -50,7 +50,10 @@ def _facts(report: EvaluationReport) -> list[tuple[str, str]]:
     judged = [result for each in report.evaluations for result in each.results]
     facts = [
         ("user", ", ".join(sorted({row.user for row in report.trials})) or "none"),
-        ("scored by", ", ".join(_scorers(report))),
+        (
+            "scored by",
+            ", ".join(sorted({row.produced_by for row in report.trials if row.produced_by})),
+        ),
         ("evaluated by", ", ".join(_authors(judged))),
         ("reward", "official" if plan.evaluation_type == "all" else "actions alone (legacy)"),
         ("trials of each task", str(plan.num_trials)),
@@ -64,10 +67,6 @@ def _facts(report: EvaluationReport) -> list[tuple[str, str]]:
     if plan.solo:
         facts.append(("solo", "there was no user"))
     return [(name, value) for name, value in facts if value]
-
-
-def _scorers(report: EvaluationReport) -> list[str]:
-    return sorted({row.produced_by for row in report.trials if row.produced_by is not None})
 
 
 def _authors(results: Sequence[Evaluation]) -> list[str]:

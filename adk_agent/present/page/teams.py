@@ -116,10 +116,6 @@ def _coordinates(seen: TeamCalls) -> bool:
     )
 
 
-def _names(seen: TeamCalls) -> set[str]:
-    return {name for edge in seen.edges for name in edge} | seen.members
-
-
 def _judged(row: TeamRow) -> str:
     if row.judged is None:
         return ""
@@ -180,7 +176,7 @@ def _agents(seen: TeamCalls) -> list[Agent]:
             assessor=name == ASSESSOR,
             idle=not load[name] and not made[name],
         )
-        for name in _names(seen)
+        for name in {name for edge in seen.edges for name in edge} | seen.members
     ]
     return sorted(found, key=lambda agent: (not agent.assessor, -agent.load, agent.name))
 

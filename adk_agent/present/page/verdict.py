@@ -152,16 +152,10 @@ def _left_open(row: ScoreRow) -> str:
 
 
 def _gaps(row: ScoreRow) -> str:
-    gaps = [
-        f"{number} {what}"
-        for number, what in ((row.failed, "failed"), (row.unscored, "unscored"))
-        if number
-    ]
-    return texts.listed(gaps)
+    counts = ((row.failed, "failed"), (row.unscored, "unscored"))
+    return texts.listed([f"{number} {what}" for number, what in counts if number])
 
 
 def _because(trials: Sequence[TrialRow]) -> str:
-    reasons = failed_reasons(trials)
-    return (
-        f", most often because: {texts.short(next(iter(reasons)), _MOST_REASON)}" if reasons else ""
-    )
+    reason = next(iter(failed_reasons(trials)), None)
+    return "" if reason is None else f", most often because: {texts.short(reason, _MOST_REASON)}"
