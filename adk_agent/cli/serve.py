@@ -12,8 +12,8 @@ from adk_agent.cli import values
 from adk_agent.cli.edge import OK
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
+from adk_agent.service.agent_card import service_card
 from adk_agent.service.callers import Callers
-from adk_agent.service.card import service_card
 from adk_agent.service.listening import bound_socket, is_loopback
 from adk_agent.service.options import GrpcAddress, ServiceOptions, parse_task_store
 from adk_agent.service.playing.spawning import spawn

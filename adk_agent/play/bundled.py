@@ -9,7 +9,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import IO, Any, Self
 from weakref import WeakKeyDictionary
 
@@ -111,12 +110,7 @@ class BundledAgents:
                 raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop the process."""
         await self.aclose()
 

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from adk_agent.core.errors import PreflightError, RequestError, StorageError
@@ -21,8 +22,8 @@ from adk_agent.play.liveness import LivenessMonitor, Probe
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
-from adk_agent.play.tools import ServeTools, served_here
-from adk_agent.play.trial import TrialDeps
+from adk_agent.play.tools import ServeTools, served_tools
+from adk_agent.play.trial import PlayDeps, TrialDeps
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
@@ -33,11 +34,8 @@ from adk_agent.runs.report_builder import ReportBuilder
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
 from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
 from adk_agent.runs.tracking import tracked_run
-from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
-from tau_bridge.benchmarks import Benchmarks
-from tau_bridge.clock import Runtime
 from tau_bridge.errors import AgentError, AgentTimeoutError, AgentUnreachableError
 from tau_bridge.redaction import redact_keys
 from tau_bridge.seeds import trial_seeds
@@ -45,27 +43,19 @@ from tau_bridge.tool_server import ToolServer
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationDeps:
+class EvaluationDeps(PlayDeps):
     """The outside world of an evaluation. Chosen in `adk_agent.assembly` alone."""
 
-    benchmarks: Benchmarks
-    """All that there are; a plan's own options are applied to them."""
     models: ModelChoice
     """The language models that play users and judge."""
-    runtime: Runtime
     new_run_id: Callable[[], str]
-    evaluators: EvaluatorRegistry
-    """For trials, for participants and for the run."""
-    team_evaluators: EvaluatorRegistry
-    """For trials in which a team is watched."""
-    new_messenger: Callable[[], Messenger]
     versions: Mapping[str, str]
     results_dir: Path
     observe_teams: bool = True
     """Whether calls between the members of a team are watched."""
     believe_reports: bool = True
     """Whether what participants report of their own calls is used."""
-    serve_tools: ServeTools = served_here
+    serve_tools: ServeTools = field(default_factory=lambda: partial(served_tools, None))
     """Serves the tools that benchmarks offer to agents."""
     open_executor: OpenExecutor = open_local
     """Opens the place where trials are played; this process by default."""

@@ -43,8 +43,3 @@ async def served_tools(url: str | None, agents: Mapping[str, str]) -> AsyncItera
                 "out of GREENROOM_TOOLS_URL to have a free one taken"
             ) from error
         yield tools
-
-
-def served_here(agents: Mapping[str, str]) -> AbstractAsyncContextManager[ToolServer]:
-    """Serve the tools to agents on this machine."""
-    return served_tools(None, agents)

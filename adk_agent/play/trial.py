@@ -69,6 +69,20 @@ _NOT_PLAYED = Played()
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlayDeps:
+    """The part of an evaluation's dependencies that a worker makes for itself."""
+
+    benchmarks: Benchmarks
+    """All that there are; a plan's own options are applied to them."""
+    runtime: Runtime
+    evaluators: EvaluatorRegistry
+    """For trials, for participants and for the run."""
+    team_evaluators: EvaluatorRegistry
+    """For trials in which a team is watched."""
+    new_messenger: Callable[[], Messenger]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialDeps:
     """The dependencies that all trials of a run share."""
 

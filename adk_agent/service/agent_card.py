@@ -1,8 +1,10 @@
-"""The green agent's card."""
+"""The green agent's card, and how requests for it are answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,7 +21,12 @@ from a2a.types import (
     StringList,
 )
 from google.protobuf.json_format import MessageToDict
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from adk_agent.core.versions import versions
+from adk_agent.service.options import ServiceOptions
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 from tau_bridge.benchmarks import installed
 
@@ -27,6 +34,7 @@ PROTOCOL_VERSIONS = ("1.0", "0.3")
 INPUT_MODES = ("text/plain", "application/json", "text/markdown")
 OUTPUT_MODES = ("text/plain", "application/json")
 BEARER = "bearer"
+CARD_CACHING = "public, max-age=60"
 
 
 @cache
@@ -122,6 +130,16 @@ def build_card(
     return card
 
 
+def service_card(card_url: str, options: ServiceOptions) -> AgentCard:
+    """Build the card of the service that is reached at `card_url`."""
+    return build_card(
+        card_url,
+        version=versions()["greenroom"],
+        grpc_url=options.grpc.shown if options.grpc else None,
+        needs_token=bool(options.callers),
+    )
+
+
 def card_json(card: AgentCard) -> dict[str, Any]:
     """Return the card as JSON for clients of both protocol versions.
 
@@ -165,3 +183,27 @@ def _extensions() -> list[AgentExtension]:
         AgentExtension(uri=TIMESTAMP_URI, description=timestamps),
         AgentExtension(uri=TIMESTAMP_SAMPLE_URI, description=timestamps),
     ]
+
+
+class CardAnswer:
+    """Answers requests for a card: whole, or 304 to a client that has it. An ASGI application.
+
+    Written once: platforms ask for it all the time, and to write it takes milliseconds.
+
+    Args:
+        card: The card as JSON.
+    """
+
+    def __init__(self, card: Mapping[str, Any]) -> None:
+        body = json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode()
+        self._tag = f'"{hashlib.sha256(body).hexdigest()}"'
+        headers = {"ETag": f"W/{self._tag}", "Cache-Control": CARD_CACHING}
+        self._whole = Response(body, headers=headers, media_type="application/json")
+        self._unchanged = Response(status_code=304, headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        known = Headers(scope=scope).get("if-none-match", "")
+        tags = {each.strip().removeprefix("W/") for each in known.split(",")}
+        answer = self._unchanged if tags & {"*", self._tag} else self._whole
+        await answer(scope, receive, send)

@@ -7,11 +7,10 @@ import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from a2a.helpers import new_task, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
-from a2a.types import Message, TaskState
+from a2a.types import TaskState
 
 from adk_agent.core.errors import GreenroomError, RequestError, RunCanceledError
 from adk_agent.runs.tracking import request_cancel
@@ -30,6 +29,7 @@ from adk_agent.service.playing.backend import (
     PlanJob,
     RequestJob,
 )
+from adk_agent.service.task_updates import begun, end
 
 logger = logging.getLogger(__name__)
 
@@ -68,23 +68,15 @@ class EvaluationExecutor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Do what the message asks for. The task ends completed, rejected, failed or canceled."""
-        message = context.message
-        if message is None:
-            raise ValueError("an A2A request without a message reached the executor")
-        task = context.current_task
-        if task is None:
-            state = TaskState.TASK_STATE_SUBMITTED
-            task = new_task(message.task_id, message.context_id, state, history=[message])
-            await event_queue.enqueue_event(task)
-        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        updater = await begun(context, event_queue)
         try:
-            await self._answer(context, message, updater)
+            await self._answer(context, updater)
         except JobBrokeError:
-            await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
+            await end(updater, TaskState.TASK_STATE_FAILED, BROKE)
         except Exception:
             # What an exception says may hold anything, so the caller gets a fixed sentence.
-            logger.exception("A2A task %s broke", task.id)
-            await _end(updater, TaskState.TASK_STATE_FAILED, BROKE)
+            logger.exception("A2A task %s broke", updater.task_id)
+            await end(updater, TaskState.TASK_STATE_FAILED, BROKE)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Stop the evaluation and wait for its end, so that the report is there with the state."""
@@ -93,11 +85,9 @@ class EvaluationExecutor(AgentExecutor):
             task = context.current_task
             await TaskUpdater(event_queue, task.id, task.context_id).cancel()
 
-    async def _answer(
-        self, context: RequestContext, message: Message, updater: TaskUpdater
-    ) -> None:
+    async def _answer(self, context: RequestContext, updater: TaskUpdater) -> None:
         try:
-            text = request_text(message)
+            text = request_text(context.message)
         except RequestError as error:
             await _reject(updater, str(error))
             return
@@ -122,7 +112,7 @@ class EvaluationExecutor(AgentExecutor):
     async def _act(self, decision: Decision, updater: TaskUpdater) -> None:
         match decision:
             case Refusal():
-                await _end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
+                await end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
             case Play():
                 job = PlanJob(
                     plan=decision.plan,
@@ -133,16 +123,16 @@ class EvaluationExecutor(AgentExecutor):
                 await self._play(updater, job)
             case Cancel():
                 lines = [await self._cancel_other(task) for task in decision.tasks]
-                await _end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
+                await end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
             case Answer():
                 if decision.report_of is not None:
                     await self._add_report(decision.report_of, updater)
-                await _end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
+                await end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
 
     async def _play(self, updater: TaskUpdater, job: Job) -> None:
         if len(self._running) >= MAX_RUNNING:
             said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
-            await _end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
+            await end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
             return
         await updater.start_work()
         teller = ProgressReporter(updater)
@@ -184,7 +174,7 @@ class EvaluationExecutor(AgentExecutor):
                 f" The trials that were finished are attached, and kept as run {progress.run_id}: "
                 "say 'resume' to play the rest."
             )
-        await _end(updater, TaskState.TASK_STATE_FAILED, said)
+        await end(updater, TaskState.TASK_STATE_FAILED, said)
 
     async def _conclude_canceled(self, teller: ProgressReporter, updater: TaskUpdater) -> None:
         progress = teller.last
@@ -195,7 +185,7 @@ class EvaluationExecutor(AgentExecutor):
                 f"The evaluation was canceled after {progress.done} of {progress.total} trials. "
                 f"They are attached, and kept as run {progress.run_id}: say 'resume' to play the rest."
             )
-        await _end(updater, TaskState.TASK_STATE_CANCELED, said)
+        await end(updater, TaskState.TASK_STATE_CANCELED, said)
 
     async def _add_report(self, run_id: str, updater: TaskUpdater) -> bool:
         """Add what a run came to as the task's artifact; whether there was anything to add."""
@@ -265,13 +255,8 @@ async def _conclude_result(result: JobResult, updater: TaskUpdater) -> None:
     else:
         await updater.complete()
         return
-    await _end(updater, TaskState.TASK_STATE_FAILED, said)
+    await end(updater, TaskState.TASK_STATE_FAILED, said)
 
 
 async def _reject(updater: TaskUpdater, why: str) -> None:
-    await _end(updater, TaskState.TASK_STATE_REJECTED, f"{why}\n\n{answering.WHAT_TO_SEND}")
-
-
-async def _end(updater: TaskUpdater, state: TaskState, text: str) -> None:
-    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
-    await updater.update_status(state, message=message)
+    await end(updater, TaskState.TASK_STATE_REJECTED, f"{why}\n\n{answering.WHAT_TO_SEND}")

@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adk_agent.service.agent_card import CardAnswer
 from adk_agent.service.callers import is_card_request
-from adk_agent.service.card import CardAnswer
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""

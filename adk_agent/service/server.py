@@ -17,9 +17,8 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from adk_agent.service.activated import ActivatingExecutor
-from adk_agent.service.agent_card import card_json
+from adk_agent.service.agent_card import CardAnswer, card_json, service_card
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
-from adk_agent.service.card import CardAnswer, service_card
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
 from adk_agent.service.conversation.routing import FollowUpContexts
 from adk_agent.service.conversation.traces import trace_metadata

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from a2a.helpers import new_task, new_text_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
@@ -16,6 +15,7 @@ from a2a.types import Part, Task, TaskState
 from adk_agent.service.conversation import artifacts
 from adk_agent.service.conversation.history import ENDED_STATES, run_id_of
 from adk_agent.service.sweep import WITH_TRIALS, ArtifactOf, failed_task, finished_part
+from adk_agent.service.task_updates import begun, end
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,9 @@ class StoppableExecutor(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; a task that the service's stop interrupts, or finds, is failed."""
         if self._stopping.is_set():
-            await _refuse(context, event_queue)
+            # It came after the stop: nothing would end what it begins.
+            updater = await begun(context, event_queue)
+            await end(updater, TaskState.TASK_STATE_FAILED, STOPPED)
             return
         work = asyncio.create_task(self._inner.execute(context, event_queue))
         self._running[work] = context
@@ -117,24 +119,7 @@ class StoppableExecutor(AgentExecutor):
         if parts:
             await updater.add_artifact(parts, name=artifacts.NAME)
         text = STOPPED + (WITH_TRIALS if parts else "")
-        await _fail(updater, text)
-
-
-async def _refuse(context: RequestContext, event_queue: EventQueue) -> None:
-    """Fail a task that came after the stop; nothing would end what it begins."""
-    task, message = context.current_task, context.message
-    if task is None:
-        if message is None:
-            raise ValueError("an A2A request without a message reached the executor")
-        state = TaskState.TASK_STATE_SUBMITTED
-        task = new_task(message.task_id, message.context_id, state, history=[message])
-        await event_queue.enqueue_event(task)
-    await _fail(TaskUpdater(event_queue, task.id, task.context_id), STOPPED)
-
-
-async def _fail(updater: TaskUpdater, text: str) -> None:
-    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
-    await updater.update_status(TaskState.TASK_STATE_FAILED, message=message)
+        await end(updater, TaskState.TASK_STATE_FAILED, text)
 
 
 async def _result_of(work: asyncio.Task[None]) -> None:

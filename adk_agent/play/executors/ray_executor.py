@@ -12,7 +12,6 @@ from adk_agent.play.executors.base import Executor, OpenExecutor, Say
 from adk_agent.play.executors.cluster import RayCluster, connected, make_sure_that_installed
 from adk_agent.play.executors.local import LocalExecutor
 from adk_agent.play.executors.worker import (
-    WorkerDeps,
     WorkerParts,
     environment_fingerprint,
     may_travel,
@@ -25,7 +24,7 @@ from adk_agent.play.executors.worker_pool import (
     WorkerLostError,
     WorkerPool,
 )
-from adk_agent.play.trial import TrialDeps, unplayed_trial
+from adk_agent.play.trial import PlayDeps, TrialDeps, unplayed_trial
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
 from evals.outcome import Fault
@@ -83,7 +82,7 @@ def broken_trial(job: TrialJob, deps: TrialDeps, reason: str, *, fault: Fault) -
 def on_ray(
     address: str | None,
     *,
-    build: Callable[[], WorkerDeps],
+    build: Callable[[], PlayDeps],
     secrets: Sequence[SecretStr],
 ) -> OpenExecutor:
     """Return what opens a `RayExecutor`.

@@ -10,7 +10,6 @@ import logging
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from pydantic import SecretStr
 
@@ -19,43 +18,11 @@ from adk_agent.core.plan import EvaluationPlan
 from adk_agent.core.redaction import redact_logs
 from adk_agent.core.versions import versions
 from adk_agent.play.team_access import TeamAccess, Turns
-from adk_agent.play.trial import TrialDeps, play_trial
+from adk_agent.play.trial import PlayDeps, TrialDeps, play_trial
 from adk_agent.results.provenance import differences, provenance
 from adk_agent.runs.jobs import TrialJob
 from adk_agent.runs.store import TrialRecord
-from evals.driver import EvaluatorRegistry
-from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
-from tau_bridge.clock import Runtime
-
-
-class WorkerDeps(Protocol):
-    """The parts that a worker makes for itself, because they cannot travel."""
-
-    @property
-    def benchmarks(self) -> Benchmarks:
-        """Return what can be played."""
-        ...
-
-    @property
-    def runtime(self) -> Runtime:
-        """Return the clock and the source of identifiers."""
-        ...
-
-    @property
-    def evaluators(self) -> EvaluatorRegistry:
-        """Return the evaluators of trials."""
-        ...
-
-    @property
-    def team_evaluators(self) -> EvaluatorRegistry:
-        """Return the evaluators of trials in which a team is watched."""
-        ...
-
-    @property
-    def new_messenger(self) -> Callable[[], Messenger]:
-        """Return what makes the messenger that calls agents."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +42,7 @@ class WorkerParts:
         judge_model: Judges statements; None where nobody does.
     """
 
-    build: Callable[[], WorkerDeps] = field(repr=False)  # holds tokens
+    build: Callable[[], PlayDeps] = field(repr=False)  # holds tokens
     secrets: Sequence[SecretStr]
     run_id: str
     plan: EvaluationPlan
@@ -112,7 +79,7 @@ class Ready:
 
 
 def parts_of(
-    deps: TrialDeps, *, build: Callable[[], WorkerDeps], secrets: Sequence[SecretStr]
+    deps: TrialDeps, *, build: Callable[[], PlayDeps], secrets: Sequence[SecretStr]
 ) -> WorkerParts:
     """Return the parts of a worker for trials that share `deps`."""
     builtin = {p.address for p in deps.plan.participants if p.builtin is not None}

@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self
 
 from adk_agent.runs.jobs import TrialJob
@@ -95,12 +94,7 @@ class WorkerPool:
             self.warnings = (f"{missing} of {self._size} workers missing: {self._why_empty}",)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End all workers."""
         await self.aclose()
 

@@ -23,7 +23,7 @@ from adk_agent.present.page.latencies import latencies
 from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.matrix import matrices
 from adk_agent.present.page.reproduce import recipe
-from adk_agent.present.page.scores import scores, with_all_tables
+from adk_agent.present.page.scores import scores
 from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
@@ -46,7 +46,6 @@ def render(
         manifest: What it was begun with; None where that is gone.
         lookup: Tells what components mean.
     """
-    report = with_all_tables(report, manifest)
     rows = scores(report)
     names = [participant.address for participant in report.plan.participants]
     return (

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from adk_agent.present.page import texts
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow, tables
+from adk_agent.results.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow
 from adk_agent.results.tables import counted
-from adk_agent.runs.store import RunManifest
 from evals.statistics import Interval
 
 
@@ -53,16 +52,6 @@ class Score:
     user: str
     repairs: str
     """The repairs of replies, by kind."""
-
-
-def with_all_tables(report: EvaluationReport, manifest: RunManifest | None) -> EvaluationReport:
-    """Return the report; one without intervals, as older versions wrote it, gets them."""
-    if not report.trials or all(row.intervals for row in report.summary):
-        return report
-    origins = {row.domain: row.data for row in report.summary}
-    references = manifest.references if manifest is not None else {}
-    found = tables(report.trials, report.plan, origins, references)
-    return report.model_copy(update=dict(found))
 
 
 def scores(report: EvaluationReport) -> tuple[Score, ...]:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Collection
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from a2a.types import Part
@@ -45,12 +44,7 @@ class InProcessBackend:
         self._assembly = replace(self._assembly, benchmarks=self._assembly.open_benchmarks())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Do nothing: `play` returns when its job has ended."""
 
     async def play(self, job: Job, on_progress: OnProgress) -> JobResult:

@@ -11,7 +11,6 @@ import itertools
 import logging
 import subprocess
 from collections.abc import Collection, Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from a2a.types import Part
@@ -78,12 +77,7 @@ class ProcessBackend:
         await self._started()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End the process. What still runs in it is cancelled."""
         worker, self._worker = self._worker, None
         if worker is not None:

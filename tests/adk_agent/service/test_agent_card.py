@@ -3,11 +3,12 @@
 import httpx
 import pytest
 from a2a.server.request_handlers.response_helpers import agent_card_to_dict
+from pydantic import SecretStr
 
 from adk_agent.cli.main import main
 from adk_agent.requests.planning import resolve
 from adk_agent.service.agent_card import ASSESSMENT, TEAMS, build_card, card_json, evaluate_skill
-from adk_agent.service.callers import CARD_PATHS
+from adk_agent.service.callers import CARD_PATHS, Callers
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 
 
@@ -74,3 +75,21 @@ def test_the_card_before_everything_is_loaded_is_the_one_that_comes_after():
             "https://a.example/x/", version="1", grpc_url="a.example:5", needs_token=token
         )
         assert card_json(card) == agent_card_to_dict(card)
+
+
+def test_the_card_is_at_both_addresses(client):
+    cards = [client.http.get(path) for path in CARD_PATHS]
+    assert [card.status_code for card in cards] == [200, 200]
+    assert cards[0].json() == cards[1].json()
+    assert cards[0].headers["cache-control"] == "public, max-age=60"
+    again = client.http.get(CARD_PATHS[0], headers={"If-None-Match": cards[0].headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_the_card_names_a_security_scheme_where_a_token_is_needed(client, serve_edge):
+    assert "securitySchemes" not in client.http.get(CARD_PATHS[0]).json()
+    address = serve_edge(callers=Callers.of(SecretStr("one")))
+    card = httpx.get(address + CARD_PATHS[0]).json()
+    assert list(card["securitySchemes"]) == ["bearer"]
+    assert card["securitySchemes"]["bearer"]["type"] == "http"  # what 0.3 reads
+    assert card["securityRequirements"] == [{"schemes": {"bearer": {}}}]

@@ -1,0 +1,27 @@
+"""The beginning and the end of an A2A task, for the executors of the service."""
+
+from __future__ import annotations
+
+from a2a.helpers import new_task, new_text_message
+from a2a.server.agent_execution import RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types import TaskState
+
+
+async def begun(context: RequestContext, event_queue: EventQueue) -> TaskUpdater:
+    """Publish the task of a message, if it is new, and return what updates it."""
+    task, message = context.current_task, context.message
+    if task is None:
+        if message is None:
+            raise ValueError("an A2A request without a message reached the executor")
+        state = TaskState.TASK_STATE_SUBMITTED
+        task = new_task(message.task_id, message.context_id, state, history=[message])
+        await event_queue.enqueue_event(task)
+    return TaskUpdater(event_queue, task.id, task.context_id)
+
+
+async def end(updater: TaskUpdater, state: TaskState, text: str) -> None:
+    """End a task with a message."""
+    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
+    await updater.update_status(state, message=message)
