@@ -27,54 +27,30 @@ EVALUATORS_GROUP = "greenroom.evaluators"
 """The group of entry points under which a distribution offers evaluators."""
 
 
-def trial_evaluators(model: ModelSpec | None = None, *, without: str = "") -> EvaluatorRegistry:
-    """Build the registry of what judges most trials.
-
-    A model is asked there about teams alone, and not about failure modes: most trials are the
-    conversation of one agent, and there are many of them.
-
-    Args:
-        model: Judges; None: rules do.
-        without: The names of evaluators and metrics that are switched off, with commas between.
-
-    Raises:
-        RequestError: what is to be switched off does not exist.
-    """
-    return _evaluators(model, without, thorough=False)
-
-
 def trace_evaluators(
     model: ModelSpec | None = None,
     *,
     without: str = "",
+    thorough: bool = True,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     metrics_timeout_s: float = METRIC_TIMEOUT_S,
 ) -> EvaluatorRegistry:
-    """Build the registry for trials in which a team is watched, and for traces from files.
+    """Build the registry of all evaluators, those of plugins too.
 
-    The arguments are those of `trial_evaluators`.
-    """
-    return _evaluators(
-        model, without, thorough=True, timeout_s=timeout_s, metrics_timeout_s=metrics_timeout_s
-    )
-
-
-def _evaluators(
-    spec: ModelSpec | None,
-    without: str,
-    *,
-    thorough: bool,
-    timeout_s: float = DEFAULT_TIMEOUT_S,
-    metrics_timeout_s: float = METRIC_TIMEOUT_S,
-) -> EvaluatorRegistry:
-    """All evaluators, those of plugins too, without those that are switched off.
+    Args:
+        model: Judges; None: rules do.
+        without: The names of evaluators and metrics that are switched off, with commas between.
+        thorough: Whether the model also judges two agents, and names failure modes. Not worth its
+            price for most trials: they are the conversation of one agent, and there are many.
+        timeout_s: The time limit of an evaluator.
+        metrics_timeout_s: The time limit of a graph metric.
 
     Raises:
         RequestError: what is to be switched off does not exist.
     """
-    ask = LiteLlmCompletion(spec).ask if spec is not None else None
-    load = load_litellm if spec is not None else None
-    by = f"llm:{spec.name}" if spec is not None else "rules"
+    ask = LiteLlmCompletion(model).ask if model is not None else None
+    load = load_litellm if model is not None else None
+    by = f"llm:{model.name}" if model is not None else "rules"
     metrics, warnings = graph_metrics()
     registry = MetricRegistry(metrics)
     own: tuple[BaseEvaluator, ...] = (

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
@@ -59,33 +64,28 @@ class TeamAccess:
     """Names by address, as reports may use either."""
     turns: Turns = field(default_factory=Turns)
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    def turn(self) -> AbstractAsyncContextManager[None]:
         """Admit one exercise at a time, where the team is watched.
 
         The proxy sees who calls whom, but not for which of two exercises that are played at once.
         """
-        if self.proxy is None:
-            yield
-            return
-        async with self.turns.lock:
-            yield
+        return nullcontext() if self.proxy is None else self.turns.lock
 
     @asynccontextmanager
-    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[Turns]:
+    async def watched(self, recorder: TraceRecorder) -> AsyncIterator[None]:
         """Record the calls between the members that begin inside.
 
         An exercise that ends by an error may leave the team at work. The next one waits a little
         for it to finish, and its `Turns` says what may have been taken for its own all the same.
         """
         if self.proxy is None:
-            yield self.turns
+            yield
             return
         if self.turns.left_at_work:
             await self.proxy.quiet(within_s=SETTLE_S)
         try:
             with self.proxy.recording(recorder):
-                yield self.turns
+                yield
         except BaseException:
             self.turns.left_at_work = True
             raise
