@@ -8,7 +8,7 @@ from typing import Final
 
 from purple_agent.reasoners.deterministic.dialogue_acts import QUESTION
 from purple_agent.reasoners.deterministic.utterance import LONGEST_TEXT, utterance_of
-from purple_agent.reasoners.deterministic.words import acts_of, stem, unphrased
+from purple_agent.reasoners.deterministic.words import acts_of, stem, stems, unphrased
 from purple_agent.session_cache import cached_per_session
 from purple_agent.toolbox.verbs import READ_VERBS
 
@@ -58,12 +58,14 @@ class Clause:
 
     Args:
         text: As said.
+        stems: The stems of its words.
         verbs: The stems of the verbs that ask for something.
         is_background: It tells what was, or must not be, and so asks for no change.
         is_question: It wants to know something.
     """
 
     text: str
+    stems: tuple[str, ...]
     verbs: tuple[str, ...]
     is_background: bool
     is_question: bool
@@ -100,6 +102,7 @@ def _clause(text: str) -> Clause:
     changes = wishes and not _READING.issuperset(verbs)
     return Clause(
         text=text,
+        stems=stems(text),
         verbs=verbs,
         is_background=(bool(_PAST.search(text)) and not wishes)
         or (bool(_FORBIDDEN.search(text)) and not verbs)

@@ -14,7 +14,7 @@ from purple_agent.reasoners.deterministic.clauses import Clause, clauses_of
 from purple_agent.reasoners.deterministic.request import Request
 from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolIndex
 from purple_agent.reasoners.deterministic.utterance import utterance_of
-from purple_agent.reasoners.deterministic.words import LIGHT, acts_of, stem, stems, words_in
+from purple_agent.reasoners.deterministic.words import LIGHT, acts_of, stem, words_in
 
 MAX_GOALS: Final = 15
 ENOUGH_TO_WRITE: Final = 0.25
@@ -105,7 +105,7 @@ def _write_for(clause: Clause, request: Request, index: ToolIndex) -> Tool | Non
     if not asked and _acts(clause) - LIGHT:
         candidates = [tool for tool in index.writes if _sets(tool, clause)]
     elif not asked:
-        candidates = [tool for tool in index.writes if tool.does(stems(clause.text))]
+        candidates = [tool for tool in index.writes if tool.does(clause.stems)]
     # An id that fits counts as half of the nouns.
     shares = [
         max(_share(tool, clause, request), 0.5 * _has_id(tool, clause, request))
@@ -141,7 +141,7 @@ def _is_unsupported(clause: Clause, index: ToolIndex) -> bool:
         return False
     tools, verbs = (*index.reads, *index.writes), _acts(clause)
     nouns = frozenset[str]().union(*(tool.nouns for tool in tools)) - verbs
-    is_ours = bool(verbs) and not nouns.isdisjoint(stems(clause.text))
+    is_ours = bool(verbs) and not nouns.isdisjoint(clause.stems)
     return is_ours and not any(tool.does(verbs) for tool in (*tools, *index.controls.values()))
 
 
@@ -151,7 +151,7 @@ def _acts(clause: Clause) -> frozenset[str]:
 
 def _share(tool: Tool, clause: Clause, request: Request) -> float:
     """Return how many of a tool's nouns are said, 0 to 1; elsewhere in the request count half."""
-    said, around = stems(clause.text), stems(request.whole)
+    said, around = clause.stems, request.stems
     named = sum(1.0 if noun in said else 0.5 * (noun in around) for noun in tool.nouns)
     return named / len(tool.nouns) if tool.nouns else 0.5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, Use
+from purple_agent.case import Case, Dialect, Json, Reply, Say, Session, ToolSpec, Use
 from purple_agent.facts import entity_read_by
 from purple_agent.policy.rules import Rule
 from purple_agent.reasoners.deterministic import wording
@@ -18,6 +18,8 @@ from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.reasoners.deterministic.words import stems
 from purple_agent.reasoners.reasoner import DETERMINISTIC
 
+MAX_INDEXES: Final = 64
+"""Lists of tools that are kept prepared."""
 _POLICY_WORDS: Final = frozenset(stems("policy rule guideline threshold"))
 
 
@@ -30,6 +32,9 @@ class DeterministicReasoner:
     conversation it reads off the session each time.
     """
 
+    def __init__(self) -> None:
+        self._indexes: dict[int, tuple[tuple[ToolSpec, ...], ToolIndex]] = {}
+
     def author(self, session: Session) -> str:  # noqa: ARG002 - the same for all
         """See `Reasoner`."""
         return DETERMINISTIC
@@ -41,7 +46,7 @@ class DeterministicReasoner:
     async def next(self, case: Case) -> Reply:
         """Return the next reply."""
         session = case.session
-        request, index = request_of(session), _index(session)
+        request, index = request_of(session), self._index(session.specs)
         executor = GoalExecutor(session=session, request=request, index=index)
         if HUMAN.search(request.current):
             said = " ".join(request.texts)[:400]
@@ -65,15 +70,14 @@ class DeterministicReasoner:
             outcomes.append(step)
         return _summed_up(executor, goals, outcomes) or _small_talk(request, goals, index)
 
-
-def _index(session: Session) -> ToolIndex:
-    """Return the session's tools prepared for matching, kept until they are listed again."""
-    specs, index = session.read.get("tool index", (None, None))
-    if specs is not session.specs:
-        index = index_of(session.specs)
-        session.read["tool index"] = (session.specs, index)
-    found: ToolIndex = index
-    return found
+    def _index(self, specs: tuple[ToolSpec, ...]) -> ToolIndex:
+        """Prepare tools for matching, once for all conversations that have the same ones."""
+        kept = self._indexes.get(id(specs))
+        if kept is None or kept[0] is not specs:
+            if len(self._indexes) >= MAX_INDEXES:
+                self._indexes.clear()
+            kept = self._indexes[id(specs)] = (specs, index_of(specs))
+        return kept[1]
 
 
 def _known(session: Session, request: Request) -> Mapping[str, Json]:

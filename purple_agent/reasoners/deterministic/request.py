@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from purple_agent.case import Dialect, Json, Session, ToolCall, ToolResult
 from purple_agent.json_values import json_or_text
 from purple_agent.reasoners.deterministic.dialogue_acts import DENIAL
+from purple_agent.reasoners.deterministic.words import stems
 from purple_agent.wire import read_tool_result
 
 CLOSING: Final = "Is there anything else I can help you with?"
@@ -60,6 +62,11 @@ class Request:
     def whole(self) -> str:
         """Return all texts as one."""
         return "\n".join(self.texts)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Return the stems of all texts."""
+        return frozenset(stems(self.whole))
 
     def is_of_now(self, made: MadeCall) -> bool:
         """Tell whether a call was made for the latest text."""
