@@ -7,7 +7,7 @@ the next is its `Session`, which one message at a time works on.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -175,9 +175,9 @@ class Session:
             return hash_policy(document)
         return self.policy_hash
 
-    def may_pin(self, mark: str) -> bool:
+    def may_pin(self, policy_hash: str) -> bool:
         """Tell whether the policy of this hash can be this conversation's."""
-        return not self.has_policy and self.policy_hash in (None, "", mark)
+        return not self.has_policy and self.policy_hash in (None, "", policy_hash)
 
     @property
     def pending_call(self) -> ToolCall | None:
@@ -274,6 +274,10 @@ class Case:
     author: str = "deterministic"
     """The writer of the reply: `deterministic`, or `llm:` and the model's name."""
     quality: Quality | None = None
+
+    def flagged(self, *flags: str) -> Case:
+        """Return the case with further flags."""
+        return replace(self, flags=(*self.flags, *flags)) if flags else self
 
 
 AnswerKind = Literal["answered", "called", "refused", "blocked", "exhausted", "failed"]

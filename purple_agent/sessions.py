@@ -15,7 +15,7 @@ from purple_agent.case import Session, ToolProvider
 
 MAX_SESSIONS = 1_000
 IDLE_S = 3_600.0
-MAX_BEREFT = 10_000
+MAX_LOST_POLICIES = 10_000
 """Forgotten conversations whose policy is still known."""
 CLOSE_S = 10.0
 """Seconds that the tools of a forgotten session may take to close their connections."""
@@ -33,7 +33,7 @@ class _Slot:
 class SessionStore:
     """Keeps sessions by their A2A context id, in memory only.
 
-    Of a forgotten conversation that had a policy, its mark is remembered: the next session has it,
+    Of a forgotten conversation that had a policy, the hash is kept: the next session has it,
     so that nothing is changed until this very policy comes again.
 
     A session that was idle for `idle_s` is forgotten, and so is the one that was used longest ago
@@ -56,7 +56,7 @@ class SessionStore:
         self._max_sessions = max_sessions
         self._idle_s = idle_s
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        self._bereft: OrderedDict[bytes, str] = OrderedDict()
+        self._lost_policies: OrderedDict[bytes, str] = OrderedDict()
         self.background = Background()
         """Work for sessions that goes on after a reply."""
 
@@ -78,7 +78,7 @@ class SessionStore:
         slot = self._slots.get(context_id)
         if slot is None:
             slot = self._slots[context_id] = _Slot(session=make(), last_used_s=self._clock())
-            slot.session.policy_hash = self._bereft.get(_key(context_id))
+            slot.session.policy_hash = self._lost_policies.get(_key(context_id))
         self._touch(context_id, slot)
         try:
             async with _alone(slot):
@@ -117,13 +117,13 @@ class SessionStore:
                 self.background.start(_close(tools), name="close the tools of a session")
 
     def _note_policy(self, session: Session) -> None:
-        key, mark = _key(session.context_id), session.lasting_policy_hash
-        if mark is not None:
-            self._bereft[key] = mark
+        key, policy_hash = _key(session.context_id), session.lasting_policy_hash
+        if policy_hash is not None:
+            self._lost_policies[key] = policy_hash
         else:
-            self._bereft.pop(key, None)
-        while len(self._bereft) > MAX_BEREFT:
-            self._bereft.popitem(last=False)
+            self._lost_policies.pop(key, None)
+        while len(self._lost_policies) > MAX_LOST_POLICIES:
+            self._lost_policies.popitem(last=False)
 
     async def aclose(self) -> None:
         """Wait for background work, forget all sessions and close their tools."""

@@ -22,7 +22,7 @@ from purple_agent.process.kinds import GENERAL, KINDS
 from purple_agent.process.machine import (
     MAX_APPROVALS,
     MAX_HISTORY,
-    MAX_MARK,
+    MAX_KEY,
     MAX_NEEDS,
     MAX_NOTES,
     Approval,
@@ -51,14 +51,14 @@ class _KeptApproval(_Data):
     status: ApprovalStatus
     approval_id: str = Field("", max_length=200)
     tool: str = Field("", max_length=200)
-    rules: str = Field("", max_length=MAX_MARK)
+    rules: str = Field("", max_length=MAX_KEY)
     by: str = Field("", max_length=200)
 
 
 class _KeptNeed(_Data):
     subject: str = Field(max_length=200)
     tool: str = Field(max_length=200)
-    rules: str = Field(max_length=MAX_MARK)
+    rules: str = Field(max_length=MAX_KEY)
 
 
 class _Kept(_Data):

@@ -20,7 +20,7 @@ from purple_agent.json_values import without_surrogates
 
 MAX_APPROVALS = 50
 MAX_NEEDS = 20
-MAX_MARK = 100
+MAX_KEY = 100
 MAX_NOTES = 20
 MAX_HISTORY = 60
 
@@ -82,7 +82,7 @@ class Evidence:
         subject: Of an approval: the id of what was to be approved, see `writes.gate.subject_of`.
         approval_id: Of a pending approval: how to ask for it again.
         tool: Of a ruling that asks for an approval: the tool that it is about.
-        rules: Of such a ruling: the rules that ask for it, as `marked` writes them.
+        rules: Of such a ruling: the rules that ask for it, see `rules_key`.
         by: Who decided on an approval, in the tool's words.
         detail: In a few words, for notes.
     """
@@ -274,10 +274,10 @@ class Process:
         return {"tool": asked.tool if asked else "", "rules": asked.rules if asked else ""}
 
 
-def marked(rules: Sequence[str]) -> str:
+def rules_key(rules: Sequence[str]) -> str:
     """Return a text of at most 100 characters by which rules are known again."""
     text = ", ".join(sorted(rules))
-    if len(text) <= MAX_MARK:
+    if len(text) <= MAX_KEY:
         return text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Session
+from purple_agent import wire
+from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Json, Session
 from purple_agent.pipeline import Pipeline, StageStep
 from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.machine import State
-from purple_agent.reference.dialects import dialect_of
 from purple_agent.reference.tracing import ToolStep, noting, trace_of
 from purple_agent.session_cache import using_cache
 from purple_agent.sessions import SessionStore
@@ -181,3 +181,16 @@ def _keep(session: Session, message_id: str, answer: Answer) -> None:
     session.answered[message_id] = answer
     if len(session.answered) > MAX_ANSWERS:
         del session.answered[next(iter(session.answered))]
+
+
+def dialect_of(text: str, metadata: Mapping[str, Json]) -> Dialect:
+    """Return the dialect of a conversation that begins with this message.
+
+    The τ² wire is known by its form: a list of tools and the line before the user's messages. What
+    the policy or the tools are about makes no difference. A policy or tools in the metadata
+    mean the business dialect, whatever the text quotes.
+    """
+    if metadata.get("policy_doc") or metadata.get("tools_endpoint"):
+        return Dialect.BUSINESS
+    is_opening = wire.TOOLS_LINE in text and wire.parse_first_message(text) is not None
+    return Dialect.TAU2 if is_opening else Dialect.BUSINESS

@@ -42,5 +42,5 @@ class MemoryStage:
             similar = await to_thread.run_sync(self._memory.similar, case.incoming.text)
         except CaseMemoryError as exc:
             logger.warning("%s", exc)
-            return replace(case, flags=(*case.flags, UNAVAILABLE))
+            return case.flagged(UNAVAILABLE)
         return replace(case, similar=similar)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import replace
 from typing import Any
 
 from purple_agent.case import Answer, Case, Dialect
@@ -44,16 +43,14 @@ class PolicyStage:
         session = case.session
         brought = (session.given.get("policy_doc"), case.incoming.metadata.get("policy_doc"))
         documents = {id(document): document for document in brought if document}.values()
-        marked = {
-            await asyncio.to_thread(hash_policy, document): document for document in documents
-        }
-        mark = next(filter(session.may_pin, marked), None)
-        if mark is not None:
-            case = await _read(case, marked[mark])
-            session.policy_hash = mark
+        by_hash = {await asyncio.to_thread(hash_policy, each): each for each in documents}
+        policy_hash = next(filter(session.may_pin, by_hash), None)
+        if policy_hash is not None:
+            case = await _read(case, by_hash[policy_hash])
+            session.policy_hash = policy_hash
         session.given.pop("policy_doc", None)  # only now: a policy that came must not get lost
-        is_other = any(mark != session.policy_hash for mark in marked)
-        return _flagged(case, PINNED) if is_other else case
+        is_other = any(each != session.policy_hash for each in by_hash)
+        return case.flagged(PINNED) if is_other else case
 
 
 async def _read(case: Case, document: Any) -> Case:
@@ -61,11 +58,7 @@ async def _read(case: Case, document: Any) -> Case:
     session = case.session
     # Reading imports lark the first time, and takes up to a second for the largest policies.
     session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
-    return _flagged(case, INVALID) if session.policy.problem else case
-
-
-def _flagged(case: Case, flag: str) -> Case:
-    return replace(case, flags=(*case.flags, flag))
+    return case.flagged(INVALID) if session.policy.problem else case
 
 
 def _blocked(case: Case) -> Answer | None:

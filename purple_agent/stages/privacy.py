@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 import anyio.to_thread
 
@@ -61,17 +60,17 @@ class PrivacyStage:
         verdict = await _judged(text)
         flags = tuple(f"privacy:{flag}" for flag in verdict.flags)
         if case.session.dialect is not Dialect.BUSINESS:
-            return _flagged(case, *flags)
+            return case.flagged(*flags)
         if verdict.refused:
             return _refusal(case, verdict.flags)
         if self._complete is None or not text.strip():
-            return _flagged(case, *flags)
+            return case.flagged(*flags)
         try:
             refused = await self._asked(self._complete, text, case.session)
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises
             logger.warning("privacy is judged by rules alone: %s: %s", type(error).__name__, error)
-            return _flagged(case, *flags, RULES_ALONE)
-        return _refusal(case, (*verdict.flags, BY_MODEL)) if refused else _flagged(case, *flags)
+            return case.flagged(*flags, RULES_ALONE)
+        return _refusal(case, (*verdict.flags, BY_MODEL)) if refused else case.flagged(*flags)
 
     async def _asked(self, complete: Complete, text: str, session: Session) -> bool:
         if self._level(session) is BudgetLevel.NONE:
@@ -102,7 +101,3 @@ async def _judged(text: str) -> PrivacyVerdict:
 def _refusal(case: Case, found: tuple[str, ...]) -> Answer:
     flags = [*case.flags, *(f"privacy:{flag}" for flag in found)]
     return Answer(text=REFUSAL, kind="refused", metadata={"privacy": list(found), "flags": flags})
-
-
-def _flagged(case: Case, *flags: str) -> Case:
-    return replace(case, flags=(*case.flags, *flags)) if flags else case

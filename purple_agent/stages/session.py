@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from purple_agent import wire
 from purple_agent.case import Case, Dialect, Entry, Session, ToolCall, ToolResult
@@ -44,7 +43,7 @@ class SessionStage:
         if late:
             session.summary = extract(session.summary, session.entries[:late]).text
             del session.entries[:late]
-        return replace(case, flags=(*case.flags, LONG))
+        return case.flagged(LONG)
 
 
 def enter(session: Session, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from purple_agent.case import Case, Dialect, Entry, Session, ToolSpec
@@ -46,7 +45,7 @@ class ToolsStage:
         session = case.session
         if session.tools is not None:
             moved = isinstance(session.tools, RepairingTools) and session.tools.endpoint != endpoint
-            return _flagged(case, "tools:pinned") if moved else case
+            return case.flagged("tools:pinned") if moved else case
         try:
             opened = await self._opener(endpoint, session_id(case))
         except ToolsUnavailableError as error:
@@ -57,7 +56,7 @@ class ToolsStage:
             opened.tools, specs=opened.specs, endpoint=endpoint, relisted=_pinning(session)
         )
         _note(session, opened.notes)
-        return case if opened.specs else _flagged(case, "tools:none")
+        return case if opened.specs else case.flagged("tools:none")
 
 
 def session_id(case: Case) -> str:
@@ -85,7 +84,7 @@ async def _with_wire_tools(case: Case) -> Case:
         return case
     case.session.specs = tuple(specs)
     _note(case.session, tools.notes)
-    return case if specs else _flagged(case, "tools:none")
+    return case if specs else case.flagged("tools:none")
 
 
 def _pinning(session: Session) -> Callable[[tuple[ToolSpec, ...]], None]:
@@ -97,11 +96,7 @@ def _pinning(session: Session) -> Callable[[tuple[ToolSpec, ...]], None]:
 
 def _without(case: Case, code: str, why: str) -> Case:
     _note(case.session, (f"There are no tools: {why}.",))
-    return _flagged(case, f"tools:{code}")
-
-
-def _flagged(case: Case, flag: str) -> Case:
-    return replace(case, flags=(*case.flags, flag))
+    return case.flagged(f"tools:{code}")
 
 
 def _note(session: Session, notes: Sequence[str]) -> None:

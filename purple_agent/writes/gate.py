@@ -27,8 +27,8 @@ from purple_agent.process.machine import (
     Evidence,
     Sign,
     State,
-    marked,
     may_write,
+    rules_key,
 )
 from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.failures import CallFailure, Cause
@@ -104,7 +104,7 @@ class Ruling:
             sign=sign,
             subject=self.subject,
             tool=self.tool,
-            rules=marked(self.rules),
+            rules=rules_key(self.rules),
             detail=self.reason,
         )
 
@@ -283,10 +283,10 @@ def _counting(session: Session, call: ToolCall, verdict: Verdict) -> Approval | 
 
     A tool that is not listed any more may have been renamed.
     """
-    mark = marked(verdict.decisive)
+    key = rules_key(verdict.decisive)
     for each in session.process.approvals_of(subject_of(call)):
         renamed = session.spec(each.tool) is None
-        if not each.tool or (each.rules == mark and (each.tool == call.name or renamed)):
+        if not each.tool or (each.rules == key and (each.tool == call.name or renamed)):
             return each
     return None
 
