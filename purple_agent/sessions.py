@@ -112,9 +112,7 @@ class SessionStore:
         for context_id in forgotten:
             session = self._slots.pop(context_id).session
             self._note_policy(session)
-            tools = session.tools
-            if tools is not None:
-                self.background.start(_close(tools), name="close the tools of a session")
+            self._close_tools(session)
 
     def _note_policy(self, session: Session) -> None:
         key, policy_hash = _key(session.context_id), session.lasting_policy_hash
@@ -129,12 +127,13 @@ class SessionStore:
         """Wait for background work, forget all sessions and close their tools."""
         await self.background.aclose()
         for slot in self._slots.values():
-            if slot.session.tools is not None:
-                self.background.start(
-                    _close(slot.session.tools), name="close the tools of a session"
-                )
+            self._close_tools(slot.session)
         self._slots.clear()
         await self.background.aclose()
+
+    def _close_tools(self, session: Session) -> None:
+        if session.tools is not None:
+            self.background.start(_close(session.tools), name="close the tools of a session")
 
     def _touch(self, context_id: str, slot: _Slot) -> None:
         slot.last_used_s = self._clock()

@@ -85,21 +85,11 @@ def _answer(case: Case) -> float:
 
 def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float | None]:
     """Return the scores of tools and policy. What the gate held back was never called."""
-    held_back = {
-        entry.call.id
-        for entry in turn
-        if entry.call is not None and isinstance(entry.result, RefusedCall)
-    }
-    called = [
-        entry.call
-        for entry in turn
-        if entry.role == "call" and entry.call is not None and entry.call.id not in held_back
-    ]
-    failed = {
-        entry.call.id
-        for entry in turn
-        if entry.call is not None and entry.result is not None and entry.result.failed
-    }
+    results = {entry.call.id: entry.result for entry in turn if entry.call and entry.result}
+    refused = {key for key, result in results.items() if isinstance(result, RefusedCall)}
+    failed = {key for key, result in results.items() if result.failed}
+    calls = (entry.call for entry in turn if entry.role == "call" and entry.call is not None)
+    called = [call for call in calls if call.id not in refused]
     writes = [
         call.id for call in called if (spec := session.spec(call.name)) is None or spec.is_write
     ]

@@ -52,38 +52,24 @@ def _words_of_policy(sentence: str) -> str:
 
 def relevant_sentences(policy: str, about: str) -> tuple[str, ...]:
     """Return the sentences of a policy that are most like a text, in the policy's order."""
-    wanted = _words(about[:2_000])
-    if not wanted:
-        return ()
     sentences = sentences_of(policy)
-    scored = [
-        (fuzz.token_set_ratio(wanted, _words_of_policy(sentence)), index)
-        for index, sentence in enumerate(sentences)
-    ]
-    best = sorted((item for item in scored if item[0] >= MIN_LIKENESS), key=_best_first)
-    return tuple(sentences[index] for _, index in sorted(best[:MAX_SENTENCES], key=lambda x: x[1]))
+    return tuple(sentences[i] for i in sorted(_most_like(about, sentences)[:MAX_SENTENCES]))
 
 
 def likely_tools(specs: Sequence[ToolSpec], about: str) -> tuple[ToolSpec, ...]:
     """Return the tools whose name and description are most like a text, the most likely first."""
+    texts = [f"{spec.name.replace('_', ' ')} {spec.description[:300]}" for spec in specs]
+    return tuple(specs[i] for i in _most_like(about, texts)[:MAX_HINTED_TOOLS])
+
+
+def _most_like(about: str, texts: Sequence[str]) -> list[int]:
+    """Return the places of the texts that are like another one, the best first."""
     wanted = _words(about[:2_000])
     if not wanted:
-        return ()
-    scored = [
-        (
-            fuzz.token_set_ratio(
-                wanted, _words_of_policy(f"{spec.name.replace('_', ' ')} {spec.description[:300]}")
-            ),
-            i,
-        )
-        for i, spec in enumerate(specs)
-    ]
-    best = sorted((item for item in scored if item[0] >= MIN_LIKENESS), key=_best_first)
-    return tuple(specs[index] for _, index in best[:MAX_HINTED_TOOLS])
-
-
-def _best_first(item: tuple[float, int]) -> tuple[float, int]:
-    return -item[0], item[1]
+        return []
+    scores = [fuzz.token_set_ratio(wanted, _words_of_policy(text)) for text in texts]
+    like = [place for place, score in enumerate(scores) if score >= MIN_LIKENESS]
+    return sorted(like, key=lambda place: (-scores[place], place))
 
 
 def signature_of(spec: ToolSpec) -> str:
