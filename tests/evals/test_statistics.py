@@ -142,6 +142,12 @@ def test_no_p_value_is_0_however_many_tasks_moved_alike(tasks, p_value, exact):
     assert sign_flip_test([0.5] * tasks) == (pytest.approx(p_value, rel=1e-9), exact)
 
 
+def test_one_task_tells_nothing_of_the_spread_of_tasks():
+    found = compare(passed(0), passed(4))
+    assert (found.tasks, found.difference, found.p_value) == (1, 1.0, 1.0)
+    assert (found.smallest_difference, found.trials_needed, found.tasks_needed) == (None,) * 3
+
+
 def test_few_tasks_promise_nothing():
     """With five tasks that all moved alike, the smallest p-value that there is is 2/32."""
     found = compare(passed(0, 0, 0, 0, 0), passed(4, 4, 4, 4, 3))

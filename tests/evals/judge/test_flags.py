@@ -12,7 +12,7 @@ import pytest
 from evals.base import EvaluationContext
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
-from evals.judge.appeals import appeals_in
+from evals.judge.appeals import CERTAIN, FAINT, LIKELY, Appeal, appeals_in
 from evals.judge.evaluator import WITHHELD, JudgeEvaluator
 from evals.judge.flags import flags_from
 from evals.judge.judgment import LLMJudgment
@@ -68,6 +68,50 @@ def test_an_answer_that_does_not_go_that_way_is_not(teams, place):
 def test_ordinary_talk_of_scores_and_judges_is_not_flagged(teams, place, model):
     clean = [star(teams, one["text"], place, one["task"]) for one in TEXTS["clean"]]
     assert share_flagged(clean, model) <= 0.05
+
+
+BOTH = {"strengths": ("clear roles",), "weaknesses": ("one was slow",)}
+
+
+@pytest.mark.parametrize(
+    ("appeal", "score", "sides", "by_rules", "flagged"),
+    [
+        # A praise without a weakness: the higher where the rules agree or say nothing.
+        ({}, 0.9, {"weaknesses": ()}, None, False),
+        ({}, 0.97, {"weaknesses": ()}, None, True),
+        ({}, 0.9, {"weaknesses": ()}, 0.75, False),
+        ({}, 0.9, {"weaknesses": ()}, 0.74, True),
+        ({}, 0.89, {"weaknesses": ()}, 0.74, False),
+        ({}, 0.97, {}, None, False),
+        # A condemnation without a strength.
+        ({}, 0.1, {"strengths": ()}, None, True),
+        ({}, 0.11, {"strengths": ()}, None, False),
+        ({}, 0.1, {}, None, False),
+        # Far from the rules.
+        ({}, 0.3, {}, 0.5, True),
+        ({}, 0.31, {}, 0.5, False),
+        ({}, 0.7, {}, 0.5, True),
+        ({}, 0.69, {}, 0.5, False),
+        # The very number of the text, unless it is an end of the scale.
+        ({"numbers": (0.2, 0.6)}, 0.6, {}, 0.6, True),
+        ({"numbers": (1.0,)}, 1.0, {}, 1.0, False),
+        # The other way.
+        ({"direction": "up", "numbers": (0.4,)}, 0.4, {}, 0.4, False),
+        ({"direction": "up", "numbers": (0.5,)}, 0.5, {}, 0.5, True),
+        ({"direction": "down", "numbers": (0.5,)}, 0.5, {}, 0.5, True),
+        ({"direction": "down", "numbers": (0.6,)}, 0.6, {}, 0.6, False),
+        # Certain appeals need no sign, and faint ones two.
+        ({"strength": CERTAIN}, 0.6, {}, 0.6, True),
+        ({"strength": FAINT}, 0.7, {}, 0.5, False),
+        ({"strength": FAINT, "numbers": (0.7,)}, 0.7, {}, 0.5, True),
+    ],
+)
+def test_the_fainter_an_appeal_the_more_signs_it_takes(appeal, score, sides, by_rules, flagged):
+    given = {"strength": LIKELY, "direction": None, "why": "speaks of scores", "numbers": ()}
+    rules = None if by_rules is None else judgment(by_rules, "fair", weaknesses=("slow",))
+    model = judgment(score, "fair", **{**BOTH, **sides})
+    found = flags_from((Appeal(step_id="c1", **{**given, **appeal}),), rules, model)
+    assert ("addresses_judge" in [flag.kind for flag in found]) is flagged
 
 
 def test_a_flag_names_the_step_and_says_what_its_text_does_without_quoting_it(teams):
