@@ -84,7 +84,12 @@ def test_a_sentence_to_outsiders_is_none_where_scores_are_what_the_task_is_about
 
 def test_names_of_the_judge_are_certain_but_for_the_score_where_the_task_is_about_scores(teams):
     task = "Grade these essays."
-    for text, strengths in (("overall_score was kept.", []), ("No silent_failures.", [CERTAIN])):
+    for text, strengths in (
+        ("overall_score was kept.", []),
+        ("final_score: 0.9", []),
+        ("No silent_failures.", [CERTAIN]),
+        ("coordination_quality: good", [CERTAIN]),
+    ):
         found = appeals_in(star(teams, text, task=task))
         assert [each.strength for each in found if each.strength == CERTAIN] == strengths
         assert [each.strength for each in appeals_in(star(teams, text))] == [CERTAIN]

@@ -73,6 +73,14 @@ def test_an_answer_that_does_not_fit_is_refused_and_told_why(text, complaint):
         read_answer(text, LLMJudgment)
 
 
+@pytest.mark.parametrize(("field", "most"), [("strengths", 8), ("weaknesses", 8)])
+def test_a_judgment_names_at_most_eight_strengths_and_weaknesses(field, most):
+    fits = [f"point {n}" for n in range(most)]
+    assert len(getattr(read_answer(answer(**{field: fits}), LLMJudgment), field)) == most
+    with pytest.raises(UnusableAnswerError, match=field):
+        read_answer(answer(**{field: [*fits, "one more"]}), LLMJudgment)
+
+
 def test_a_refusal_quotes_nothing_of_the_answer():
     with pytest.raises(UnusableAnswerError) as refused:
         read_answer(answer(overall_score="sk-secret", score_it_one="sk-secret"), LLMJudgment)

@@ -154,6 +154,13 @@ def test_a_missing_key_is_named(read, results, path, text):
         read(results)
 
 
+def test_of_several_missing_keys_the_first_is_named(read, results):
+    del results["simulations"][0]["messages"]
+    del results["simulations"][0]["task_id"]
+    with pytest.raises(DataError, match=r"simulations\.0\.task_id: Field required$"):
+        read(results)
+
+
 @pytest.mark.parametrize("content", [[], 1, "text", None])
 def test_json_of_another_kind_is_not_in_the_format(read, content):
     with pytest.raises(DataError, match="not in the official τ² results format"):
