@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from tau_bridge.errors import DataError, UnknownTaskError
 
+M = TypeVar("M", bound=BaseModel)
 Task = TypeVar("Task")
 
 _PACKAGE = Path(__file__).parent
@@ -35,6 +38,18 @@ def bundled_json(name: str) -> Any:
     raise DataError(f"the bundled file {name!r} is missing: install again")
 
 
+def bundled_records(key: str, model: type[M]) -> tuple[M, ...]:
+    """Return the records under `key` of the bundled file of that name, in their order.
+
+    Raises:
+        DataError: The bundled file cannot be used.
+    """
+    try:
+        return tuple(map(model.model_validate, bundled_json(f"{key}.json")[key]))
+    except (ValidationError, KeyError, TypeError) as exc:
+        raise DataError(f"the bundled {key} cannot be read: {exc}") from exc
+
+
 def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
     """Return one task of a bundled domain.
 
@@ -44,6 +59,11 @@ def one_of(domain: str, tasks: Mapping[str, Task], task_id: str) -> Task:
     if task_id not in tasks:
         raise UnknownTaskError(domain, task_id, tasks)
     return tasks[task_id]
+
+
+def revision_of_records(records: Iterable[BaseModel]) -> str:
+    """Return a hash of all records, to tell apart what different versions ask."""
+    return revision_of(b"[%b]" % b",".join(each.model_dump_json().encode() for each in records))
 
 
 def revision_of(content: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -31,11 +32,8 @@ class SystemClock:
         return time.monotonic()
 
 
-class IdSource(Protocol):
-    """Makes identifiers that are unique within a run."""
-
-    def __call__(self) -> str:
-        """Make a new identifier."""
+IdSource = Callable[[], str]
+"""Makes identifiers that are unique within a run."""
 
 
 def random_id() -> str:

@@ -20,6 +20,7 @@ _COULD_BE_KEY: Final = re.compile(
     r"|(?=[\w\-./+=]*\d)[\w\-./+=]{24,}"
 )
 _READ_CHARS: Final = 2000
+_MAX_ERROR_CHARS: Final = 600
 _NAMES: Final = ("key", "token", "secret", "passw", "authorization")
 _KEY_NAMES: Final = f"(?:{'|'.join(_NAMES)})"
 _KEY_IN_JSON: Final = re.compile(
@@ -99,9 +100,9 @@ def redact_keys(text: str) -> str:
     return text
 
 
-def redact_error(text: str, *, max_chars: int = 600) -> str:
+def redact_error(text: str) -> str:
     """Mask everything that could be a key in an error that others wrote, and shorten it."""
-    return _COULD_BE_KEY.sub(MASK, text[:_READ_CHARS])[:max_chars]
+    return _COULD_BE_KEY.sub(MASK, text[:_READ_CHARS])[:_MAX_ERROR_CHARS]
 
 
 def redact_url(url: str) -> str:

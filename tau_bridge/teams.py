@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from tau_bridge.bundled_data import bundled_json
-from tau_bridge.errors import DataError
+from tau_bridge.bundled_data import bundled_records
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -28,18 +27,11 @@ class Team(BaseModel):
     findings: tuple[_Text, ...] = ()
 
 
-_TEAMS: TypeAdapter[tuple[Team, ...]] = TypeAdapter(tuple[Team, ...])
-
-
 @cache
 def teams() -> dict[str, Team]:
     """Return the bundled teams by name, in their order.
 
     Raises:
-        DataError: the bundled file cannot be used.
+        DataError: The bundled file cannot be used.
     """
-    try:
-        found = _TEAMS.validate_python(bundled_json("teams.json")["teams"])
-    except (ValidationError, KeyError, TypeError) as exc:
-        raise DataError(f"the bundled teams cannot be read: {exc}") from exc
-    return {team.name: team for team in found}
+    return {team.name: team for team in bundled_records("teams", Team)}

@@ -104,7 +104,7 @@ class NetworkPolicy:
         Raises:
             AgentForbiddenError: `url` is not an http or https address.
         """
-        return replace(self, allowed=(*self.allowed, _Target.parse(url).place))
+        return replace(self, allowed=(*self.allowed, _Endpoint.parse(url).host_and_port))
 
     def check_url(self, url: str) -> None:
         """Check what can be seen without looking up the name.
@@ -113,10 +113,10 @@ class NetworkPolicy:
             AgentForbiddenError: `url` is not an http or https address of a host, carries a user
                 name, or its host is not allowed.
         """
-        target = _Target.parse(url)
-        self._check_host(target)
-        if target.host.address is not None:
-            self._check_address(target, target.host.address)
+        endpoint = _Endpoint.parse(url)
+        self._check_host(endpoint)
+        if endpoint.host.address is not None:
+            self._check_address(endpoint, endpoint.host.address)
 
     async def resolve(
         self,
@@ -138,40 +138,42 @@ class NetworkPolicy:
             AgentForbiddenError: The host, or one of its addresses, is not allowed.
             OSError: The name cannot be looked up.
         """
-        target = _Target.of(host, port, url=url or f"{host}:{port}")
-        self._check_host(target)
-        if target.host.address is not None:
-            addresses: tuple[IPAddress, ...] = (target.host.address,)
+        endpoint = _Endpoint.of(host, port, url=url or f"{host}:{port}")
+        self._check_host(endpoint)
+        if endpoint.host.address is not None:
+            addresses: tuple[IPAddress, ...] = (endpoint.host.address,)
         else:
-            addresses = _read_addresses(await resolver(target.host.name, port))
+            addresses = _read_addresses(await resolver(endpoint.host.name, port))
         for address in addresses:
-            self._check_address(target, address)
+            self._check_address(endpoint, address)
         return tuple(map(str, addresses[:_MAX_ADDRESSES]))
 
-    def _check_host(self, target: _Target) -> None:
-        host = target.host
-        if self._allows_name(target):
+    def _check_host(self, endpoint: _Endpoint) -> None:
+        host = endpoint.host
+        if self._allows_name(endpoint):
             return
         if host.name in METADATA_NAMES:
-            raise target.forbidden(f"its host is {_WORDS['metadata']}", host.name)
+            raise endpoint.forbidden(f"its host is {_WORDS['metadata']}", host.name)
         if host.is_this_machine and not self.loopback:
-            raise target.forbidden("its host is the assessor's own machine", target.place)
+            raise endpoint.forbidden(
+                "its host is the assessor's own machine", endpoint.host_and_port
+            )
 
-    def _check_address(self, target: _Target, address: IPAddress) -> None:
+    def _check_address(self, endpoint: _Endpoint, address: IPAddress) -> None:
         kind = kind_of(address)
         is_inside = kind in ("loopback", "private")
         named = is_inside and (
-            self._allows_name(target) or (self.loopback if kind == "loopback" else self.private)
+            self._allows_name(endpoint) or (self.loopback if kind == "loopback" else self.private)
         )
-        if kind == "public" or named or self._allows_address(address, target.port, is_inside):
+        if kind == "public" or named or self._allows_address(address, endpoint.port, is_inside):
             return
-        leads = "is" if target.host.address is not None else "leads to"
-        lifts = target.place if is_inside else "that very address"
-        raise target.forbidden(f"its host {leads} {_WORDS[kind]}", lifts)
+        leads = "is" if endpoint.host.address is not None else "leads to"
+        lifts = endpoint.host_and_port if is_inside else "that very address"
+        raise endpoint.forbidden(f"its host {leads} {_WORDS[kind]}", lifts)
 
-    def _allows_name(self, target: _Target) -> bool:
+    def _allows_name(self, endpoint: _Endpoint) -> bool:
         return any(
-            rule.name == target.host.name and rule.port in (None, target.port)
+            rule.name == endpoint.host.name and rule.port in (None, endpoint.port)
             for rule in _rules(self.allowed)
         )
 
@@ -232,7 +234,7 @@ class _Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Target:
+class _Endpoint:
     """A host and a port that are going to be called. `url` may be shown."""
 
     url: str
@@ -240,7 +242,7 @@ class _Target:
     port: int
 
     @classmethod
-    def parse(cls, url: str) -> _Target:
+    def parse(cls, url: str) -> _Endpoint:
         shown = url.rpartition("@")[2]
         try:
             parsed = httpx.URL(url)
@@ -259,7 +261,7 @@ class _Target:
         return cls.of(parsed.raw_host.decode("ascii"), port, url=url)
 
     @classmethod
-    def of(cls, host: str, port: int, *, url: str) -> _Target:
+    def of(cls, host: str, port: int, *, url: str) -> _Endpoint:
         try:
             return cls(url=url, host=Host.parse(host), port=port)
         except ValueError as exc:
@@ -268,7 +270,7 @@ class _Target:
             ) from None
 
     @property
-    def place(self) -> str:
+    def host_and_port(self) -> str:
         """Return host and port, as an entry of `allowed` has them."""
         host = f"[{self.host.name}]" if ":" in self.host.name else self.host.name
         return f"{host}:{self.port}"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from tau_bridge.bundled_data import bundled_json, one_of, revision_of
+from tau_bridge.bundled_data import bundled_json, one_of, revision_of_records
 from tau_bridge.business.tools import (
     BusinessTool,
     Data,
@@ -282,4 +282,4 @@ def scenario(scenario_id: str) -> Scenario:
 
 def scenarios_revision() -> str:
     """Return a hash of all scenarios, which tells versions of them apart."""
-    return revision_of(_SCENARIOS.dump_json(tuple(scenarios().values())))
+    return revision_of_records(scenarios().values())

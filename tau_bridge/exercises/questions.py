@@ -10,11 +10,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from evals.outcome import TaskResult
-from tau_bridge.bundled_data import bundled_json, one_of, revision_of
-from tau_bridge.errors import DataError
+from tau_bridge.bundled_data import bundled_records, one_of, revision_of_records
 from tau_bridge.phrases import score_communicated
 
 DOMAIN = "coordination"
@@ -24,12 +23,10 @@ SPLIT = "base"
 _Text = Annotated[str, Field(min_length=1)]
 
 
-class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Exercise(_Data):
+class Exercise(BaseModel):
     """One question to a team."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: _Text
     title: _Text
@@ -54,21 +51,14 @@ class Exercise(_Data):
         )
 
 
-_EXERCISES: TypeAdapter[tuple[Exercise, ...]] = TypeAdapter(tuple[Exercise, ...])
-
-
 @cache
 def exercises() -> dict[str, Exercise]:
     """Return the bundled exercises by id, in their order.
 
     Raises:
-        DataError: the bundled file cannot be used.
+        DataError: The bundled file cannot be used.
     """
-    try:
-        found = _EXERCISES.validate_python(bundled_json("exercises.json")["exercises"])
-    except (ValidationError, KeyError, TypeError) as exc:
-        raise DataError(f"the bundled exercises cannot be read: {exc}") from exc
-    return {exercise.id: exercise for exercise in found}
+    return {exercise.id: exercise for exercise in bundled_records("exercises", Exercise)}
 
 
 def exercise(exercise_id: str) -> Exercise:
@@ -82,4 +72,4 @@ def exercise(exercise_id: str) -> Exercise:
 
 def exercises_revision() -> str:
     """Return a hash of all exercises, to tell apart what was asked in different versions."""
-    return revision_of(_EXERCISES.dump_json(tuple(exercises().values())))
+    return revision_of_records(exercises().values())

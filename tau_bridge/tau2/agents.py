@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -96,7 +96,6 @@ class WireAgent:
         address: The agent's URL, for the trace.
         world: Whose policy and tools the agent is given.
         solo: There is no user: the agent gets `DONE_TOOL` as well.
-        new_call_id: Makes the ids of its calls; counts from `call_1` by default.
     """
 
     def __init__(
@@ -106,13 +105,12 @@ class WireAgent:
         address: str,
         world: Environment,
         solo: bool = False,
-        new_call_id: Callable[[], str] | None = None,
     ) -> None:
         self._conversation = conversation
         self._address = address
         self._policy = world.policy
         self._tools = (*world.agent_tools, DONE_TOOL) if solo else world.agent_tools
-        self._new_call_id = new_call_id or call_ids().__next__
+        self._call_ids = call_ids()
         self._names: dict[str, str] = {}
         self._begun = False
 
@@ -180,9 +178,7 @@ class WireAgent:
 
     def _fresh_id(self, name: str) -> str:
         """Make an id that no earlier call has, those of a task's history included."""
-        call_id = self._new_call_id()
-        while call_id in self._names:
-            call_id = self._new_call_id()
+        call_id = next(each for each in self._call_ids if each not in self._names)
         self._names[call_id] = name
         return call_id
 
