@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Literal
@@ -140,33 +141,23 @@ class Host:
         if len(name) > _MAX_NAME or not all(map(_LABEL.fullmatch, labels)):
             raise ValueError("it is not the name of a host")
         if _NUMBER.fullmatch(labels[-1]):
-            address = _read_ipv4(labels)
+            address = _read_ipv4(name)
             return cls(name=str(address), address=address)
         return cls(name=name, address=None)
 
 
-def _read_ipv4(labels: list[str]) -> IPv4Address:
+def _read_ipv4(text: str) -> IPv4Address:
     """Parse an IPv4 address as the operating system does: 127.0.0.1, 127.1, 0x7f000001, 0177.0.0.1.
 
     Raises:
         ValueError: It is not an address.
     """
-    if len(labels) > 4 or not all(map(_NUMBER.fullmatch, labels)):
-        raise ValueError("it looks like an address, but is none")
-    *high, low = (_read_number(label) for label in labels)
-    room = 4 - len(high)
-    if any(part > 0xFF for part in high) or low >= 256**room:
-        raise ValueError("it looks like an address, but a number in it is too large")
-    value = low
-    for place, part in enumerate(high):
-        value += part << 8 * (3 - place)
-    return IPv4Address(value)
-
-
-def _read_number(text: str) -> int:
-    if text.startswith("0x"):
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if text.startswith("0") and len(text) > 1 else int(text)
+    # Browsers and some systems read a bare 0x as 0.
+    text = re.sub(r"\b0x(?=\.|$)", "0x0", text)
+    try:
+        return IPv4Address(socket.inet_aton(text))
+    except OSError:
+        raise ValueError("it looks like an address, but is none") from None
 
 
 def is_on_this_machine(url: str) -> bool:
