@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import lt
 
@@ -81,29 +80,20 @@ def nesting_of(team: Interactions) -> Nesting:
 
 
 def _cycles(team: Interactions) -> tuple[Call, ...]:
+    """Find the calls that lie below another one which asks the same."""
     asked = asked_by(team)
-    often = Counter(asked[call.index] for call in team.agent_calls)
-    at_risk = {
-        call.index: what
-        for call in team.agent_calls
-        if (what := asked[call.index]) is not None and often[what] > 1
-    }
-    closing = sorted(_inside_their_like(team, at_risk)) if at_risk else []
-    return tuple(team.steps[index] for index in closing)
-
-
-def _inside_their_like(team: Interactions, asked: Mapping[int, Asked]) -> list[int]:
-    """Find the steps among `asked` that lie below another one which asks the same."""
     first, behind = spans_of(team)
     found = []
-    until: dict[Asked, int] = {}  # the first number behind the last outer step that asks this
-    for index in sorted(asked, key=first.__getitem__):
-        what = asked[index]
-        if first[index] < until.get(what, 0):
-            found.append(index)
+    until: dict[Asked, int] = {}  # the first number behind the last outer call that asks this
+    for call in sorted(team.agent_calls, key=lambda call: first[call.index]):
+        what = asked[call.index]
+        if what is None:
+            continue
+        if first[call.index] < until.get(what, 0):
+            found.append(call)
         else:
-            until[what] = behind[index]
-    return found
+            until[what] = behind[call.index]
+    return tuple(sorted(found))  # by index
 
 
 @memoize

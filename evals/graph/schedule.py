@@ -86,10 +86,7 @@ def _clamped(start: int, end: int, first: int, last: int) -> tuple[int, int]:
 def covered_us(schedule: Schedule, owned: Iterable[tuple[int, int]], owners: int) -> list[int]:
     """Sum for each owner the microseconds in which at least one of its steps is going on.
 
-    Args:
-        schedule: Has the times of the steps.
-        owned: Steps with the number of an owner of each, in the order of their start.
-        owners: How many there are.
+    `owned` has steps with the number of an owner of each, in the order of their start.
     """
     covered, until = [0] * owners, [schedule.begin] * owners
     starts, ends = schedule.starts, schedule.ends
@@ -142,10 +139,7 @@ def _critical_path(schedule: Schedule) -> list[int]:
 def _going_back(siblings: Iterable[int], reached: int, schedule: Schedule) -> list[int]:
     """Return the siblings on the path, going back from the point reached.
 
-    Args:
-        siblings: Those that end last first, and of those the ones that begin first.
-        reached: In microseconds.
-        schedule: Has the times of the steps.
+    The siblings come by their end, the last first, and then by their start.
     """
     starts, ends = schedule.starts, schedule.ends
     chosen = []
