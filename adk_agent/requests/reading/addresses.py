@@ -230,8 +230,8 @@ def find_addresses(
     names = _name_mentions(_masked(text, urls), bundled)
     found = sorted([*urls, *names], key=lambda mention: mention.start)
     mentions = _judged(_clauses(text, found, patterns))
-    wanted = _distinct(mention.address for mention in mentions if not mention.excluded)
-    unwanted = _distinct(mention.address for mention in mentions if mention.excluded)
+    wanted, twice = _distinct(mention.address for mention in mentions if not mention.excluded)
+    unwanted, _ = _distinct(mention.address for mention in mentions if mention.excluded)
     keys = {agent_key(address) for address in wanted}
     both = [address for address in unwanted if agent_key(address) in keys]
     if both:
@@ -242,7 +242,7 @@ def find_addresses(
         participants=with_roles(wanted),
         text=_masked(text, mentions),
         warnings=(
-            *_same_agents(mention.address for mention in mentions if not mention.excluded),
+            *twice,
             *(
                 f"{address} is not named as an agent to evaluate: it is not contacted"
                 for address in unwanted
@@ -251,22 +251,15 @@ def find_addresses(
     )
 
 
-def _distinct(addresses: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for address in addresses:
-        found.setdefault(agent_key(address), address)
-    return list(found.values())
-
-
-def _same_agents(addresses: Iterable[str]) -> list[str]:
-    """Warn of each address that is another spelling of an earlier one."""
+def _distinct(addresses: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return one address of each agent, and warnings of other spellings."""
     found: dict[str, str] = {}
     warnings = []
     for address in dict.fromkeys(addresses):
         first = found.setdefault(agent_key(address), address)
         if first.rstrip("/") != address.rstrip("/"):
             warnings.append(f"{address} is the same agent as {first}: it is evaluated once")
-    return warnings
+    return list(found.values()), warnings
 
 
 def _masked(text: str, mentions: Sequence[_Mention]) -> str:
