@@ -7,14 +7,13 @@ import inspect
 import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, settings_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
-from adk_agent.core.escaping import escape_controls
+from adk_agent.core.escaping import escape_controls, one_line
 from adk_agent.core.settings import Settings, variables
 from adk_agent.play.evaluators import graph_metrics, trace_evaluators
 from adk_agent.runs.tracking import read_status, run_ids
@@ -24,7 +23,7 @@ from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.teams import teams
 
-_REQUEST_WIDTH = 80
+_REQUEST_WIDTH = 76
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -167,15 +166,8 @@ def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
         "run": run_id,
         "state": status.state,
         "trials": f"{progress.done}/{progress.total}" if progress is not None else "",
-        "request": _shortened(escape_controls(" ".join(status.request.split()))),
+        "request": one_line(escape_controls(status.request), _REQUEST_WIDTH),
     }
-
-
-def _shortened(text: str) -> str:
-    """Shorten a request at a space, or by characters where that would leave little, as in JSON."""
-    at_a_space = textwrap.shorten(text, _REQUEST_WIDTH, placeholder=" ...")
-    enough = text == at_a_space or len(at_a_space) > _REQUEST_WIDTH // 2
-    return at_a_space if enough else f"{text[: _REQUEST_WIDTH - 4]} ..."
 
 
 def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:

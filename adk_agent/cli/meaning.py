@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adk_agent.cli.gate import gated_rows
+from adk_agent.core.escaping import one_line
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow, by_frequency
 from adk_agent.results.tables import number
 
-MOST_REASON_CHARS = 160
+MOST_REASON_CHARS = 156
 
 
 def meaning_lines(report: EvaluationReport) -> list[str]:
@@ -40,12 +41,12 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
     score = row.pass_hat_k.get("1")
     if score is None:
         reason = next(iter(failed_reasons(trials)), "no trial has a score")
-        return [f"not evaluated: {_short(reason.removeprefix(NOT_EVALUATED))}"]
+        return [f"not evaluated: {one_line(reason.removeprefix(NOT_EVALUATED), MOST_REASON_CHARS)}"]
     parts = _beside_floor(row, score)
     if row.agent_errors:
         reason = next(iter(by_frequency(t.reason or "" for t in trials if t.fault == "agent")))
         ended = f"{row.agent_errors} of {row.trials} trials ended by an error of the agent"
-        parts.append(f"{ended}: {_short(reason)}")
+        parts.append(f"{ended}: {one_line(reason, MOST_REASON_CHARS)}")
     if row.failed:
         high = number(row.high("1"))
         parts.append(f"{row.failed} failed trials leave its score open, {number(score)} to {high}")
@@ -72,8 +73,3 @@ def _beside_floor(row: ScoreRow, score: float) -> list[str]:
             f"perhaps better than an agent that does nothing {figures}, but {few} too few to say"
         ]
     return [f"better than an agent that does nothing {figures}"]
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_REASON_CHARS else f"{line[: MOST_REASON_CHARS - 4]} ..."

@@ -1,4 +1,4 @@
-"""Escaping: makes text from outside safe to show on a terminal or in markdown."""
+"""Escaping: makes text from outside safe to show on a terminal, in markdown or in a line."""
 
 from __future__ import annotations
 
@@ -31,3 +31,9 @@ def escape_markdown(text: str) -> str:
     """
     shown = _TAG.sub("&lt;", escape_controls(text))
     return shown.replace("![", "!\\[").replace("](", "]\\(")
+
+
+def one_line(text: str, most_chars: int) -> str:
+    """Put a text on one line, and cut it where it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= most_chars else f"{line[:most_chars]} ..."

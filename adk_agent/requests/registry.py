@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.escaping import one_line
 from adk_agent.core.files import open_folder, storage, write_whole
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.registered import unusable_name
@@ -152,16 +153,11 @@ def checked_url(url: str) -> str:
 def summary_of(card: AgentCardInfo) -> CardSummary:
     """Summarise a card."""
     return CardSummary(
-        name=_cut(card.name),
-        description=_cut(card.description),
-        version=_cut(card.version),
-        skills=tuple(_cut(skill) for skill in card.skills[:_MAX_ITEMS]),
+        name=one_line(card.name, _MAX_TEXT),
+        description=one_line(card.description, _MAX_TEXT),
+        version=one_line(card.version, _MAX_TEXT),
+        skills=tuple(one_line(skill, _MAX_TEXT) for skill in card.skills[:_MAX_ITEMS]),
         streaming=card.streaming,
         protocol_version=card.protocol_version,
         transport=card.transport,
     )
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]} ..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from adk_agent.core.escaping import escape_markdown
+from adk_agent.core.escaping import escape_markdown, one_line
 from adk_agent.results.progress import Progress
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.tracking import RunStatus
@@ -129,5 +129,4 @@ def _unmet(row: TrialRow, name: str) -> str:
 
 def _short(text: str) -> str:
     """Text from outside on one line, without control characters or markup, cut off where it is long."""
-    line = escape_markdown(" ".join(text.split()))
-    return line if len(line) <= _MOST_CHARS else f"{line[:_MOST_CHARS]} ..."
+    return one_line(escape_markdown(text), _MOST_CHARS)
