@@ -31,7 +31,6 @@ from adk_agent.core.plan import (
     options_of,
 )
 from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
-from adk_agent.requests.reading.words import BUNDLED_AGENTS
 from adk_agent.results.summary import REFERENCE_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
@@ -45,11 +44,7 @@ _IDS_SHOWN = 8
 
 
 def resolve(
-    request: EvaluationRequest,
-    catalogue: Benchmarks,
-    overrides: Overrides | None = None,
-    *,
-    bundled: Sequence[str] = BUNDLED_AGENTS,
+    request: EvaluationRequest, catalogue: Benchmarks, overrides: Overrides | None = None
 ) -> EvaluationPlan:
     """Make the plan of a request.
 
@@ -63,7 +58,6 @@ def resolve(
         request: What was asked for.
         catalogue: All benchmarks.
         overrides: The command line's flags.
-        bundled: The names of the bundled agents.
 
     Raises:
         RequestError: something that is asked for does not exist or cannot be played; the
@@ -72,7 +66,7 @@ def resolve(
     flags = overrides or Overrides()
     _check_flags(flags)
     try:
-        return _Planner(_with_options_of(flags, request), catalogue, flags).plan(bundled)
+        return _Planner(_with_options_of(flags, request), catalogue, flags).plan()
     except DataError as exc:
         raise RequestError(str(exc)) from exc
     except ValidationError as exc:
@@ -139,9 +133,9 @@ class _Planner:
         self._how = "solo" if request.solo else "with these options"
         """The way of playing that decides whether tasks can be played, for messages."""
 
-    def plan(self, bundled: Sequence[str]) -> EvaluationPlan:
+    def plan(self) -> EvaluationPlan:
         request = self._request
-        named = self._participants(bundled)
+        named = self._participants()
         for selection in request.selections:
             self._catalogue.of(selection.domain)  # raises if there is no such domain
         participants, members = self._team(named)
@@ -178,12 +172,12 @@ class _Planner:
     def _domain(self, name: str) -> DomainInfo:
         return self._catalogue.domain(name)
 
-    def _participants(self, bundled: Sequence[str]) -> tuple[Participant, ...]:
+    def _participants(self) -> tuple[Participant, ...]:
         if not self._request.participants:
             raise RequestError("no agent is named to evaluate: give an address, or builtin:null")
         distinct: dict[str, Participant] = {}
         for participant in self._request.participants:
-            address = parse_address(participant.address, bundled)
+            address = parse_address(participant.address)
             renamed = participant.model_copy(update={"address": address})
             first = distinct.setdefault(agent_key(address), renamed)
             if first.address.rstrip("/") != address.rstrip("/"):

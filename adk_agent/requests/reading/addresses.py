@@ -105,7 +105,7 @@ def _patterns(domains: tuple[str, ...]) -> _Patterns:
     )
 
 
-def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
+def parse_address(raw: str) -> str:
     """Return an address in normal form: `http(s)://...` or `builtin:<name>`.
 
     `localhost:9010`, an address without a scheme, gets `http://`.
@@ -119,7 +119,7 @@ def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
         name = raw[len(BUILTIN_PREFIX) :].strip()
         if name.lower().startswith(TEAM_PREFIX):
             return BUILTIN_PREFIX + _team_name(name[len(TEAM_PREFIX) :].strip())
-        return BUILTIN_PREFIX + _bundled_name(name, bundled)
+        return BUILTIN_PREFIX + _bundled_name(name)
     if "://" not in raw:
         raw = _with_scheme(raw)
     try:
@@ -132,12 +132,11 @@ def parse_address(raw: str, bundled: Sequence[str] = BUNDLED_AGENTS) -> str:
     return f"{parts.scheme.lower()}://{parts.netloc.lower()}{raw.split(parts.netloc, 1)[1]}"
 
 
-def _bundled_name(name: str, bundled: Sequence[str]) -> str:
-    if name.lower() in bundled:
+def _bundled_name(name: str) -> str:
+    if name.lower() in BUNDLED_AGENTS:
         return name.lower()
-    raise Refusal(
-        "unknown-agent", f"there is no bundled agent {name!r}: {did_you_mean(name, bundled)}"
-    )
+    hint = did_you_mean(name, BUNDLED_AGENTS)
+    raise Refusal("unknown-agent", f"there is no bundled agent {name!r}: {hint}")
 
 
 def _team_name(spec: str) -> str:
@@ -215,9 +214,7 @@ def agent_key(address: str) -> str:
     return f"{parts.scheme}://{host}:{port}{rest}".rstrip("/")
 
 
-def find_addresses(
-    text: str, vocabulary: Vocabulary, bundled: Sequence[str] = BUNDLED_AGENTS
-) -> Addresses:
+def find_addresses(text: str, vocabulary: Vocabulary) -> Addresses:
     """Find the agents that a sentence names.
 
     Raises:
@@ -225,9 +222,9 @@ def find_addresses(
             `contradiction` for an agent that is and is not to be evaluated.
     """
     patterns = _patterns(vocabulary.domains)
-    urls = _url_mentions(text, bundled, patterns)
+    urls = _url_mentions(text, patterns)
     urls += _team_mentions(_masked(text, urls))
-    names = _name_mentions(_masked(text, urls), bundled)
+    names = _name_mentions(_masked(text, urls))
     found = sorted([*urls, *names], key=lambda mention: mention.start)
     mentions = _judged(_clauses(text, found, patterns))
     wanted, twice = _distinct(mention.address for mention in mentions if not mention.excluded)
@@ -271,7 +268,7 @@ def _masked(text: str, mentions: Sequence[_Mention]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _url_mentions(text: str, bundled: Sequence[str], patterns: _Patterns) -> list[_Mention]:
+def _url_mentions(text: str, patterns: _Patterns) -> list[_Mention]:
     mentions = []
     for match in _URL.finditer(text):
         raw = match[0].rstrip(_TRAILING) if match["url"] or match["bare"] else match[0]
@@ -279,7 +276,7 @@ def _url_mentions(text: str, bundled: Sequence[str], patterns: _Patterns) -> lis
             raise _bad_url(raw, "the scheme is not followed by '://'")
         if match["bare"] and not _may_be_agent(raw, patterns):
             continue
-        address = parse_address(_spelled_out(raw) if match["builtin"] else raw, bundled)
+        address = parse_address(_spelled_out(raw) if match["builtin"] else raw)
         end = match.start() + len(raw)
         mentions.append(_Mention(start=match.start(), end=end, address=address))
     return mentions
@@ -344,40 +341,42 @@ def _may_be_agent(raw: str, patterns: _Patterns) -> bool:
     return bool(named and len(port) >= _PORT_DIGITS)
 
 
-def _name_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
-    name = alternatives(bundled)
-    joined = rf"'?{name}'?(?:\s*(?:,\s*and|,|and|&|\+|vs\.?|versus|or)\s*(?:the\s+)?'?{name}'?\b)*"
-    agent = r"(?:agents?|baselines?|bots?|participants?)\b"
-    before = (
-        r"(?:(?:bundled|built-?in|builtin|reference|baseline)\s+(?:agents?\b\W*)?"
-        rf"|(?:^|\b(?:eval|evaluate|assess|test|bench|benchmark|score|run|judge|check|try|compare|"
-        rf"rate|grade|play|against|vs\.?|versus|with|and|,)|{AGENT_MARK}\s*,)\s*(?:the\s+)?)"
-    )
-    after = (
-        r"(?=\s*(?:$|[,.;:!?)\n=]|(?:on|in|for|with|at|and|vs|versus|against|over|using)\b|[0-9]))"
-    )
-    pattern = re.compile(
-        rf"(?<![\w/:\-])(?:{before})(?P<free>{joined}){after}"
-        rf"|(?:(?:bundled|built-?in)\s+(?:agents?\W+)?)(?P<bundled>{joined})\b"
-        rf"|\b(?P<agents>{joined})\s+(?:(?:bundled|baseline)\s+)?{agent}",
-        re.IGNORECASE,
-    )
+_NAME = alternatives(BUNDLED_AGENTS)
+_NAMES = rf"'?{_NAME}'?(?:\s*(?:,\s*and|,|and|&|\+|vs\.?|versus|or)\s*(?:the\s+)?'?{_NAME}'?\b)*"
+_BEFORE_NAMES = (
+    r"(?:(?:bundled|built-?in|builtin|reference|baseline)\s+(?:agents?\b\W*)?"
+    rf"|(?:^|\b(?:eval|evaluate|assess|test|bench|benchmark|score|run|judge|check|try|compare|"
+    rf"rate|grade|play|against|vs\.?|versus|with|and|,)|{AGENT_MARK}\s*,)\s*(?:the\s+)?)"
+)
+_AFTER_NAMES = (
+    r"(?=\s*(?:$|[,.;:!?)\n=]|(?:on|in|for|with|at|and|vs|versus|against|over|using)\b|[0-9]))"
+)
+_NAMED = re.compile(
+    rf"(?<![\w/:\-])(?:{_BEFORE_NAMES})(?P<free>{_NAMES}){_AFTER_NAMES}"
+    rf"|(?:(?:bundled|built-?in)\s+(?:agents?\W+)?)(?P<bundled>{_NAMES})\b"
+    rf"|\b(?P<agents>{_NAMES})\s+(?:(?:bundled|baseline)\s+)?"
+    r"(?:agents?|baselines?|bots?|participants?)\b",
+    re.IGNORECASE,
+)
+
+
+def _name_mentions(text: str) -> list[_Mention]:
     mentions = []
-    for match in pattern.finditer(text):
+    for match in _NAMED.finditer(text):
         group = next(name for name in ("free", "bundled", "agents") if match[name])
-        for single in re.finditer(rf"\b{name}\b", match[group], re.IGNORECASE):
+        for single in re.finditer(rf"\b{_NAME}\b", match[group], re.IGNORECASE):
             start = match.start(group) + single.start()
             end = match.start(group) + single.end()
             address = BUILTIN_PREFIX + single[0].lower()
             mentions.append(_Mention(start=start, end=end, address=address))
-    return mentions or _collective_mentions(text, bundled)
+    return mentions or _collective_mentions(text)
 
 
-def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
+def _collective_mentions(text: str) -> list[_Mention]:
     """Find `all bundled agents`; refuse a bundled agent of another name."""
     for match in re.finditer(r"\b(?:bundled|built-?in)\s+(\w+)\s+agents?\b", text, re.IGNORECASE):
         if match[1].lower() not in {"reference", "baseline", "purple", "test", "a2a"}:
-            _bundled_name(match[1], bundled)
+            _bundled_name(match[1])
     everyone = re.search(
         r"\b(?:(?:all|the)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:(?:three|3)\s+)?"
         r"(?:bundled|built-?in)\s+(?:\w+\s+)?agents"
@@ -387,7 +386,7 @@ def _collective_mentions(text: str, bundled: Sequence[str]) -> list[_Mention]:
     )
     if everyone is None:
         return []
-    return _mentions_of_all(everyone, [BUILTIN_PREFIX + name for name in bundled])
+    return _mentions_of_all(everyone, [BUILTIN_PREFIX + name for name in BUNDLED_AGENTS])
 
 
 _BOUNDARY = re.compile(r"[.!?;](?=\s)|(?<![:\s])[ \t]*\n")
