@@ -175,11 +175,9 @@ def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
     return read_kept(results_dir / run_id / MANIFEST, RunManifest, "manifest")
 
 
-def load_trials(
-    results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
-) -> list[TrialRecord]:
+def load_trials(results_dir: Path, run_id: str) -> list[TrialRecord]:
     """Load all trials that `iter_trials` yields."""
-    return list(iter_trials(results_dir, run_id, manifest=manifest))
+    return list(iter_trials(results_dir, run_id))
 
 
 def refuse_own_file(path: Path) -> None:
