@@ -18,7 +18,7 @@ from adk_agent.core.models import default_spec, user_spec
 from adk_agent.core.settings import Settings, variables
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import EvaluationDeps
-from adk_agent.play.evaluators import trace_evaluators
+from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.play.executors.base import ExecutorName, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
@@ -156,9 +156,7 @@ class Assembly:
     @cached_property
     def _trial_evaluators(self) -> EvaluatorRegistry:
         """Return one registry for all runs: entry points take as long to read as a few trials."""
-        return trace_evaluators(
-            default_spec(self.settings), without=self.settings.without, thorough=False
-        )
+        return trial_evaluators(default_spec(self.settings), without=self.settings.without)
 
     @cached_property
     def _trace_evaluators(self) -> EvaluatorRegistry:

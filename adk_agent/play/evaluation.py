@@ -53,7 +53,7 @@ class EvaluationDeps(PlayDeps):
     results_dir: Path
     observe_teams: bool = True
     """Whether calls between the members of a team are watched."""
-    believe_reports: bool = True
+    trust_reported_steps: bool = True
     """Whether what participants report of their own calls is used."""
     serve_tools: ServeTools = field(default_factory=lambda: partial(served_tools, None))
     """Serves the tools that benchmarks offer to agents."""
@@ -266,7 +266,7 @@ class _Run:
                     evaluators=self._deps.evaluators,
                     team_evaluators=self._deps.team_evaluators,
                     gone=liveness.gone,
-                    believe_reports=self._deps.believe_reports,
+                    trust_reported_steps=self._deps.trust_reported_steps,
                     user_model=user_model,
                     judge_model=judge_model,
                     tools=tools,

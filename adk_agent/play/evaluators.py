@@ -73,6 +73,11 @@ def trace_evaluators(
     return evaluators
 
 
+def trial_evaluators(model: ModelSpec | None = None, *, without: str = "") -> EvaluatorRegistry:
+    """Build the registry for most trials; see `thorough` of `trace_evaluators`."""
+    return trace_evaluators(model, without=without, thorough=False)
+
+
 def graph_metrics() -> tuple[tuple[Metric, ...], tuple[str, ...]]:
     """Return the graph metrics, those of plugins too, and a warning for each that is left out."""
     return metrics_with_plugins(metadata.entry_points(group=METRICS_GROUP))

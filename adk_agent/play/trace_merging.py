@@ -18,7 +18,11 @@ MAX_REPORTED_STEPS = 20_000
 
 
 async def merged_trace(
-    recorder: TraceRecorder, conversation: Conversation, team: TeamAccess, *, believe: bool = True
+    recorder: TraceRecorder,
+    conversation: Conversation,
+    team: TeamAccess,
+    *,
+    trust_reports: bool = True,
 ) -> Merged:
     """Return the trace of a trial whose conversation has ended, reports included.
 
@@ -29,17 +33,19 @@ async def merged_trace(
         recorder: Has what the assessor and its proxy saw.
         conversation: Has the reports that came back with the replies.
         team: Whose names and addresses they use.
-        believe: Whether reports are used at all.
+        trust_reports: Whether reports are used at all.
     """
     # What participants report can be long: reading it must not hold up the other trials.
-    return await asyncio.to_thread(_merged, recorder.trace(), conversation, team, believe)
+    return await asyncio.to_thread(_merged, recorder.trace(), conversation, team, trust_reports)
 
 
-def _merged(observed: Trace, conversation: Conversation, team: TeamAccess, believe: bool) -> Merged:
+def _merged(
+    observed: Trace, conversation: Conversation, team: TeamAccess, trust_reports: bool
+) -> Merged:
     problems: list[str] = []
     reported = []
     steps = 0
-    reports = conversation.reports if believe else ()
+    reports = conversation.reports if trust_reports else ()
     for number, report in enumerate(reports):
         if steps >= MAX_REPORTED_STEPS:
             problems.append(

@@ -100,7 +100,7 @@ class TrialDeps:
     """For watched teams; they may ask a model more than is worth its price for every trial."""
     gone: Callable[[str], str | None]
     """Returns why the participant at an address is given up; None while it is not."""
-    believe_reports: bool = True
+    trust_reported_steps: bool = True
     """Whether what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
@@ -225,7 +225,7 @@ class _Trial:
         """Return what is kept of it: its row, trace, messages, and what the evaluators say."""
         deps, played = self._deps, self._played or _NOT_PLAYED
         seen = await merged_trace(
-            self._recorder, self._conversation, self._team, believe=deps.believe_reports
+            self._recorder, self._conversation, self._team, trust_reports=deps.trust_reported_steps
         )
         # May repeat what the agent did: long enough to hold up all other trials.
         diagnosis = await asyncio.to_thread(self._diagnosis, seen.trace)

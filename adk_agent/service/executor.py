@@ -135,37 +135,37 @@ class EvaluationExecutor(AgentExecutor):
             await end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
             return
         await updater.start_work()
-        teller = ProgressReporter(updater)
-        running = _Running(work=asyncio.create_task(self._backend.play(job, teller.hear)))
+        reporter = ProgressReporter(updater)
+        running = _Running(work=asyncio.create_task(self._backend.play(job, reporter.record)))
         self._running[updater.task_id] = running
         try:
-            await _follow(running.work, teller)
-            await self._conclude(running.work, teller, updater)
+            await _follow(running.work, reporter)
+            await self._conclude(running.work, reporter, updater)
         finally:
             del self._running[updater.task_id]
             running.ended.set()
 
     async def _conclude(
-        self, work: asyncio.Task[JobResult], teller: ProgressReporter, updater: TaskUpdater
+        self, work: asyncio.Task[JobResult], reporter: ProgressReporter, updater: TaskUpdater
     ) -> None:
         try:
             result = None if work.cancelled() else work.result()
         except BackendEndedError as error:
-            await self._conclude_lost(error, teller, updater)
+            await self._conclude_lost(error, reporter, updater)
             return
         canceled = RunCanceledError.exit_code
         problem = result.problem if result is not None else None
         if result is None or (problem is not None and problem.exit_code == canceled):
-            await self._conclude_canceled(teller, updater)
+            await self._conclude_canceled(reporter, updater)
         elif problem is not None and problem.exit_code == RequestError.exit_code:
             await _reject(updater, problem.message)
         else:
             await _conclude_result(result, updater)
 
     async def _conclude_lost(
-        self, error: BackendEndedError, teller: ProgressReporter, updater: TaskUpdater
+        self, error: BackendEndedError, reporter: ProgressReporter, updater: TaskUpdater
     ) -> None:
-        progress = teller.last
+        progress = reporter.last
         parts = None if progress is None else await self._backend.rebuilt_parts(progress.run_id)
         said = f"The evaluation did not finish: {error}."
         if progress is not None and parts is not None:
@@ -176,8 +176,8 @@ class EvaluationExecutor(AgentExecutor):
             )
         await end(updater, TaskState.TASK_STATE_FAILED, said)
 
-    async def _conclude_canceled(self, teller: ProgressReporter, updater: TaskUpdater) -> None:
-        progress = teller.last
+    async def _conclude_canceled(self, reporter: ProgressReporter, updater: TaskUpdater) -> None:
+        progress = reporter.last
         attached = progress is not None and await self._add_report(progress.run_id, updater)
         said = "The evaluation was canceled; nothing had been played."
         if progress is not None and attached:
@@ -224,15 +224,15 @@ class EvaluationExecutor(AgentExecutor):
         return True
 
 
-async def _follow(work: asyncio.Task[JobResult], teller: ProgressReporter) -> None:
+async def _follow(work: asyncio.Task[JobResult], reporter: ProgressReporter) -> None:
     """Publish progress until the work is done. When this is cancelled the work is, to its end."""
-    begun = asyncio.create_task(teller.has_begun.wait())
+    begun = asyncio.create_task(reporter.has_begun.wait())
     try:
         await asyncio.wait({work, begun}, return_when=asyncio.FIRST_COMPLETED)
-        await teller.flush()
+        await reporter.flush()
         while not work.done():
             await asyncio.wait({work}, timeout=MIN_INTERVAL_S)
-            await teller.flush()
+            await reporter.flush()
     except asyncio.CancelledError:
         work.cancel()
         await asyncio.wait({work}, timeout=CANCEL_TIMEOUT_S)

@@ -102,7 +102,7 @@ class ReceiversInFile(Receivers):
             of_caller if config_id is None else of_caller.where(_COLUMNS.config_id == config_id)
         )
 
-    async def _keep(self, receiver: Receiver) -> None:
+    async def _store(self, receiver: Receiver) -> None:
         row = {
             "task_id": receiver.config.task_id,
             "config_id": receiver.config.id,

@@ -79,14 +79,14 @@ class LoadingApp:
     async def _running(self) -> AsyncIterator[None]:
         self._loaded = asyncio.get_running_loop().create_future()
         ended = asyncio.Event()
-        keeping = asyncio.create_task(self._keep(self._loaded, ended))
+        keeping = asyncio.create_task(self._serve_until(self._loaded, ended))
         try:
             yield
         finally:
             ended.set()
             await keeping
 
-    async def _keep(self, loaded: asyncio.Future[Service], ended: asyncio.Event) -> None:
+    async def _serve_until(self, loaded: asyncio.Future[Service], ended: asyncio.Event) -> None:
         """Load the service, and keep what it opened until the end."""
         try:
             service = await asyncio.to_thread(_settled, self._load)

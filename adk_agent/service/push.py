@@ -96,7 +96,7 @@ class PushSender(PushNotificationSender):
         except StorageError as error:
             logger.warning("the receivers of earlier tasks are not notified: %s", error)
             return
-        self._of_left = {asyncio.create_task(self._tell_left(left)) for _ in range(LEFT_AT_ONCE)}
+        self._of_left = {asyncio.create_task(self._notify_left(left)) for _ in range(LEFT_AT_ONCE)}
 
     async def aclose(self) -> None:
         """Wait a moment for what is queued, and close the client."""
@@ -113,48 +113,48 @@ class PushSender(PushNotificationSender):
         try:
             while waiting:
                 notice = waiting.pop(0)
-                await _logged(task_id, self._tell_all(task_id, notice, is_latest=not waiting))
+                await _logged(task_id, self._notify_all(task_id, notice, is_latest=not waiting))
                 if notice.is_last:
                     await _logged(task_id, self._forget(task_id))
         finally:
             del self._waiting[task_id], self._workers[task_id]
 
-    async def _tell_left(self, left: Iterator[str]) -> None:
+    async def _notify_left(self, left: Iterator[str]) -> None:
         for task_id in left:
-            await _logged(task_id, self._tell_end(task_id))
+            await _logged(task_id, self._notify_end(task_id))
             await _logged(task_id, self._forget(task_id))
 
-    async def _tell_end(self, task_id: str) -> None:
+    async def _notify_end(self, task_id: str) -> None:
         task = await self._task_of(task_id, await self._receivers.of(task_id))
         if task is not None:
             notice = _Notice(event=to_stream_response(task), is_last=True)
-            await self._tell_all(task_id, notice, is_latest=True)
+            await self._notify_all(task_id, notice, is_latest=True)
 
     async def _forget(self, task_id: str) -> None:
         self._failed = {each for each in self._failed if each[0] != task_id}
         await self._receivers.forget(task_id)
 
-    async def _tell_all(self, task_id: str, notice: _Notice, *, is_latest: bool) -> None:
+    async def _notify_all(self, task_id: str, notice: _Notice, *, is_latest: bool) -> None:
         receivers = await self._receivers.of(task_id)
         new = [each for each in receivers if each.version == "1.0"]
         old = [each for each in receivers if each.version == "0.3"] if is_latest else []
         await asyncio.gather(
-            _logged(task_id, self._tell_event(task_id, notice.event, new)),
-            _logged(task_id, self._tell_task(task_id, old, is_last=notice.is_last)),
+            _logged(task_id, self._post_event(task_id, notice.event, new)),
+            _logged(task_id, self._post_task(task_id, old, is_last=notice.is_last)),
         )
 
-    async def _tell_event(
+    async def _post_event(
         self, task_id: str, event: StreamResponse, receivers: list[Receiver]
     ) -> None:
         if receivers:
             body = await asyncio.to_thread(body_1_0, event)  # a report can be large
-            await self._tell_each(task_id, body, receivers)
+            await self._post_each(task_id, body, receivers)
 
-    async def _tell_task(self, task_id: str, receivers: list[Receiver], *, is_last: bool) -> None:
+    async def _post_task(self, task_id: str, receivers: list[Receiver], *, is_last: bool) -> None:
         task = await self._task_of(task_id, receivers)
         if task is None or (task.status.state in ENDED_STATES and not is_last):
             return  # it ended since, and the notice that says so is on its way
-        await self._tell_each(task_id, await asyncio.to_thread(body_0_3, task), receivers)
+        await self._post_each(task_id, await asyncio.to_thread(body_0_3, task), receivers)
 
     async def _task_of(self, task_id: str, receivers: list[Receiver]) -> Task | None:
         for owner in sorted({each.owner for each in receivers}):
@@ -163,10 +163,10 @@ class PushSender(PushNotificationSender):
                 return task
         return None
 
-    async def _tell_each(self, task_id: str, body: bytes, receivers: list[Receiver]) -> None:
-        await asyncio.gather(*(self._tell(task_id, each, body) for each in receivers))
+    async def _post_each(self, task_id: str, body: bytes, receivers: list[Receiver]) -> None:
+        await asyncio.gather(*(self._post(task_id, each, body) for each in receivers))
 
-    async def _tell(self, task_id: str, receiver: Receiver, body: bytes) -> None:
+    async def _post(self, task_id: str, receiver: Receiver, body: bytes) -> None:
         url = receiver.config.url
         try:
             if not await self._is_allowed(url):

@@ -74,7 +74,7 @@ class Receivers(PushNotificationConfigStore):
                 raise InvalidParamsError(
                     message=f"a task has at most {MAX_CONFIGS_PER_TASK} push notification configs"
                 )
-            await self._keep(receiver)
+            await self._store(receiver)
         return receiver.config
 
     async def get_info(
@@ -101,7 +101,7 @@ class Receivers(PushNotificationConfigStore):
         """Drop all receivers of a task."""
 
     @abstractmethod
-    async def _keep(self, receiver: Receiver) -> None:
+    async def _store(self, receiver: Receiver) -> None:
         """Add a receiver, in the place of the one with the same key."""
 
 
@@ -141,7 +141,7 @@ class ReceiversInMemory(Receivers):
         if left:
             self._of_tasks[task_id] = left
 
-    async def _keep(self, receiver: Receiver) -> None:
+    async def _store(self, receiver: Receiver) -> None:
         of_task = self._of_tasks.setdefault(receiver.config.task_id, {})
         of_task.pop(receiver.key, None)
         of_task[receiver.key] = receiver

@@ -65,7 +65,7 @@ class StoppableExecutor(AgentExecutor):
         except asyncio.CancelledError:
             if not self._stopping.is_set() or not work.cancelled():
                 raise
-            await self._tell(context, event_queue)
+            await self._fail(context, event_queue)
         finally:
             del self._running[work]
 
@@ -108,7 +108,7 @@ class StoppableExecutor(AgentExecutor):
             return None
         return await self._store.get(context.task_id, context.call_context)
 
-    async def _tell(self, context: RequestContext, event_queue: EventQueue) -> None:
+    async def _fail(self, context: RequestContext, event_queue: EventQueue) -> None:
         task = await self._stored(context)
         if task is None:
             raise asyncio.CancelledError

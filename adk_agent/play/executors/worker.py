@@ -37,7 +37,7 @@ class WorkerParts:
         urls: Each participant's address in the plan to the address where it answers.
         allowed: Addresses that may be called whatever the network policy says.
         teams: What is known of the team behind each participant.
-        believe_reports: Whether what participants report of their own calls joins the trace.
+        trust_reported_steps: Whether what participants report of their own calls joins the trace.
         user_model: Plays the user; None where it is scripted.
         judge_model: Judges statements; None where nobody does.
     """
@@ -49,7 +49,7 @@ class WorkerParts:
     urls: Mapping[str, str]
     allowed: Sequence[str]
     teams: Mapping[str, TeamAccess]
-    believe_reports: bool
+    trust_reported_steps: bool
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
 
@@ -96,7 +96,7 @@ def parts_of(
             for address in participants
             if deps.teams[address].proxy is None  # a proxy is watched where it runs
         },
-        believe_reports=deps.believe_reports,
+        trust_reported_steps=deps.trust_reported_steps,
         user_model=deps.user_model,
         judge_model=deps.judge_model,
     )
@@ -177,7 +177,7 @@ class RemoteWorker:
             evaluators=built.evaluators,
             team_evaluators=built.team_evaluators,
             gone=lambda address: None,  # noqa: ARG005 - the driver begins no trial of such a one
-            believe_reports=parts.believe_reports,
+            trust_reported_steps=parts.trust_reported_steps,
             user_model=parts.user_model,
             judge_model=parts.judge_model,
         )

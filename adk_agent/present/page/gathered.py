@@ -45,7 +45,7 @@ class TeamCalls:
     weak_spots: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Finding and agent, by the number of trials."""
 
-    def see(self, step: InteractionStep, callee: str) -> None:
+    def add(self, step: InteractionStep, callee: str) -> None:
         """Count one call between agents."""
         pair = step.caller, callee
         if pair not in self.edges and len(self.edges) >= MOST_EDGES:
@@ -83,7 +83,7 @@ def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey], lookup: L
     for record in records:
         if record.key not in keys:
             continue
-        room.keep(record)
+        room.pack(record)
         _see_calls(found, record)
         _see_evaluations(found, record.evaluations)
         found.trace_problems.update(record.trace_problems)
@@ -99,7 +99,7 @@ class _Room:
         self._used = 0
         self._passed: list[TrialKey] = []
 
-    def keep(self, record: TrialRecord) -> None:
+    def pack(self, record: TrialRecord) -> None:
         text = packed(record, self._lookup.writes(record.row.domain, record.row.task_id))
         if record.row.passed:
             self._passed.append(record.key)
@@ -128,7 +128,7 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     calls = _calls_between_agents(record.trace)
     entry = _entry(calls, roster)
     for step in calls:
-        team.see(step, entry if entry and _is_addressed(step, roster) else step.callee)
+        team.add(step, entry if entry and _is_addressed(step, roster) else step.callee)
         if step.caller != ASSESSOR:
             continue
         if step.error is not None:

@@ -30,21 +30,21 @@ class ProgressReporter:
 
     def __init__(self, updater: TaskUpdater) -> None:
         self._updater = updater
-        self._untold: Progress | None = None
-        self._told_share = -1
+        self._unpublished: Progress | None = None
+        self._worded_share = -1
         self.has_begun = asyncio.Event()
         """Set with the first progress, which is worth a flush at once."""
         self.last: Progress | None = None
         """What was heard last."""
 
-    def hear(self, progress: Progress) -> None:
+    def record(self, progress: Progress) -> None:
         """Take note of progress, which the next flush publishes."""
-        self.last = self._untold = progress
+        self.last = self._unpublished = progress
         self.has_begun.set()
 
     async def flush(self) -> None:
         """Publish the latest progress, if it is not published."""
-        progress, self._untold = self._untold, None
+        progress, self._unpublished = self._unpublished, None
         if progress is None:
             return
         message = None
@@ -63,7 +63,7 @@ class ProgressReporter:
     def _is_worth_words(self, progress: Progress) -> bool:
         """Tell whether it is the first or the last, or another twentieth of the trials is done."""
         share = WORDED_UPDATES * progress.done // progress.total if progress.total else 0
-        if progress.stage == "finished" or share > self._told_share:
-            self._told_share = share
+        if progress.stage == "finished" or share > self._worded_share:
+            self._worded_share = share
             return True
         return False

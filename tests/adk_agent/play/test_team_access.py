@@ -70,7 +70,7 @@ def play(make_plan, make_deps, tmp_path):
 async def test_a_bundled_team_shows_the_same_graph_whichever_way_it_is_seen(play, team_graph):
     every = teams()
     seen_by = {
-        "the proxy": (1.0, await play(every, believe_reports=False)),
+        "the proxy": (1.0, await play(every, trust_reported_steps=False)),
         "reports": (0.0, await play(every, observe_teams=False)),
         "both": (1.0, await play(every)),
     }
@@ -302,7 +302,9 @@ def play_again(make_team_deps, make_plan, tmp_path):
 
 
 async def test_two_runs_of_what_the_assessor_sees_are_the_same_byte_for_byte(play_again):
-    assert await play_again(believe_reports=False) == await play_again(believe_reports=False)
+    assert await play_again(trust_reported_steps=False) == await play_again(
+        trust_reported_steps=False
+    )
 
 
 async def test_two_runs_with_reports_differ_in_times_alone(play_again):
