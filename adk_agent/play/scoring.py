@@ -56,7 +56,12 @@ async def score_entry(
         "status": graph.status if graph is not None else "scored",
         "reason": graph.reason if graph is not None else None,
         **_graph_parts(graph),
-        **{name: _plain(evaluation) for name, evaluation in evaluations.items()},
+        **{
+            name: each.model_dump(
+                mode="json", exclude={"evaluator", "tier", "warnings"}, exclude_none=True
+            )
+            for name, each in evaluations.items()
+        },
         "reading_problems": list(entry.problems),
         "warnings": [w for e in (graph, *evaluations.values()) if e for w in e.warnings],
         "versions": dict(versions),
@@ -68,9 +73,3 @@ def _graph_parts(graph: Evaluation | None) -> dict[str, Any]:
     details = graph.details if graph is not None else {}
     empty: dict[str, Any] = {"metrics": {}, "labels": [], "findings": [], "graph": {}}
     return {**empty, **{part: details[part] for part in GRAPH_PARTS if part in details}}
-
-
-def _plain(evaluation: Evaluation) -> dict[str, Any]:
-    return evaluation.model_dump(
-        mode="json", exclude={"evaluator", "tier", "warnings"}, exclude_none=True
-    )

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
 KEPT_IN_MEMORY = 500
 """Finished tasks that a store in memory keeps."""
-_COLUMNS = {
-    "tasks": {"id", "context_id", "owner", "last_updated", "status", "protocol_version"},
-    "push_notification_configs": {
-        "task_id",
-        "config_id",
-        "config_data",
-        "owner",
-        "protocol_version",
-    },
-}
 
 
 def new_stores(path: Path | None) -> tuple[TaskStore, Receivers]:
@@ -136,16 +126,21 @@ def _engine(path: Path) -> Any:
 
 
 def _make_sure_that_usable(path: Path) -> None:
+    from a2a.server.models import Base  # which imports SQLAlchemy
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             # Receivers' tokens will be in it, so others on this machine cannot read it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute(
-                "BEGIN IMMEDIATE"
-            )  # tells of a read-only file, and of another format
-            foreign = [table for table in _COLUMNS if not _is_ours(connection, table)]
+            # Fails for a read-only file, and for one of another format.
+            connection.execute("BEGIN IMMEDIATE")
+            foreign = [
+                name
+                for name, table in Base.metadata.tables.items()
+                if not _is_ours(connection, name, {*table.c.keys()})
+            ]
             connection.rollback()
     except (OSError, sqlite3.Error) as error:
         raise StorageError(f"cannot keep tasks in {str(path)!r}: {error}") from error
@@ -156,11 +151,11 @@ def _make_sure_that_usable(path: Path) -> None:
         )
 
 
-def _is_ours(connection: sqlite3.Connection, table: str) -> bool:
+def _is_ours(connection: sqlite3.Connection, table: str, needed: set[str]) -> bool:
     """Tell whether a table has the columns that are needed, or does not exist yet."""
     query = "SELECT name FROM pragma_table_info(?)"
     columns = {row[0] for row in connection.execute(query, (table,))}
-    return not columns or columns >= _COLUMNS[table]
+    return not columns or columns >= needed
 
 
 @contextlib.contextmanager
