@@ -109,6 +109,19 @@ def test_an_approval_is_decided_at_once(make_world, decision, told):
     assert world.approvals_asked == {"O-1"}
 
 
+def test_every_subject_has_one_approval_of_its_own(make_world):
+    world = make_world(approvals={"O-2": "approved"})
+    asked = [
+        world.call("request_approval", {"subject_id": subject}).result
+        for subject in ("O-1", "O-2", "O-1")
+    ]
+    assert [(each["approval_id"], each["approved"]) for each in asked] == [
+        *[("AP-1", False), ("AP-2", True), ("AP-1", False)]
+    ]
+    assert world.approvals_asked == {"O-1", "O-2"}
+    assert world.call("set_order", {"order_id": "O-1"}).approved_before == {"O-2"}
+
+
 def test_a_pending_approval_counts_once_a_tool_has_told_of_it(make_world):
     world = make_world(approvals={"O-1": "pending"})
     pending = {"approval_id": "AP-1", "subject_id": "O-1", "status": "pending"}
