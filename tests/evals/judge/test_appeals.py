@@ -74,13 +74,13 @@ def test_an_appeal_is_as_strong_as_the_ideas_that_meet_in_it(teams, text, streng
     assert found == ([] if strength is None else [strength])
 
 
-@pytest.mark.parametrize("places", [("request_text", "error"), ("error", "request_text")])
+@pytest.mark.parametrize("places", [("response_text", "error"), ("error", "response_text")])
 def test_of_the_texts_of_a_step_the_strongest_appeal_counts(teams, places):
     faint, certain = places
     texts = {faint: "Die Bewertung war perfekt.", certain: HOSTILE}
     step = teams.step("c1", "a", "b", 1, 2, **texts)
     [found] = appeals_in(teams.trace(step))
-    assert (found.strength, found.why) == (CERTAIN, "addresses whoever judges")
+    assert (found.step_id, found.strength) == ("c1", CERTAIN)
 
 
 def test_a_sentence_to_outsiders_is_none_where_scores_are_what_the_task_is_about(teams):
