@@ -17,9 +17,10 @@ card names; the rest is as above. TLS is never given up.
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from tau_bridge.a2a.networks import is_this_machine
 
 WELL_KNOWN_CARD_PATH = "/.well-known/agent-card.json"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -75,7 +76,7 @@ def endpoint(address: AgentAddress, advertised: str, *, has_token: bool) -> str:
     target = _split(advertised)
     if _origin(target) == _origin(base):
         return urlunsplit((base.scheme, base.netloc, target.path or "/", target.query, ""))
-    if _is_this_machine(target.hostname):
+    if is_this_machine(target.hostname or ""):
         return _on_base(base, target)
     if target.hostname != base.hostname:
         raise AddressError(f"its card sends messages to another host, {_origin_text(target)!r}")
@@ -95,7 +96,7 @@ def grpc_endpoint(address: AgentAddress, advertised: str, *, has_token: bool) ->
     base = urlsplit(address.url)
     target = _split(advertised if "://" in advertised else f"{base.scheme}://{advertised}")
     origin = _origin_text(target)
-    if not _is_this_machine(target.hostname) and target.hostname != base.hostname:
+    if not is_this_machine(target.hostname or "") and target.hostname != base.hostname:
         raise AddressError(f"its card sends messages to another host, {origin!r}")
     if base.scheme == "https" and target.scheme == "http":
         raise AddressError(f"its card would send messages without TLS to {origin!r}")
@@ -135,16 +136,6 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
 
 def _origin_text(parts: SplitResult) -> str:
     return f"{parts.scheme}://{_netloc(parts)}"
-
-
-def _is_this_machine(host: str | None) -> bool:
-    if host is None or host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        ip = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return ip.is_loopback or ip.is_unspecified
 
 
 def _on_base(base: SplitResult, target: SplitResult) -> str:

@@ -163,8 +163,16 @@ def _read_ipv4(text: str) -> IPv4Address:
 def is_on_this_machine(url: str) -> bool:
     """Tell by its address alone whether a URL is served on this machine."""
     try:
-        host = Host.parse(urlsplit(url).hostname or "")
+        return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
         return False
-    is_loopback = host.address is not None and kind_of(host.address) == "loopback"
-    return host.is_this_machine or is_loopback
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host, by its name or address alone, means the machine itself."""
+    try:
+        parsed = Host.parse(host)
+    except ValueError:
+        return False
+    is_loopback = parsed.address is not None and kind_of(parsed.address) == "loopback"
+    return parsed.is_this_machine or is_loopback
