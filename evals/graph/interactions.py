@@ -205,6 +205,7 @@ def _calls(steps: Sequence[InteractionStep], problems: Counter[str]) -> Iterator
     index_of = [0] * len(order)
     for index, at in enumerate(order):
         index_of[at] = index
+    names: dict[str, str] = {}  # equal names become one object, which is compared at once
     for index, at in enumerate(order):
         step, parent = steps[at], parents[at]
         start = None if step.start_time is None else starts[at]
@@ -215,8 +216,8 @@ def _calls(steps: Sequence[InteractionStep], problems: Counter[str]) -> Iterator
             step.step_id,
             None if parent is None else index_of[parent],
             kind,
-            step.caller,
-            step.callee,
+            names.setdefault(step.caller, step.caller),
+            names.setdefault(step.callee, step.callee),
             _arguments(step),
             _near(step, index + 1),
             start,
