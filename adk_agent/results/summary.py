@@ -297,8 +297,8 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
         scored=scored,
         passed=passed,
         pass_1=rounded(passed / (scored + failed)) if scored else None,
-        floor=_rewards_of(references, "floor", [first.task]).get(first.task),
-        ceiling=_rewards_of(references, "ceiling", [first.task]).get(first.task),
+        floor=_reference(references, "floor", [first.task])[1].get(first.task),
+        ceiling=_reference(references, "ceiling", [first.task])[1].get(first.task),
         **_costs(trials),
     )
 
@@ -394,14 +394,18 @@ def _against_references(
 ) -> dict[str, Any]:
     """Compute floor and ceiling over the tasks of the score, and its distance from the floor."""
     counted = [task for task in tasks if task in low] if low else tasks
-    floor = _rewards_of(references, "floor", counted)
+    floor, floor_rewards = _reference(references, "floor", counted)
     gained = [
-        [rate - is_success(floor[task]) for task, rate in rates.items() if task in floor]
+        [
+            rate - is_success(floor_rewards[task])
+            for task, rate in rates.items()
+            if task in floor_rewards
+        ]
         for rates in (pass_hat_k_by_task(low, 1), pass_hat_k_by_task(high, 1))
     ]
     return {
-        "floor": _reference_score(references, "floor", counted),
-        "ceiling": _reference_score(references, "ceiling", counted),
+        "floor": floor,
+        "ceiling": _reference(references, "ceiling", counted)[0],
         "above_floor": mean(gained[0]),
         "above_floor_interval": span(*(interval_of_mean(each, lowest=-1.0) for each in gained)),
     }
@@ -420,34 +424,26 @@ def _is_users(trial: TrialRow) -> bool:
     return trial.fault == "user" or diagnosed
 
 
-def _rewards_of(
-    references: References, which: Literal["floor", "ceiling"], tasks: Iterable[TaskKey]
-) -> dict[TaskKey, float]:
-    found = {}
-    for domain, task_id in tasks:
-        play = getattr(references.get(domain), which, None)
-        reward = play.rewards.get(task_id) if play is not None else None
-        if reward is not None:
-            found[domain, task_id] = reward
-    return found
-
-
-def _reference_score(
+def _reference(
     references: References, which: Literal["floor", "ceiling"], tasks: Sequence[TaskKey]
-) -> ReferenceScore | None:
-    domains = dict.fromkeys(domain for domain, _ in tasks)
-    plays = [getattr(references.get(domain), which, None) for domain in domains]
-    known: list[ReferencePlay] = [play for play in plays if play is not None]
-    if not known:
-        return None
-    rewards = _rewards_of(references, which, tasks)
+) -> tuple[ReferenceScore | None, dict[TaskKey, float]]:
+    """Return the score of a reference agent over some tasks, if any has it, and its rewards."""
+    plays: dict[str, ReferencePlay] = {}
+    for domain, _ in tasks:
+        play = getattr(references.get(domain), which, None)
+        if play is not None:
+            plays[domain] = play
+    found = {task: plays[task[0]].rewards.get(task[1]) for task in tasks if task[0] in plays}
+    rewards = {task: reward for task, reward in found.items() if reward is not None}
+    if not plays:
+        return None, rewards
     return ReferenceScore(
-        agent=", ".join(dict.fromkeys(play.agent for play in known)),
-        user=", ".join(dict.fromkeys(play.user for play in known)),
+        agent=", ".join(dict.fromkeys(play.agent for play in plays.values())),
+        user=", ".join(dict.fromkeys(play.user for play in plays.values())),
         tasks=len(rewards),
         missing=len(tasks) - len(rewards),
         pass_1=mean([float(is_success(reward)) for reward in rewards.values()]),
-    )
+    ), rewards
 
 
 def mean(values: Sequence[float]) -> float | None:

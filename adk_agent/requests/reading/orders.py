@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
@@ -99,105 +98,77 @@ _OTHER_ORDER = re.compile(
 )
 
 
-class _Patterns(NamedTuple):
-    """The patterns that hold the names of domains.
-
-    Attributes:
-        not_now: What no plan can express, each with words for it.
-        vague: An amount that is no number.
-        taken_back: A correction of what was said before.
-    """
-
-    not_now: tuple[tuple[re.Pattern[str], str], ...]
-    vague: re.Pattern[str]
-    taken_back: re.Pattern[str]
+_NOT_NOW = (
+    (
+        r"\brandom(?:ly|i[sz]ed)?\b(?!\s*(?:seed|number|generator))(?<!seed random)|\bshuffle",
+        "a random choice of tasks: write how many ('five DOMAIN tasks' are a sample of all kinds, "
+        "drawn by the seed) or which ('DOMAIN tasks 1, 4 and 7')",
+    ),
+    (
+        rf"\b(?:last|final)\s+(?:[0-9]+\s+)?(?:DOMAIN\s+)?{TASK_NOUN}\b",
+        "the last tasks of a domain: write their ids, for example 'DOMAIN tasks 45-49'",
+    ),
+    (
+        r"\b(?:except|excluding|all\s+but|apart\s+from|other\s+than|without|skip(?:ping)?|"
+        r"leav(?:e|ing)\s+out|exclude|omit|not|but\s+not)\s+(?:for\s+|the\s+)*"
+        rf"(?:DOMAIN\s+)?(?:(?:{TASK_NOUN}|ids?|numbers?)\b\W*[0-9\[]|#\s*[0-9]|"
+        rf"[0-9]+\b(?!\s*(?:DOMAIN|{TASK_NOUN}|trials?|steps?|times|at)))",
+        "tasks to leave out: write the ids that are to be played",
+    ),
+    (
+        r"\b(?:half|third|quarter)\s+(?:of|the)\b|"
+        rf"\b[0-9]+\s*(?:%|percent)\s+(?:of\b|DOMAIN|{TASK_NOUN})",
+        "a share of the tasks: write how many",
+    ),
+    (
+        r"\bevery\s+(?:hour|day|night|morning|evening|week|month|monday|friday|[0-9]+\s+"
+        r"(?:minutes?|hours?|days?))\b|\b(?:nightly|hourly|daily|weekly)\b"
+        r"(?!\s+(?:build|version|release|image|deploy\w*|snapshot))|\bschedule\b|"
+        r"\b(?:start|run|begin|evaluate|do)\s+(?:it\s+|this\s+|that\s+)?tomorrow\b",
+        "a schedule: a request is played once, now",
+    ),
+    (
+        r"\bif\b[^.!?]*\b(?:pass\w*|fails?|scor\w+|goes|works|succeed\w*|reward|above|below|"
+        r"better|worse)\b[^.!?]*\b(?:then|also|run|evaluate|continue|proceed|play|add|go\s+on)"
+        r"\b|\bunless\b",
+        "a condition: send one request, look at its report, and send the next",
+    ),
+    (
+        r"\b(?:easy|easiest|hard|hardest|difficult|simple|simplest|longest|shortest)\s+"
+        rf"(?:DOMAIN\s+)?(?:{TASK_NOUN}|ones)\b",
+        "tasks by difficulty: write how many, or their ids",
+    ),
+    (
+        r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*"
+        r"[$€]?\s*[0-9][0-9.,]*(?<![.,])"
+        r"(?:\s*(?:ms|s|sec|seconds?|min|minutes?|hours?|h)\b)?|"
+        r"\b(?:max(?:imum)?|at\s+most|up\s+to)\s+[0-9]+\s+turns?\b",
+        "this setting: a sentence may set trials, seed, steps, concurrency, split, solo, scoring and "
+        "the user's model; more goes into JSON",
+    ),
+    (
+        r"\bshard\s+#?[0-9]+",
+        "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
+    ),
+)
+"""What no plan can express, with words for it; DOMAIN stands for the domains, or for one of them."""
+_VAGUE = (
+    r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
+    r"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:DOMAIN\s+)?"
+    rf"(?:{TASK_NOUN}|trials?|runs|attempts?|times)\b"
+)
+"""An amount that is no number."""
+_TAKEN_BACK = (
+    r"\b(?:scratch|strike|forget)\s+that\b|\bno,?\s+wait\b|\bwait,?\s+no\b|\bon\s+second\s+thought"
+    r"|\bi\s+mean(?:t)?\b|\bcorrection\b|\bor\s+rather\b|\bsorry,\s+(?:[0-9]|DOMAIN)|"
+    r"\bnever\s?mind\b|[,.–-]\s*no,\s|\bactually,?\s+(?:make|no|do|let)"
+)
+"""A correction of what was said before."""
 
 
 @lru_cache
-def _patterns(domains: tuple[str, ...], shown: str) -> _Patterns:
-    domain = alternatives(domains)
-    not_now = tuple(
-        (re.compile(pattern), what)
-        for pattern, what in (
-            (
-                r"\brandom(?:ly|i[sz]ed)?\b(?!\s*(?:seed|number|generator))(?<!seed random)|\bshuffle",
-                (
-                    f"a random choice of tasks: write how many ('five {shown} tasks' are a sample of "
-                    f"all kinds, drawn by the seed) or which ('{shown} tasks 1, 4 and 7')"
-                ),
-            ),
-            (
-                rf"\b(?:last|final)\s+(?:[0-9]+\s+)?(?:{domain}\s+)?{TASK_NOUN}\b",
-                f"the last tasks of a domain: write their ids, for example '{shown} tasks 45-49'",
-            ),
-            (
-                (
-                    r"\b(?:except|excluding|all\s+but|apart\s+from|other\s+than|without|skip(?:ping)?|"
-                    r"leav(?:e|ing)\s+out|exclude|omit|not|but\s+not)\s+(?:for\s+|the\s+)*"
-                    rf"(?:{domain}\s+)?(?:(?:{TASK_NOUN}|ids?|numbers?)\b\W*[0-9\[]|#\s*[0-9]|"
-                    rf"[0-9]+\b(?!\s*(?:{domain}|{TASK_NOUN}|trials?|steps?|times|at)))"
-                ),
-                "tasks to leave out: write the ids that are to be played",
-            ),
-            (
-                (
-                    r"\b(?:half|third|quarter)\s+(?:of|the)\b|"
-                    rf"\b[0-9]+\s*(?:%|percent)\s+(?:of\b|{domain}|{TASK_NOUN})"
-                ),
-                "a share of the tasks: write how many",
-            ),
-            (
-                (
-                    r"\bevery\s+(?:hour|day|night|morning|evening|week|month|monday|friday|[0-9]+\s+"
-                    r"(?:minutes?|hours?|days?))\b|\b(?:nightly|hourly|daily|weekly)\b"
-                    r"(?!\s+(?:build|version|release|image|deploy\w*|snapshot))|\bschedule\b|"
-                    r"\b(?:start|run|begin|evaluate|do)\s+(?:it\s+|this\s+|that\s+)?tomorrow\b"
-                ),
-                "a schedule: a request is played once, now",
-            ),
-            (
-                (
-                    r"\bif\b[^.!?]*\b(?:pass\w*|fails?|scor\w+|goes|works|succeed\w*|reward|above|below|"
-                    r"better|worse)\b[^.!?]*\b(?:then|also|run|evaluate|continue|proceed|play|add|go\s+on)"
-                    r"\b|\bunless\b"
-                ),
-                "a condition: send one request, look at its report, and send the next",
-            ),
-            (
-                (
-                    rf"\b(?:easy|easiest|hard|hardest|difficult|simple|simplest|longest|shortest)\s+"
-                    rf"(?:{domain}\s+)?(?:{TASK_NOUN}|ones)\b"
-                ),
-                "tasks by difficulty: write how many, or their ids",
-            ),
-            (
-                (
-                    r"\b(?:time-?out|temperature|budget|deadline)\b\s*(?:of|is|=|:|to|at)?\s*[$€]?\s*[0-9][0-9.,]*(?<![.,])"
-                    r"(?:\s*(?:ms|s|sec|seconds?|min|minutes?|hours?|h)\b)?|"
-                    r"\b(?:max(?:imum)?|at\s+most|up\s+to)\s+[0-9]+\s+turns?\b"
-                ),
-                (
-                    "this setting: a sentence may set trials, seed, steps, concurrency, split, solo, "
-                    "scoring and the user's model; more goes into JSON"
-                ),
-            ),
-            (
-                r"\bshard\s+#?[0-9]+",
-                "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
-            ),
-        )
-    )
-    vague = re.compile(
-        r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
-        rf"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{domain}\s+)?"
-        rf"(?:{TASK_NOUN}|trials?|runs|attempts?|times)\b"
-    )
-    taken_back = re.compile(
-        r"\b(?:scratch|strike|forget)\s+that\b|\bno,?\s+wait\b|\bwait,?\s+no\b|\bon\s+second\s+thought"
-        rf"|\bi\s+mean(?:t)?\b|\bcorrection\b|\bor\s+rather\b|\bsorry,\s+(?:[0-9]|{domain})|"
-        r"\bnever\s?mind\b|[,.–-]\s*no,\s|\bactually,?\s+(?:make|no|do|let)"
-    )
-    return _Patterns(not_now=not_now, vague=vague, taken_back=taken_back)
+def _pattern(template: str, domains: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(template.replace("DOMAIN", alternatives(domains)))
 
 
 def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
@@ -263,17 +234,18 @@ def refuse_unsupported(text: str, vocabulary: Vocabulary) -> None:
         Refusal: `unsupported`; `contradiction` for what is taken back in the same breath;
             `ambiguous` for a vague amount.
     """
-    patterns = _patterns(vocabulary.domains, vocabulary.domain)
-    match = patterns.taken_back.search(text)
+    domains = vocabulary.domains
+    match = _pattern(_TAKEN_BACK, domains).search(text)
     if match:
         raise Refusal(
             "contradiction",
             f"{match[0].strip(' ,.-–')!r} takes something back: write only what holds in the end",
         )
-    for pattern, what in patterns.not_now:
-        match = pattern.search(text)
+    for template, what in _NOT_NOW:
+        match = _pattern(template, domains).search(text)
         if match:
-            raise Refusal("unsupported", f"{match[0].strip()!r}: no support for {what}")
-    match = patterns.vague.search(text)
+            shown = what.replace("DOMAIN", vocabulary.domain)
+            raise Refusal("unsupported", f"{match[0].strip()!r}: no support for {shown}")
+    match = _pattern(_VAGUE, domains).search(text)
     if match:
         raise Refusal("ambiguous", f"{match[0]!r}: how many? Write a number")
