@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
@@ -76,33 +74,17 @@ class _Mention:
     excluded: bool = False
 
 
-class _Patterns(NamedTuple):
-    """The patterns that hold the names of domains.
-
-    Attributes:
-        setting: A word before a colon and digits that names no host.
-        list_words: What may stand between two agents of one list.
-    """
-
-    setting: re.Pattern[str]
-    list_words: re.Pattern[str]
-
-
-@lru_cache
-def _patterns(domains: tuple[str, ...]) -> _Patterns:
-    domain = alternatives(domains)
-    return _Patterns(
-        setting=re.compile(
-            r"(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|"
-            rf"max|domain|version|at|since|port|note|step|{domain})(?:-|$)",
-            re.IGNORECASE,
-        ),
-        list_words=re.compile(
-            r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|"
-            r"other|one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|"
-            rf"now|tasks?|trials?|{domain}|two|three|four|five|six|seven|eight|nine|ten)\b)*"
-        ),
-    )
+_SETTING = (
+    r"(?i:(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|"
+    r"max|domain|version|at|since|port|note|step|DOMAIN)(?:-|$))"
+)
+"""A word before a colon and digits that names no host."""
+_LIST_WORDS = (
+    r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|"
+    r"other|one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|"
+    r"now|tasks?|trials?|DOMAIN|two|three|four|five|six|seven|eight|nine|ten)\b)*"
+)
+"""Words between two agents of one list."""
 
 
 def parse_address(raw: str) -> str:
@@ -221,12 +203,11 @@ def find_addresses(text: str, vocabulary: Vocabulary) -> Addresses:
         Refusal: `bad-url`, `unknown-agent`; `ambiguous` for one agent or another;
             `contradiction` for an agent that is and is not to be evaluated.
     """
-    patterns = _patterns(vocabulary.domains)
-    urls = _url_mentions(text, patterns)
+    urls = _url_mentions(text, vocabulary)
     urls += _team_mentions(_masked(text, urls))
     names = _name_mentions(_masked(text, urls))
     found = sorted([*urls, *names], key=lambda mention: mention.start)
-    mentions = _judged(_clauses(text, found, patterns))
+    mentions = _judged(_clauses(text, found, vocabulary))
     wanted, twice = _distinct(mention.address for mention in mentions if not mention.excluded)
     unwanted, _ = _distinct(mention.address for mention in mentions if mention.excluded)
     keys = {agent_key(address) for address in wanted}
@@ -268,13 +249,13 @@ def _masked(text: str, mentions: Sequence[_Mention]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _url_mentions(text: str, patterns: _Patterns) -> list[_Mention]:
+def _url_mentions(text: str, vocabulary: Vocabulary) -> list[_Mention]:
     mentions = []
     for match in _URL.finditer(text):
         raw = match[0].rstrip(_TRAILING) if match["url"] or match["bare"] else match[0]
         if match["broken"]:
             raise _bad_url(raw, "the scheme is not followed by '://'")
-        if match["bare"] and not _may_be_agent(raw, patterns):
+        if match["bare"] and not _may_be_agent(raw, vocabulary):
             continue
         address = parse_address(_spelled_out(raw) if match["builtin"] else raw)
         end = match.start() + len(raw)
@@ -330,14 +311,14 @@ def _team_address(name: str) -> str:
     return BUILTIN_PREFIX + _team_name(name)
 
 
-def _may_be_agent(raw: str, patterns: _Patterns) -> bool:
+def _may_be_agent(raw: str, vocabulary: Vocabulary) -> bool:
     """Tell whether `name:digits` looks like host and port, and not like a setting or a time."""
     host, _, port = (
         raw.rpartition(":") if "/" not in raw else raw.split("/", maxsplit=1)[0].rpartition(":")
     )
     if _BARE_HOST.fullmatch(host):
         return True
-    named = re.search(r"[A-Za-z]", host) and not patterns.setting.search(host)
+    named = re.search(r"[A-Za-z]", host) and not vocabulary.pattern(_SETTING).search(host)
     return bool(named and len(port) >= _PORT_DIGITS)
 
 
@@ -489,8 +470,9 @@ def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
     return judged
 
 
-def _clauses(text: str, mentions: Sequence[_Mention], patterns: _Patterns) -> list[_Clause]:
+def _clauses(text: str, mentions: Sequence[_Mention], vocabulary: Vocabulary) -> list[_Clause]:
     text = text.lower().replace("’", "'") if len(text.lower()) == len(text) else text
+    list_words = vocabulary.pattern(_LIST_WORDS)
     clauses = []
     for index, mention in enumerate(mentions):
         begin = mentions[index - 1].end if index else 0
@@ -502,7 +484,7 @@ def _clauses(text: str, mentions: Sequence[_Mention], patterns: _Patterns) -> li
                 mention=mention,
                 before=before,
                 after=_BOUNDARY.split(text[mention.end : following])[0],
-                joined=index > 0 and patterns.list_words.fullmatch(between) is not None,
+                joined=index > 0 and list_words.fullmatch(between) is not None,
             )
         )
     return clauses

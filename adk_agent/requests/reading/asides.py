@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import alternatives
 
 _CLAUSE = re.compile(
     r"(?<=[,;()\n])|(?<=[.!?])(?=\s)|(?=\b(?:just\s+like|like\s+(?:we|last|the|in|with|i)|as\s+"
@@ -28,17 +26,12 @@ _ASKS = re.compile(
     r"grade|measure|repeat|please|should|must|want|need|can\s+you|could|let|use|give|now|take|eval|"
     r"to\s+be|i'd|would)\b"
 )
-
-
-@lru_cache
-def _made_for(domains: tuple[str, ...]) -> re.Pattern[str]:
-    domain = alternatives(domains)
-    return re.compile(
-        r"\b(?:built|trained|tuned|designed|made|meant|optimi[sz]ed|speciali[sz]ed|developed|written)\s+"
-        rf"(?:on|for|with|from|in)\s+(?:the\s+)?{domain}\b"
-        rf"(?:\s*(?:,|and|or)\s*(?:the\s+)?{domain}\b)*"
-        r"(?:\s+(?:domains?|tasks?|data|customers?))?"
-    )
+_MADE_FOR = (
+    r"\b(?:built|trained|tuned|designed|made|meant|optimi[sz]ed|speciali[sz]ed|developed|written)\s+"
+    r"(?:on|for|with|from|in)\s+(?:the\s+)?DOMAIN\b"
+    r"(?:\s*(?:,|and|or)\s*(?:the\s+)?DOMAIN\b)*"
+    r"(?:\s+(?:domains?|tasks?|data|customers?))?"
+)
 
 
 def without_asides(text: str, vocabulary: Vocabulary) -> str:
@@ -48,7 +41,7 @@ def without_asides(text: str, vocabulary: Vocabulary) -> str:
     (`evaluate`, `please`, `want`).
     """
     kept = []
-    for clause in _CLAUSE.split(_made_for(vocabulary.domains).sub(" ", text)):
+    for clause in _CLAUSE.split(vocabulary.pattern(_MADE_FOR).sub(" ", text)):
         is_aside = _REPORTS.search(clause) and not _ASKS.search(clause)
         ending = clause[-1:] if clause[-1:] in ",;()\n.!?" else " "
         kept.append(f" . {ending}" if is_aside else clause)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import alternatives, did_you_mean, repaired, words
+from adk_agent.requests.reading.words import did_you_mean, repaired, words
 from tau_bridge.wording import TASK_NOUN
 
 _WORD = re.compile(r"(?<![\w/.\-])[a-z]+(?![\w/])")
@@ -28,19 +27,11 @@ _BENIGN = frozenset(
 )
 _KEYED_DOMAINS = re.compile(r"\bdomains?\s*[:=]\s*(?P<list>[^\n;.]+)")
 _ON_SOMETHING = re.compile(r"\b(?:on|in|from)\s+(?:the\s+)?([^\W\d_]{3,})\s*(?:[.,;!?\n]|$)")
-
-
-@lru_cache
-def _noun_of_domain(domains: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(
-        rf"\b(?P<word>[^\W\d_][\w-]*)\s+(?P<noun>domains?|{TASK_NOUN}|benchmarks?|suite)\b"
-        rf"(?!\s+(?:of|from|in|on)\s+(?:the\s+)?{alternatives(domains)})"
-    )
-
-
-@lru_cache
-def _first_name(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"{alternatives(names)}(?!\w)|[^\W\d_]+")
+_NOUN_OF_DOMAIN = (
+    rf"\b(?P<word>[^\W\d_][\w-]*)\s+(?P<noun>domains?|{TASK_NOUN}|benchmarks?|suite)\b"
+    r"(?!\s+(?:of|from|in|on)\s+(?:the\s+)?DOMAIN)"
+)
+_FIRST_NAME = r"NAME(?!\w)|[^\W\d_]+"
 
 
 def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
@@ -82,10 +73,10 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
     domains = vocabulary.domains
     known = {*domains, *vocabulary.names, *_BENIGN}
     for match in _KEYED_DOMAINS.finditer(text):
-        first = _first_name((*domains, *vocabulary.names)).search(match["list"])
+        first = vocabulary.pattern(_FIRST_NAME).search(match["list"])
         if first and first[0] not in known:
             raise _unknown_domain(first[0], vocabulary)
-    for match in _noun_of_domain(domains).finditer(text):
+    for match in vocabulary.pattern(_NOUN_OF_DOMAIN).finditer(text):
         word = match["word"]
         before = text[: match.start()].split()
         described = bool(before) and before[-1] in domains and match["noun"] not in {"domain"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import NamedTuple
 
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
@@ -43,31 +41,12 @@ _NOT_NUMBERS = frozenset(
     words("for our there tree then teen even tens none ones seen weight height sever the fie")
 )
 _LONGEST_NUMBER = 9
-
-
-class _Patterns(NamedTuple):
-    """The patterns that look at what is counted.
-
-    Attributes:
-        grouped: Digits with commas for thousands.
-        an_item: An article that counts one thing.
-        word: A word that stands where a number would.
-    """
-
-    grouped: re.Pattern[str]
-    an_item: re.Pattern[str]
-    word: re.Pattern[str]
-
-
-@lru_cache
-def _patterns(domains: tuple[str, ...]) -> _Patterns:
-    domain = alternatives(domains)
-    counted = rf"(?:{domain}|{TASK_NOUN}|trials?|trails?|steps?)\b"
-    return _Patterns(
-        grouped=re.compile(rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{counted})"),
-        an_item=re.compile(rf"\ban?\s+(?=(?:{domain}\s+)?(?:task|trial)\b)"),
-        word=re.compile(rf"\b([a-z]{{3,}})(?=\s+{counted})"),
-    )
+_COUNTED = rf"(?:DOMAIN|{TASK_NOUN}|trials?|trails?|steps?)\b"
+_GROUPED = rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{_COUNTED})"
+"""Digits with commas for thousands."""
+_AN_ITEM = r"\ban?\s+(?=(?:DOMAIN\s+)?(?:task|trial)\b)"
+"""An article that counts one thing."""
+_IN_PLACE_OF_A_NUMBER = rf"\b([a-z]{{3,}})(?=\s+{_COUNTED})"
 
 
 def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
@@ -77,7 +56,6 @@ def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
     would, and is a number word with one letter swapped, lost or doubled, is read as that number.
     """
     warnings: list[str] = []
-    patterns = _patterns(vocabulary.domains)
 
     def repair(match: re.Match[str]) -> str:
         word = match[1]
@@ -88,13 +66,13 @@ def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
         return meant[0]
 
     text = _THE_ONE.sub("it", _PRONOUN.sub(r"\1 it", text))
-    text = patterns.word.sub(repair, text)
+    text = vocabulary.pattern(_IN_PLACE_OF_A_NUMBER).sub(repair, text)
     text = _PHRASE.sub(lambda match: str(_value(match[0])), text)
     text = _DOZEN.sub(lambda match: _dozens(match[1]), text)
     for pattern, replacement in _FIXED:
         text = pattern.sub(replacement, text)
-    text = patterns.grouped.sub(lambda match: match[1].replace(",", ""), text)
-    return patterns.an_item.sub("1 ", text), warnings
+    text = vocabulary.pattern(_GROUPED).sub(lambda match: match[1].replace(",", ""), text)
+    return vocabulary.pattern(_AN_ITEM).sub("1 ", text), warnings
 
 
 def _value(phrase: str) -> int:

@@ -110,22 +110,20 @@ _USER_MODEL = tuple(
 )
 
 
-@lru_cache
-def _trials_patterns(domains: tuple[str, ...]) -> tuple[str, ...]:
-    counted = rf"(?:{alternatives(domains)}|{TASK_NOUN})\b"
-    return (
-        rf"{_NUM} *(?:times\b(?! +(?:faster|slower|more|as|better|a\b))|x\b(?! *(?:[0-9]|{counted}))){_EACH}",
-        (
-            rf"{_NUM} *(?:(?:independent|separate|full|complete|identical) +)?"
-            rf"(?:{_MANY_TRIALS}|runs|(?<=1 )run)\b{_EACH}"
-        ),
-        (
-            rf"(?:--)?\b(?:(?:num(?:ber)?|n)[ _-]+(?:of[ _-]+)?)?(?:trials|trails|repetitions|repeats|"
-            rf"attempts|runs)(?: +per +task)? *[:=]? *{_NUM}(?! *{counted})"
-        ),
-        rf"\btrial *[:=] *{_NUM}",
-        rf"(?:\bx|×) *(?P<n>[0-9]+)\b{_EACH}",
-    )
+_COUNTED = rf"(?:DOMAIN|{TASK_NOUN})\b"
+_TRIALS = (
+    rf"{_NUM} *(?:times\b(?! +(?:faster|slower|more|as|better|a\b))|x\b(?! *(?:[0-9]|{_COUNTED}))){_EACH}",
+    (
+        rf"{_NUM} *(?:(?:independent|separate|full|complete|identical) +)?"
+        rf"(?:{_MANY_TRIALS}|runs|(?<=1 )run)\b{_EACH}"
+    ),
+    (
+        rf"(?:--)?\b(?:(?:num(?:ber)?|n)[ _-]+(?:of[ _-]+)?)?(?:trials|trails|repetitions|repeats|"
+        rf"attempts|runs)(?: +per +task)? *[:=]? *{_NUM}(?! *{_COUNTED})"
+    ),
+    rf"\btrial *[:=] *{_NUM}",
+    rf"(?:\bx|×) *(?P<n>[0-9]+)\b{_EACH}",
+)
 
 
 @lru_cache
@@ -202,7 +200,7 @@ def _only(values: Sequence[T], what: str) -> T | None:
     return different[0] if different else None
 
 
-def _taken(options: Options, patterns: Sequence[str]) -> list[str]:
+def _taken(options: Options, patterns: Sequence[str | re.Pattern[str]]) -> list[str]:
     found: list[str] = []
     for pattern in patterns:
         compiled = re.compile(pattern)
@@ -230,7 +228,7 @@ def _trials(options: Options, vocabulary: Vocabulary) -> int | None:
     what = "number of trials"
     ks = [whole(text, what="k of pass^k", most=MAX_TRIALS) for text in _taken(options, _PASS)]
     options.take(_PASS_WITHOUT_NUMBER)
-    said = _taken(options, _trials_patterns(vocabulary.domains))
+    said = _taken(options, [vocabulary.pattern(each) for each in _TRIALS])
     found = [whole(text, what=what, most=MAX_TRIALS) for text in said]
     found += [times for pattern, times in _ONCE if options.take(re.compile(pattern))]
     trials = _only(found, "numbers of trials")

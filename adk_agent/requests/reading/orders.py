@@ -9,11 +9,10 @@ unknown which of its parts the person who pays for the run has written.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import alternatives, words
+from adk_agent.requests.reading.words import words
 from tau_bridge.wording import TASK_NOUN
 
 _ORDERS = r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompts?|restrictions?|constraints?)"
@@ -166,11 +165,6 @@ _TAKEN_BACK = (
 """A correction of what was said before."""
 
 
-@lru_cache
-def _pattern(template: str, domains: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(template.replace("DOMAIN", alternatives(domains)))
-
-
 def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
     """Refuse a lower-case text that gives orders about rules, results or secrets.
 
@@ -234,18 +228,17 @@ def refuse_unsupported(text: str, vocabulary: Vocabulary) -> None:
         Refusal: `unsupported`; `contradiction` for what is taken back in the same breath;
             `ambiguous` for a vague amount.
     """
-    domains = vocabulary.domains
-    match = _pattern(_TAKEN_BACK, domains).search(text)
+    match = vocabulary.pattern(_TAKEN_BACK).search(text)
     if match:
         raise Refusal(
             "contradiction",
             f"{match[0].strip(' ,.-–')!r} takes something back: write only what holds in the end",
         )
     for template, what in _NOT_NOW:
-        match = _pattern(template, domains).search(text)
+        match = vocabulary.pattern(template).search(text)
         if match:
             shown = what.replace("DOMAIN", vocabulary.domain)
             raise Refusal("unsupported", f"{match[0].strip()!r}: no support for {shown}")
-    match = _pattern(_VAGUE, domains).search(text)
+    match = vocabulary.pattern(_VAGUE).search(text)
     if match:
         raise Refusal("ambiguous", f"{match[0]!r}: how many? Write a number")

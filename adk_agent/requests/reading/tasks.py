@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from adk_agent.core.plan import Selection
@@ -20,7 +19,6 @@ from adk_agent.requests.reading.numbers import whole
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.tokens import Token, prepared, tokens_of
 from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import alternatives
 from tau_bridge.wording import TASK_NOUN
 
 MAX_RANGE = 5_000
@@ -30,15 +28,11 @@ _REPEATED = r"(?:trials?|trails?|runs|times|attempts|steps?)\b"
 _AFTER_TASKS = re.compile(
     rf"(?:{TASK_NOUN}|ids?|numbers?|#)\s*[:=#]?\s*(?:[0-9]+\s*(?:,|and|-|to)\s*)*$"
 )
-
-
-@lru_cache
-def _choice(domains: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(
-        r"(?<![\w.])(?:[0-9]+\s*(?:-|to|or|through|/)\s*[0-9]+|between\s+[0-9]+\s+and\s+[0-9]+)\s+"
-        rf"(?:of\s+the\s+)?(?:{alternatives(domains)}\b|{TASK_NOUN}\b|{_REPEATED})"
-        rf"|(?<![\w.])[0-9]+\s*,?\s*and\s+[0-9]+\s+{_REPEATED}"
-    )
+_CHOICE = (
+    r"(?<![\w.])(?:[0-9]+\s*(?:-|to|or|through|/)\s*[0-9]+|between\s+[0-9]+\s+and\s+[0-9]+)\s+"
+    rf"(?:of\s+the\s+)?(?:DOMAIN\b|{TASK_NOUN}\b|{_REPEATED})"
+    rf"|(?<![\w.])[0-9]+\s*,?\s*and\s+[0-9]+\s+{_REPEATED}"
+)
 
 
 class _Count(NamedTuple):
@@ -67,7 +61,7 @@ def refuse_choices(text: str, vocabulary: Vocabulary) -> None:
     Raises:
         Refusal: `ambiguous`.
     """
-    for match in _choice(vocabulary.domains).finditer(text):
+    for match in vocabulary.pattern(_CHOICE).finditer(text):
         if not _AFTER_TASKS.search(text[: match.start()]):
             raise Refusal("ambiguous", f"{match[0]!r}: which number? Write one")
 

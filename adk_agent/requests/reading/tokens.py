@@ -12,12 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
 
 from adk_agent.requests.reading.addresses import AGENT_MARK
 from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import alternatives, words
+from adk_agent.requests.reading.words import words
 from tau_bridge.wording import TASK_NOUN
 
 ID_MARK = "\ue001"
@@ -73,54 +71,36 @@ class Token:
     """A number that `first` stands beside: `the first 5 shop tasks`."""
 
 
-class _Patterns(NamedTuple):
-    """The patterns that hold the names of domains and benchmarks.
-
-    Attributes:
-        no_tasks: A domain that only describes an agent: `the shop assistant`.
-        declined: Domains that are not to be played.
-        first_one: `first` before a single task.
-        token: A word that may matter.
-    """
-
-    no_tasks: re.Pattern[str]
-    declined: re.Pattern[str]
-    first_one: re.Pattern[str]
-    token: re.Pattern[str]
-
-
-@lru_cache
-def _patterns(domains: tuple[str, ...], benchmarks: tuple[str, ...]) -> _Patterns:
-    domain, name = alternatives(domains), alternatives((*domains, *benchmarks))
-    return _Patterns(
-        no_tasks=re.compile(
-            rf"\b{domain}s?(?:'s)?[\s-]+(?:(?:customer|support|booking|service|shopping|"
-            rf"reservation|help|chat|sales)[\s-]+){{0,2}}(?:based\s+)?{_AGENT_NOUN}\b"
-        ),
-        declined=re.compile(
-            r"\b(?:not|no|without|except|excluding|never|instead\s+of|rather\s+than|skip|exclude|"
-            r"leave\s+out|avoid|ignore|don't|do\s+not)\s+"
-            r"(?:(?:on|in|from|for|the|any|use|run|include|play|want|test|of|all)\s+)*"
-            rf"{domain}\b(?:\s*(?:,|and|or|nor)\s*(?:the\s+|on\s+)?{domain}\b)*"
-            rf"(?:\s+(?:domains?|{TASK_NOUN}))?"
-        ),
-        first_one=re.compile(
-            rf"\b(?:first|1st)\s+(?={domain}\s+{TASK_NOUN}\b(?<!s)|"
-            rf"{TASK_NOUN}\b(?<!s)\s+(?:of|in|from)\s+(?:the\s+)?{domain}\b)"
-        ),
-        token=re.compile(
-            r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|"
-            r"\.\.+)\s*(?:#\s*)?[0-9]+(?![\w]))"
-            r"|(?P<number>(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?!\w))"
-            # A name may hold what no other word does: digits, underscores, hyphens.
-            rf"|(?P<name>(?<!\w){name}(?!\w|'[a-z]))"
-            rf"|(?P<literal>{ID_MARK}|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
-            rf"|(?P<agent>{AGENT_MARK})"
-            r"|(?P<word>[^\W\d_]+(?:'[a-z]+)?|\w+)"
-            r"|(?P<end>[.!?](?=\s|$)|\n+)"
-            r"|(?P<sign>[,;()|/&+:=#–—•]|(?<=\s)-(?=\s))"
-        ),
-    )
+_ADJECTIVE = (
+    r"\bDOMAINs?(?:'s)?[\s-]+(?:(?:customer|support|booking|service|shopping|"
+    rf"reservation|help|chat|sales)[\s-]+){{0,2}}(?:based\s+)?{_AGENT_NOUN}\b"
+)
+"""A domain that only describes an agent: `the shop assistant`."""
+_DECLINED = (
+    r"\b(?:not|no|without|except|excluding|never|instead\s+of|rather\s+than|skip|exclude|"
+    r"leave\s+out|avoid|ignore|don't|do\s+not)\s+"
+    r"(?:(?:on|in|from|for|the|any|use|run|include|play|want|test|of|all)\s+)*"
+    r"DOMAIN\b(?:\s*(?:,|and|or|nor)\s*(?:the\s+|on\s+)?DOMAIN\b)*"
+    rf"(?:\s+(?:domains?|{TASK_NOUN}))?"
+)
+"""Domains that are not to be played."""
+_FIRST_ONE = (
+    rf"\b(?:first|1st)\s+(?=DOMAIN\s+{TASK_NOUN}\b(?<!s)|"
+    rf"{TASK_NOUN}\b(?<!s)\s+(?:of|in|from)\s+(?:the\s+)?DOMAIN\b)"
+)
+"""`first` before a single task."""
+_TOKEN = (
+    r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|"
+    r"\.\.+)\s*(?:#\s*)?[0-9]+(?![\w]))"
+    r"|(?P<number>(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?!\w))"
+    # A name may hold what no other word does: digits, underscores, hyphens.
+    r"|(?P<name>(?<!\w)NAME(?!\w|'[a-z]))"
+    rf"|(?P<literal>{ID_MARK}|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
+    rf"|(?P<agent>{AGENT_MARK})"
+    r"|(?P<word>[^\W\d_]+(?:'[a-z]+)?|\w+)"
+    r"|(?P<end>[.!?](?=\s|$)|\n+)"
+    r"|(?P<sign>[,;()|/&+:=#–—•]|(?<=\s)-(?=\s))"
+)
 
 
 def take_literal_ids(text: str) -> tuple[str, list[str]]:
@@ -131,11 +111,10 @@ def take_literal_ids(text: str) -> tuple[str, list[str]]:
 
 def prepared(text: str, vocabulary: Vocabulary) -> str:
     """Remove domains that are only adjectives or declined, and write counts in one form."""
-    patterns = _patterns(vocabulary.domains, vocabulary.names)
-    text = patterns.no_tasks.sub(" something ", text)
-    text = patterns.declined.sub(" . ", text)
+    text = vocabulary.pattern(_ADJECTIVE).sub(" something ", text)
+    text = vocabulary.pattern(_DECLINED).sub(" . ", text)
     text = _TASK_COUNT.sub(r" \g<n> tasks ", text)
-    text = patterns.first_one.sub("first 1 ", text)
+    text = vocabulary.pattern(_FIRST_ONE).sub("first 1 ", text)
     return _BETWEEN.sub(r"\1 to \2", text)
 
 
@@ -143,8 +122,7 @@ def tokens_of(text: str, literal_ids: Sequence[str], vocabulary: Vocabulary) -> 
     """Return the tokens of a prepared text; `literal_ids` are the ids behind the marks, in order."""
     tokens: list[Token] = []
     waiting = list(literal_ids)
-    pattern = _patterns(vocabulary.domains, vocabulary.names).token
-    for match in pattern.finditer(text):
+    for match in vocabulary.pattern(_TOKEN).finditer(text):
         kind, found = str(match.lastgroup), match[0]
         if kind == "literal" and found == ID_MARK:
             tokens.append(Token("i", waiting.pop(0) if waiting else ""))

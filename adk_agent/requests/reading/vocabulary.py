@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.reading.words import alternatives
 from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import WordingError
@@ -68,6 +70,10 @@ class Vocabulary:
         )
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
+    def pattern(self, template: str) -> re.Pattern[str]:
+        """Compile an expression in which DOMAIN stands for any domain, NAME for a benchmark too."""
+        return _compiled(template, self.domains, self.names)
+
     def reworded(self, text: str) -> str:
         """Give domains, benchmarks and tasks in a lower-case text the names that are known here.
 
@@ -85,3 +91,11 @@ class Vocabulary:
 
 def _shown(domains: tuple[str, ...]) -> str:
     return domains[0] if domains else "<domain>"
+
+
+@lru_cache(maxsize=512)
+def _compiled(
+    template: str, domains: tuple[str, ...], benchmarks: tuple[str, ...]
+) -> re.Pattern[str]:
+    by_domain = template.replace("DOMAIN", alternatives(domains))
+    return re.compile(by_domain.replace("NAME", alternatives((*domains, *benchmarks))))
