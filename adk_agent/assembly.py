@@ -50,7 +50,7 @@ class Assembly:
         timeout_s: How long an agent may take over one reply.
         tokens: Bearer tokens by agent address.
         apps: Agents that are ASGI applications in this process, by the addresses that requests name
-            them by. Whoever makes an application runs its lifespan.
+            them by. Their makers run their lifespan.
         runtime: Clock and identifiers.
         benchmarks: What can be played; all that are installed where none are given.
         network: Which addresses may be called.

@@ -85,11 +85,11 @@ class PushSender(PushNotificationSender):
             self._workers[task_id] = asyncio.create_task(self._work(task_id))
 
     async def resume(self) -> None:
-        """Begin to tell those of whom an earlier service left it open whether they were told.
+        """Begin to notify the receivers that an earlier service may not have notified.
 
         To be called before the first task: all that is kept then is of tasks that have ended. Only
-        their names are read here. Whoever was told is forgotten, and so is whose task is gone;
-        where this is interrupted, the next start goes on.
+        their names are read here. Receivers are forgotten once they are notified, or their task is
+        gone; where this is interrupted, the next start goes on.
         """
         try:
             left = iter(await self._receivers.task_ids())

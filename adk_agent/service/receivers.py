@@ -37,7 +37,7 @@ class Receiver:
 
 
 class Receivers(PushNotificationConfigStore):
-    """The receivers of notifications: at most ten a task, until they were told how it ended."""
+    """The receivers of notifications: at most ten a task, until it has ended."""
 
     def __init__(self) -> None:
         self._one_by_one = asyncio.Lock()

@@ -73,13 +73,8 @@ def write_outputs(outputs: Sequence[Output], target: Path, *, named: bool) -> li
     for path in paths:
         refuse_own_file(path)
     for path, output in zip(paths, outputs, strict=True):
-        _write(path, output.chunks)
+        with storage(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            file.writelines(output.chunks)
     return paths
-
-
-def _write(path: Path, chunks: Iterable[str]) -> None:
-    with storage(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as file:
-        for chunk in chunks:
-            file.write(chunk)

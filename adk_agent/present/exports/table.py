@@ -88,18 +88,19 @@ def _lines(run: PlayedRun, header: Sequence[str]) -> Iterator[str]:
     writer = csv.writer(buffer)
     writer.writerow(header)
     for part in run.parts():
-        common = {"run_id": run.report.run_id, "role": part[0].role, **_origin(run, part[1])}
+        data = run.manifest.data[part[1]]
+        common = {
+            "run_id": run.report.run_id,
+            "role": part[0].role,
+            "data_source": data.source,
+            "data_revision": data.revision,
+        }
         for row in run.rows(part):
             values = {**dict.fromkeys(header), **common, **_values(row)}
             writer.writerow([_cell(values[column]) for column in header])
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
-
-
-def _origin(run: PlayedRun, domain: str) -> dict[str, str]:
-    data = run.manifest.data[domain]
-    return {"data_source": data.source, "data_revision": data.revision}
 
 
 def _values(row: TrialRow) -> dict[str, Any]:

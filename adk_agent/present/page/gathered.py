@@ -11,7 +11,7 @@ from adk_agent.present.page.lookup import Lookup
 from adk_agent.results.summary import TrialKey
 from adk_agent.runs.store import TrialRecord
 from evals.base import Evaluation
-from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance, Trace
+from evals.trace import ASSESSOR, NOT_BELIEVED, CallType, InteractionStep, Provenance
 
 MOST_PACKED_CHARS = 14_000_000
 """The limit of all conversations together, which keeps a page below 20 MB."""
@@ -85,7 +85,9 @@ def gather(records: Iterable[TrialRecord], wanted: Iterable[TrialKey], lookup: L
             continue
         room.pack(record)
         _see_calls(found, record)
-        _see_evaluations(found, record.evaluations)
+        for each in record.evaluations:
+            if each.status != "scored":
+                found.not_evaluated[each.evaluator, each.status, each.reason or each.status] += 1
         found.trace_problems.update(record.trace_problems)
     return found
 
@@ -125,7 +127,11 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     team.trials += 1
     roster = set(record.roster or ())
     team.members.update(roster)
-    calls = _calls_between_agents(record.trace)
+    calls = [
+        step
+        for step in record.trace.steps
+        if step.call_type is CallType.AGENT and NOT_BELIEVED not in step.additional_attributes
+    ]
     entry = _entry(calls, roster)
     for step in calls:
         team.add(step, entry if entry and _is_addressed(step, roster) else step.callee)
@@ -138,14 +144,6 @@ def _see_calls(found: Gathered, record: TrialRecord) -> None:
     for evaluation in record.evaluations:
         if evaluation.evaluator == _GRAPH:
             team.weak_spots.update(_weak_spots(evaluation))
-
-
-def _calls_between_agents(trace: Trace) -> list[InteractionStep]:
-    return [
-        step
-        for step in trace.steps
-        if step.call_type is CallType.AGENT and NOT_BELIEVED not in step.additional_attributes
-    ]
 
 
 def _is_addressed(step: InteractionStep, roster: set[str]) -> bool:
@@ -172,9 +170,3 @@ def _weak_spots(graph: Evaluation) -> set[tuple[str, str]]:
         named = agents if isinstance(agents, list) else []
         spots.update((str(finding["name"]), str(agent)) for agent in named)
     return spots
-
-
-def _see_evaluations(found: Gathered, evaluations: Iterable[Evaluation]) -> None:
-    for each in evaluations:
-        if each.status != "scored":
-            found.not_evaluated[each.evaluator, each.status, each.reason or each.status] += 1

@@ -40,7 +40,7 @@ class FollowUp:
 
 
 MAX_LENGTH = 200
-"""Characters. Whoever writes more wants more than a follow-up can say."""
+"""Characters. A longer message wants more than a follow-up can say."""
 
 _RUN_ID = re.compile(
     r"(?:\b(?:of|for|from|in) )?(?:\b(?:the )?(?:run|evaluation) )?\b([0-9]{8}-[0-9]{6}-[0-9a-f]{6})\b"
