@@ -149,12 +149,12 @@ def _run(arguments: argparse.Namespace) -> None:
             listener = listen(name, host=arguments.host, port=arguments.port)
             sockets.enter_context(listener.sock)
             listeners.append(listener)
-        crews = {
-            listener.name: _crew(listener, sockets)
+        team_listeners = {
+            listener.name: _member_listeners(listener, sockets)
             for listener in listeners
             if is_team(listener.name)
         }
-        asyncio.run(_serve(arguments, listeners, crews, scripts, settings, stdin))
+        asyncio.run(_serve(arguments, listeners, team_listeners, scripts, settings, stdin))
 
 
 def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
@@ -168,7 +168,7 @@ def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
     return replace(settings, state_dir=None) if arguments.announce else settings
 
 
-def _crew(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
+def _member_listeners(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
     """Open the sockets of a team's members. All but the entry's are for this machine alone."""
     team = parse_team(entry.name)
     crew = {team.entry: entry}
@@ -195,7 +195,7 @@ def _scripts(source: str | None, stdin: StdinLines) -> Mapping[str, GoldScript] 
 async def _serve(
     arguments: argparse.Namespace,
     listeners: Sequence[Listener],
-    crews: Mapping[str, Mapping[str, Listener]],
+    team_listeners: Mapping[str, Mapping[str, Listener]],
     scripts: Mapping[str, GoldScript] | None,
     settings: ReferenceSettings | None,
     stdin: StdinLines,
@@ -204,7 +204,7 @@ async def _serve(
     # stay to the end; a collector that looks through them takes a third of the CPU of a short run.
     gc.disable()
     from purple_agent.serving import serve, stop_on_signals
-    from purple_agent.teams.running import Troupe
+    from purple_agent.teams.running import RunningTeams
 
     gc.freeze()
     gc.enable()
@@ -213,14 +213,17 @@ async def _serve(
     stop_on_signals(stop, signal.SIGTERM)
     if not arguments.announce:
         stop_on_signals(stop, signal.SIGINT)
-    troupe = Troupe(
-        crews, seed=arguments.seed, entry_url=arguments.card_url, streaming=arguments.streaming
+    teams = RunningTeams(
+        team_listeners,
+        seed=arguments.seed,
+        entry_url=arguments.card_url,
+        streaming=arguments.streaming,
     )
     problems: list[UsageError] = []
 
     def wire(line: bytes) -> None:
         try:
-            troupe.wire(_routes(line))
+            teams.wire(_routes(line))
         except UsageError as exc:
             problems.append(exc)
             stop.set()
@@ -230,22 +233,22 @@ async def _serve(
     def ready() -> None:
         urls = {listener.name: listener.url for listener in listeners}
         if arguments.announce:
-            members = troupe.urls()
+            members = teams.urls()
             _print({"agents": urls, **({"members": members} if members else {})})
             _follow_stdin(stdin, on_line=wire if arguments.wire else None, at_end=stop.set)
             return
         for name, url in urls.items():
             sys.stderr.write(f"{name} listens on {url} (Ctrl-C ends it)\n")
 
-    async with troupe:
+    async with teams:
         await serve(
-            [listener for listener in listeners if listener.name not in crews],
+            [listener for listener in listeners if listener.name not in team_listeners],
             stop=stop,
             card_url=arguments.card_url,
             scripts=scripts,
             streaming=arguments.streaming,
             settings=settings,
-            apps=troupe.apps(),
+            apps=teams.apps(),
             on_ready=ready,
         )
     if problems:

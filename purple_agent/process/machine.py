@@ -205,12 +205,12 @@ class Process:
         """Return what tools said of a subject, the newest first."""
         return tuple(each for each in reversed(self.approvals) if is_same(each.subject, subject))
 
-    def anew(self) -> Process:
+    def next_request(self) -> Process:
         """Return the process of the next request: approvals that are still pending stay known."""
         pending = (each for each in self.approvals if each.status is ApprovalStatus.PENDING)
         return Process(approvals=tuple(pending), notes=self.notes)
 
-    def noting(self, note: str) -> Process:
+    def with_note(self, note: str) -> Process:
         """Return the same process with another note."""
         return replace(self, notes=(*self.notes, note[:200])[-MAX_NOTES:])
 
@@ -220,7 +220,7 @@ class Process:
         if following is None:
             if evidence.sign in _APPROVALS:
                 return process
-            return process.noting(f"{evidence.sign} means nothing in {self.state}")
+            return process.with_note(f"{evidence.sign} means nothing in {self.state}")
         history = self.history
         if following is not self.state:
             history = (*history, following)[-MAX_HISTORY:]

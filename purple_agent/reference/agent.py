@@ -14,7 +14,7 @@ from purple_agent.case import Answer, Case, Dialect, Entry, Incoming, Json, Sess
 from purple_agent.pipeline import Pipeline, StageStep
 from purple_agent.process.checkpoint import Checkpoint, CheckpointStore
 from purple_agent.process.machine import State
-from purple_agent.reference.tracing import ToolStep, noting, trace_of
+from purple_agent.reference.tracing import ToolStep, collect_tool_steps, trace_of
 from purple_agent.session_cache import using_cache
 from purple_agent.sessions import SessionStore
 from purple_agent.stages.session import enter
@@ -32,7 +32,7 @@ MAX_ANSWERS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replied:
+class TracedAnswer:
     """An answer, and how it came about."""
 
     answer: Answer
@@ -78,7 +78,7 @@ class ReferenceAgent:
         """Load what takes seconds; replies are given before that too."""
         await asyncio.to_thread(self._prepare)
 
-    async def reply(self, incoming: Incoming) -> Replied:
+    async def reply(self, incoming: Incoming) -> TracedAnswer:
         """Answer a message. The same message, sent again, gets the same answer.
 
         A caller who stops waiting does not stop the work: a change that was begun is finished, and
@@ -87,7 +87,7 @@ class ReferenceAgent:
         turn = self._store.background.run(self._turn(incoming), name="a reply")
         return await asyncio.shield(turn)
 
-    async def _turn(self, incoming: Incoming) -> Replied:
+    async def _turn(self, incoming: Incoming) -> TracedAnswer:
         def new_session() -> Session:
             dialect = dialect_of(incoming.text, incoming.metadata)
             return Session(context_id=incoming.context_id, dialect=dialect)
@@ -95,12 +95,14 @@ class ReferenceAgent:
         async with self._store.hold(incoming.context_id, new_session) as session:
             known = session.answered.get(incoming.message_id)
             if known is not None:
-                return Replied(answer=known, trace_id=self._new_id())
-            with using_cache(session.read), noting() as calls:
+                return TracedAnswer(answer=known, trace_id=self._new_id())
+            with using_cache(session.read), collect_tool_steps() as calls:
                 answer, steps = await self._answer(incoming, session)
             _keep(session, incoming.message_id, answer)
             await self._save(session)
-            return Replied(answer=answer, trace_id=self._new_id(), steps=steps, calls=tuple(calls))
+            return TracedAnswer(
+                answer=answer, trace_id=self._new_id(), steps=steps, calls=tuple(calls)
+            )
 
     async def _answer(
         self, incoming: Incoming, session: Session

@@ -30,7 +30,7 @@ class BodyLimit:
             problem = f"The body has more than {MAX_BODY_BYTES} bytes."
             await JSONResponse({"error": problem}, status_code=413)(scope, receive, send)
             return
-        await self._app(scope, once_more(body, receive), send)
+        await self._app(scope, replayed(body, receive), send)
 
 
 async def read_body(receive: Receive) -> bytes | None:
@@ -48,7 +48,7 @@ async def read_body(receive: Receive) -> bytes | None:
     return b"".join(chunks)
 
 
-def once_more(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a receiver that gives a body once more, and then whatever else comes."""
     given = False
 

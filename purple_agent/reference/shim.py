@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from purple_agent.json_values import without_surrogates
-from purple_agent.reference.bodies import once_more, read_body
+from purple_agent.reference.bodies import read_body, replayed
 
 METHOD = "tasks/send"
 _INVALID_PARAMS = -32602
@@ -49,7 +49,7 @@ class TasksSend:
             return
         asked = _object(body)
         if asked.get("method") != METHOD:
-            await self._app(scope, once_more(body, receive), send)
+            await self._app(scope, replayed(body, receive), send)
             return
         await (await self._answer(asked))(scope, receive, send)
 

@@ -31,7 +31,7 @@ _noted: ContextVar[list[ToolStep] | None] = ContextVar("noted", default=None)
 
 
 @contextlib.contextmanager
-def noting() -> Iterator[list[ToolStep]]:
+def collect_tool_steps() -> Iterator[list[ToolStep]]:
     """Note the calls of all `TimedTools` made below, in this task and those it starts."""
     steps: list[ToolStep] = []
     token = _noted.set(steps)
@@ -42,7 +42,7 @@ def noting() -> Iterator[list[ToolStep]]:
 
 
 class TimedTools:
-    """Tools whose calls are noted inside `noting`. A `ToolProvider`.
+    """Tools whose calls are noted inside `collect_tool_steps`. A `ToolProvider`.
 
     Args:
         inner: Makes the calls.

@@ -40,7 +40,7 @@ Close = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Thinking:
+class _ReasonerParts:
     """The reasoner, and its budget."""
 
     reasoner: Reasoner
@@ -62,16 +62,16 @@ def build_agent(
     """
     store = SessionStore()
     http = new_http_client()
-    thinking = _thinking(settings)
+    parts = _reasoner_parts(settings)
     memory, checkpoints = _kept(settings)
     opener = partial(_timed, ToolOpener(http, hosts=AllowedHosts(settings.tool_hosts)), clock)
     reasoner = ReasonerStage(
-        thinking.reasoner, deadline_s=settings.deadline_s, level=thinking.budget.level_left
+        parts.reasoner, deadline_s=settings.deadline_s, level=parts.budget.level_left
     )
-    summarise = None if thinking.complete is None else ModelSummary(thinking.complete)
+    summarise = None if parts.complete is None else ModelSummary(parts.complete)
     stages: tuple[tuple[str, Stage], ...] = (
-        ("privacy", PrivacyStage(thinking.complete, level=thinking.budget.level_left)),
-        ("budget", thinking.budget),
+        ("privacy", PrivacyStage(parts.complete, level=parts.budget.level_left)),
+        ("budget", parts.budget),
         ("memory", MemoryStage(memory)),
         ("session", SessionStage()),
         ("policy", PolicyStage()),
@@ -87,14 +87,14 @@ def build_agent(
         Pipeline(named, clock=clock, describe=describe),
         store,
         checkpoints=checkpoints,
-        prepare=thinking.prepare,
-        close=(http.aclose, *thinking.close),
+        prepare=parts.prepare,
+        close=(http.aclose, *parts.close),
     )
 
 
-def _thinking(settings: ReferenceSettings) -> _Thinking:
+def _reasoner_parts(settings: ReferenceSettings) -> _ReasonerParts:
     if settings.primary is None and settings.brainos_url is None:
-        return _Thinking(reasoner=DeterministicReasoner(), budget=BudgetStage(settings))
+        return _ReasonerParts(reasoner=DeterministicReasoner(), budget=BudgetStage(settings))
     from purple_agent.reasoners.counting import ModelTokens
     from purple_agent.reasoners.model.library import load_litellm
     from purple_agent.reasoners.model.reasoner import ModelReasoner
@@ -104,7 +104,7 @@ def _thinking(settings: ReferenceSettings) -> _Thinking:
     if settings.primary is not None:
         tokens = ModelTokens(settings.primary)
         budget = BudgetStage(settings, counter=tokens.count, window=tokens.window)
-    return _Thinking(
+    return _ReasonerParts(
         reasoner=reasoner,
         budget=budget,
         complete=reasoner.complete,

@@ -24,7 +24,7 @@ class ProcessStage:
         """Bring the process of the session at least to ASSESS."""
         session, flags = case.session, list(case.flags)
         if session.process.state in _ENDED:
-            session.process = session.process.anew()
+            session.process = session.process.next_request()
             flags.append(ANEW)
         if session.process.kind == GENERAL and session.dialect is Dialect.BUSINESS:
             kind = kind_of(case.incoming.text, session.policy_text)

@@ -41,7 +41,7 @@ class HangUp(BaseException):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conditions:
+class RunConditions:
     """Everything that varies in a run of a team."""
 
     seed: int = 0
@@ -54,7 +54,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class MemberReply:
     """A member's answer, and the ResponseTrace of how it came about."""
 
     text: str
@@ -62,7 +62,7 @@ class Said:
 
 
 @dataclass(kw_only=True)
-class _Visit:
+class _OpenMessage:
     """Everything known while one message is being answered."""
 
     exercise: str
@@ -83,24 +83,24 @@ class TeamMember:
     """One member. Keeps nothing from one message to the next but the number of calls received."""
 
     def __init__(
-        self, member: Member, team: Team, peers: Peers, conditions: Conditions | None = None
+        self, member: Member, team: Team, peers: Peers, conditions: RunConditions | None = None
     ) -> None:
         self._member = member
         self._team = team
         self._peers = peers
-        self._run = conditions or Conditions()
+        self._run = conditions or RunConditions()
         self._numbers = itertools.count(1)
 
-    async def reply(self, text: str, *, place: Place | None, context_id: str) -> Said:
+    async def reply(self, text: str, *, place: Place | None, context_id: str) -> MemberReply:
         """Answer one message; `place` is None where it comes from outside the team.
 
         Raises:
             MemberFailedError: a fault of the team's says so.
             HangUp: the same, without an answer.
         """
-        await self._suffer()
+        await self._apply_faults()
         known, exercise = split_text(text)
-        visit = _Visit(
+        visit = _OpenMessage(
             exercise=exercise,
             place=place or Place(caller=OUTSIDE),
             context_id=context_id,
@@ -112,9 +112,9 @@ class TeamMember:
             await self._ask(visit, ask, visit.place.below(self._member.name, number))
         self._work(visit)
         trace = response_trace(self._run.new_id(), visit.steps)
-        return Said(text=self._conclusion(visit), trace=trace)
+        return MemberReply(text=self._conclusion(visit), trace=trace)
 
-    async def _suffer(self) -> None:
+    async def _apply_faults(self) -> None:
         """Let the faults of this call happen."""
         kinds = strikes(
             self._team.faults,
@@ -129,7 +129,7 @@ class TeamMember:
         if FaultKind.FAIL in kinds:
             raise MemberFailedError(f"{self._member.name} cannot work today")
 
-    def _work(self, visit: _Visit) -> None:
+    def _work(self, visit: _OpenMessage) -> None:
         """Use the skills on what is known by now; what adds nothing to it is no step."""
         exercise = read_exercise(visit.exercise)
         for name in self._member.skills:
@@ -149,7 +149,7 @@ class TeamMember:
                 )
                 visit.learn(found)
 
-    async def _ask(self, visit: _Visit, ask: Ask, place: Place) -> None:
+    async def _ask(self, visit: _OpenMessage, ask: Ask, place: Place) -> None:
         """Make one call of the script, and take in what comes back."""
         if ask.max_hops is not None and place.hops > ask.max_hops:
             return
@@ -179,7 +179,7 @@ class TeamMember:
             visit.learn(read_facts(reply.text))
             visit.failed |= dict.fromkeys(read_failed(reply.text))
 
-    def _request(self, visit: _Visit, ask: Ask, place: Place) -> str:
+    def _request(self, visit: _OpenMessage, ask: Ask, place: Place) -> str:
         if ask.verbatim:
             return visit.exercise
         callee = next(member for member in self._team.members if member.name == ask.callee)
@@ -187,7 +187,7 @@ class TeamMember:
         opening = f"Step {place.step}: {place.caller} asks {ask.callee} for {wanted}."
         return with_facts(opening, visit.known, visit.exercise)
 
-    def _conclusion(self, visit: _Visit) -> str:
+    def _conclusion(self, visit: _OpenMessage) -> str:
         failed = () if self._member.discreet else tuple(visit.failed)
         if visit.place.caller == OUTSIDE:
             return final_answer(read_exercise(visit.exercise), visit.known, failed)

@@ -19,7 +19,7 @@ from purple_agent.errors import MemberFailedError, WiringError, nearest
 from purple_agent.extension_headers import EitherHeader
 from purple_agent.handler import TasklessHandler, read_turn
 from purple_agent.sockets import Listener
-from purple_agent.teams.member import Conditions, HangUp, TeamMember
+from purple_agent.teams.member import HangUp, RunConditions, TeamMember
 from purple_agent.teams.naming import parse_team
 from purple_agent.teams.peers import CALL_KEY, Peers, metadata_of, new_http_client
 from purple_agent.teams.plan import Member, Team
@@ -47,7 +47,7 @@ class RunningTeam:
         urls: Mapping[str, str],
         *,
         http: httpx.AsyncClient,
-        conditions: Conditions | None = None,
+        conditions: RunConditions | None = None,
         entry_url: str | None = None,
         streaming: bool = False,
     ) -> None:
@@ -86,11 +86,11 @@ class RunningTeam:
             )
 
 
-class Troupe:
+class RunningTeams:
     """All teams of one process, on their sockets. An async context manager.
 
     Args:
-        crews: By the team's name as it was given, faults and all: the socket of each member.
+        team_listeners: By the team's name as it was given, faults and all: the socket of each member.
         seed: Draws the calls in which faults strike.
         entry_url: See `RunningTeam`.
         streaming: See `RunningTeam`.
@@ -98,20 +98,20 @@ class Troupe:
 
     def __init__(
         self,
-        crews: Mapping[str, Mapping[str, Listener]],
+        team_listeners: Mapping[str, Mapping[str, Listener]],
         *,
         seed: int = 0,
         entry_url: str | None = None,
         streaming: bool = False,
     ) -> None:
-        self._crews = crews
-        self._http = new_http_client() if crews else None
+        self._team_listeners = team_listeners
+        self._http = new_http_client() if team_listeners else None
         self._teams = {
             name: RunningTeam(
                 parse_team(name),
                 urls,
                 http=self._http,
-                conditions=Conditions(seed=seed),
+                conditions=RunConditions(seed=seed),
                 entry_url=entry_url,
                 streaming=streaming,
             )
@@ -122,16 +122,16 @@ class Troupe:
     def urls(self) -> dict[str, dict[str, str]]:
         """Return the address of each member of each team."""
         return {
-            name: {member: listener.url for member, listener in crew.items()}
-            for name, crew in self._crews.items()
+            name: {member: listener.url for member, listener in members.items()}
+            for name, members in self._team_listeners.items()
         }
 
     def apps(self) -> list[tuple[Listener, ASGIApp]]:
         """Return every member's application and the socket to serve it on."""
         return [
             (listener, self._teams[name].apps[member])
-            for name, crew in self._crews.items()
-            for member, listener in crew.items()
+            for name, members in self._team_listeners.items()
+            for member, listener in members.items()
         ]
 
     def wire(self, routes: Any) -> None:

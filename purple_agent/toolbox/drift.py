@@ -88,7 +88,7 @@ class RepairingTools:
         result = await self._send(first, asked_to_write)
         if not asked_to_write:
             result = await self._with_known_columns(first, result)
-        if not self._smells(result, asked_to_write) or not await self._list_again():
+        if not self._is_about_names(result, asked_to_write) or not await self._list_again():
             return result
         second = repaired(call, self._specs)
         if second.problems or _same(first.call, second.call):
@@ -135,7 +135,7 @@ class RepairingTools:
             return False
         return True
 
-    def _smells(self, result: ToolResult, asked_to_write: bool) -> bool:
+    def _is_about_names(self, result: ToolResult, asked_to_write: bool) -> bool:
         """Tell whether a failure is about names, and the call may be made again."""
         if not result.failed or cause_of(result) is not Cause.TOOL:
             return False

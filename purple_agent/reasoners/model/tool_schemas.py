@@ -43,7 +43,7 @@ class ToolSchemas:
     """The tool's own name, by the name that a model knows."""
     can_think: bool
 
-    def told_name(self, name: str) -> str:
+    def name_for_model(self, name: str) -> str:
         """Return the name by which models know a tool."""
         return next((told for told, own in self.own_names.items() if own == name), _safe(name))
 
@@ -60,7 +60,7 @@ def tool_schemas_of(specs: Sequence[ToolSpec], *, thinking: bool) -> ToolSchemas
         thinking: Add a tool that does nothing but take a thought, unless there is one already.
     """
     shown = specs[: MAX_TOOLS - 1]
-    own_names = _told_names(spec.name for spec in shown)
+    own_names = _names_for_models(spec.name for spec in shown)
     tools = [_tool(told, spec) for told, spec in zip(own_names, shown, strict=True)]
     can_think = thinking and THINK not in own_names
     if can_think:
@@ -68,7 +68,7 @@ def tool_schemas_of(specs: Sequence[ToolSpec], *, thinking: bool) -> ToolSchemas
     return ToolSchemas(tuple(tools), own_names, can_think)
 
 
-def _told_names(names: Iterable[str]) -> dict[str, str]:
+def _names_for_models(names: Iterable[str]) -> dict[str, str]:
     told: dict[str, str] = {}
     for name in names:
         safe, number = _safe(name), 2

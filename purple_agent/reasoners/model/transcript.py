@@ -76,7 +76,7 @@ def _messages(
 def _call(
     call: ToolCall, result: str | None, schemas: ToolSchemas, native: bool
 ) -> Iterator[dict[str, Any]]:
-    name, arguments = schemas.told_name(call.name), dict(call.arguments)
+    name, arguments = schemas.name_for_model(call.name), dict(call.arguments)
     said = UNANSWERED if result is None else result
     if not native:
         text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
@@ -95,7 +95,9 @@ def _call(
 
 def _told(call: ToolCall, result: str, schemas: ToolSchemas) -> dict[str, Any]:
     """Return a result as a message of the user's role."""
-    text = f"Result of {schemas.told_name(call.name)}:\n{fenced('tool-result', result, MAX_TEXT)}"
+    text = (
+        f"Result of {schemas.name_for_model(call.name)}:\n{fenced('tool-result', result, MAX_TEXT)}"
+    )
     return {"role": "user", "content": text}
 
 

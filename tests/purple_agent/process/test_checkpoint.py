@@ -62,7 +62,7 @@ def test_what_no_file_can_hold_is_replaced(tmp_path):
         Evidence(sign=Sign.APPROVAL_PENDING, subject="P\ud800", approval_id="\udfff"),
     )
     store = CheckpointStore(tmp_path)
-    store.save("c1", Checkpoint(process=process.noting("\ud800")))
+    store.save("c1", Checkpoint(process=process.with_note("\ud800")))
     [approval] = store.load("c1").process.approvals
     assert (approval.subject, approval.approval_id) == ("P?", "?")
 

@@ -215,7 +215,7 @@ class Desk:
         session = self.session
         session.entries.append(Entry(role="user", text=text))
         if session.process.state in (State.COMPLETE, State.FAILED):
-            session.process = session.process.anew()
+            session.process = session.process.next_request()
         if session.process.state is State.DECOMPOSE:
             session.process = session.process.advance(Evidence(sign=Sign.UNDERSTOOD))
         incoming = Incoming(context_id="c-1", message_id=f"m-{len(session.entries)}", text=text)

@@ -6,7 +6,7 @@ import pytest
 
 from purple_agent.case import ToolCall, ToolResult
 from purple_agent.errors import ToolsUnavailableError
-from purple_agent.reference.tracing import TimedTools, noting
+from purple_agent.reference.tracing import TimedTools, collect_tool_steps
 
 
 async def test_a_call_that_is_cut_off_leaves_a_step():
@@ -22,7 +22,7 @@ async def test_a_call_that_is_cut_off_leaves_a_step():
             """Nothing is open."""
 
     tools = TimedTools(Hanging(), clock=lambda: 1.0)
-    with noting() as steps, pytest.raises(TimeoutError):
+    with collect_tool_steps() as steps, pytest.raises(TimeoutError):
         async with asyncio.timeout(0):
             await tools.call(ToolCall(id="call-1", name="pay", arguments={}))
     assert [(step.tool, step.outcome) for step in steps] == [("pay", "failed")]

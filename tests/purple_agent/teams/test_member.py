@@ -7,7 +7,7 @@ import json
 import pytest
 
 from purple_agent.errors import MemberFailedError, PeerFailedError
-from purple_agent.teams.member import Conditions, HangUp, TeamMember
+from purple_agent.teams.member import HangUp, RunConditions, TeamMember
 from purple_agent.teams.naming import parse_team
 from purple_agent.teams.peers import PeerReply
 from purple_agent.teams.tracing import MAX_TEXT
@@ -41,7 +41,7 @@ class Company:
 def ticking():
     """Conditions under which each look at the clock is a second later."""
     seconds, ids = itertools.count(1_700_000_000), itertools.count(1)
-    return Conditions(clock=lambda: float(next(seconds)), new_id=lambda: f"trace-{next(ids)}")
+    return RunConditions(clock=lambda: float(next(seconds)), new_id=lambda: f"trace-{next(ids)}")
 
 
 async def test_the_same_message_gives_the_same_answer_and_trace_byte_for_byte(exercise_list):
@@ -57,7 +57,7 @@ async def test_a_slow_member_waits_before_it_works(exercise_list):
     async def sleep(seconds):
         waited.append(seconds)
 
-    company = Company("team:slow4", Conditions(sleep=sleep, slow_s=7.5))
+    company = Company("team:slow4", RunConditions(sleep=sleep, slow_s=7.5))
     await company.answer(exercise_list[0].prompt)
     assert waited == [7.5]
 
@@ -69,7 +69,7 @@ async def test_a_member_that_drops_hangs_up():
 
 async def test_a_fault_with_a_share_strikes_the_same_calls_for_the_same_seed(exercise_list):
     async def outcomes(seed):
-        company = Company("team:star5+fail:care@0.5", Conditions(seed=seed))
+        company = Company("team:star5+fail:care@0.5", RunConditions(seed=seed))
         said = [await company.answer(exercise_list[0].prompt) for _ in range(40)]
         return ["care" in one.text for one in said]
 

@@ -10,7 +10,7 @@ import pytest
 from purple_agent.errors import WiringError
 from purple_agent.sockets import listen
 from purple_agent.teams.rosters import TEAMS
-from purple_agent.teams.running import Troupe
+from purple_agent.teams.running import RunningTeams
 from purple_agent.teams.tracing import TIMESTAMP_URIS, TRACEABILITY_URI
 
 WORKING = sorted(set(TEAMS) - {"relay4", "degraded4", "pingpong2"})
@@ -220,6 +220,6 @@ async def test_wiring_names_what_is_wrong_with_it(routes, message):
         crew = {name: listen(name, host="127.0.0.1", port=0) for name in TEAMS["star5"].roster}
         for listener in crew.values():
             sockets.enter_context(listener.sock)
-        async with Troupe({"team:star5": crew}) as troupe:
+        async with RunningTeams({"team:star5": crew}) as teams:
             with pytest.raises(WiringError, match=message):
-                troupe.wire(routes)
+                teams.wire(routes)

@@ -8,7 +8,7 @@ def test_names_and_schemas_are_made_fit_for_providers():
     specs = [spec("a b"), spec("a_b"), spec("x", properties="nonsense"), spec("think", "thought")]
     schemas = tool_schemas_of(specs, thinking=True)
     assert list(schemas.own_names.items())[:2] == [("a_b", "a b"), ("a_b_2", "a_b")]
-    assert schemas.told_name("a_b") == "a_b_2"
+    assert schemas.name_for_model("a_b") == "a_b_2"
     assert schemas.tools[2]["function"]["parameters"] == {"type": "object", "properties": {}}
     assert not schemas.can_think
     assert len(schemas.tools) == 4
