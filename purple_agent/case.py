@@ -117,25 +117,25 @@ class Session:
     Args:
         context_id: The A2A context.
         dialect: Decided by the first message.
-        given: What messages brought in their metadata that later ones may leave out, until it is
-            pinned: `policy_doc`, `tools_endpoint`, `session_id`.
-        begun: Whether a message has reached the pipeline, and a checkpoint was looked for.
-        policy_hash: By what the policy that is pinned, or was before the session was lost, is known
-            again; no other one is ever pinned. Empty where it is not known which one it was; None:
-            none was pinned. See `purple_agent.policy.hashing`.
+        given: Metadata that later messages may leave out, until it is pinned: `policy_doc`,
+            `tools_endpoint`, `session_id`.
+        begun: A message has reached the pipeline, and a checkpoint was looked for.
+        policy_hash: The hash of the policy that is pinned, or was before the session was lost; no
+            other one is ever pinned. Empty where it is not known which one it was; None: none was
+            pinned.
         policy_text: The policy as it came; pinned.
         policy: The same as rules; empty for prose.
         specs: The tools; pinned, but listed again when a schema has drifted.
-        entries: What was said and done; a summary may stand in for the oldest.
-        summary: Of what `entries` no longer holds; at most 200 words.
-        facts: What is known, by name, for the policy and for filling slots: `{"expense": {...}}`.
-        process: Where the business process stands.
+        entries: Everything said and done; a summary may stand in for the oldest.
+        summary: A summary of what `entries` no longer holds; at most 200 words.
+        facts: Known records, by name, for the policy and for filling slots: `{"expense": {...}}`.
+        process: The business process.
         tools: Open while the session lives; None for the τ² wire, where a call is a reply.
-        spent_tokens: By language models, over the whole session.
-        calls: How many calls were made so far.
+        spent_tokens: Tokens of language models, over the whole session.
+        calls: The number of calls so far.
         answered: Replies by message id, so that a message that is sent again gets the same one.
-        read: What was read out of texts of this conversation; see `purple_agent.session_cache`.
-        scratchpad: What the reasoner notes for itself; None before its first reply.
+        read: Readings of texts of this conversation; see `purple_agent.session_cache`.
+        scratchpad: The reasoner's own notes; None before its first reply.
     """
 
     context_id: str
@@ -289,9 +289,9 @@ class Answer:
 
     Args:
         text: The words; on the τ² wire one JSON object.
-        kind: How it came about. `refused` by stage 0, `blocked` by a policy, `exhausted` by the
+        kind: The reason for it. `refused` by stage 0, `blocked` by a policy, `exhausted` by the
             budget, `failed` where the agent broke; otherwise `answered`, or `called` on the wire.
-        metadata: What the agent says of itself; JSON.
+        metadata: The agent's statements about itself; JSON.
     """
 
     text: str

@@ -81,8 +81,8 @@ def about(
 
     Args:
         session: Whose tools and facts are looked at; it is not changed.
-        arguments: Of the call.
-        results: What calls brought, oldest first.
+        arguments: The arguments of the call.
+        results: The results of calls, oldest first.
     """
     named = {
         entity: fact for entity, fact in session.facts.items() if _is_named(entity, fact, arguments)
@@ -114,8 +114,8 @@ def is_of_another(
 
     Args:
         entity: Under which the fact is filed.
-        fact: What is known.
-        arguments: Of a call.
+        fact: The known record.
+        arguments: The arguments of a call.
         is_subject: The call's own tool is about this entity: any id is then taken for one of its
             kind unless there is one that certainly is, for names of arguments may have drifted.
     """

@@ -43,7 +43,7 @@ class Pipeline:
     Args:
         stages: In order; the last one has to answer.
         clock: Seconds since 1970.
-        describe: What is said of a case in the metadata of an answer that ends it early; what the
+        describe: Describes a case in the metadata of an answer that ends it early; what the
             answer itself says there comes first.
     """
 

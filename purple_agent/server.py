@@ -32,7 +32,7 @@ def build_app(
         name: A name of the catalogue.
         card_url: The address under which callers reach it, as the card states it.
         scripts: The oracle's gold scripts; ignored by the other agents.
-        streaming: Whether the card offers streaming and streams are served. A reply is one
+        streaming: Offer streaming in the card, and serve streams. A reply is one
             message either way, and a stream costs about twice the CPU.
         settings: The reference agent's; ignored by the others.
 

@@ -41,7 +41,7 @@ class SessionStore:
 
     Args:
         clock: Seconds of a clock that never goes back.
-        max_sessions: How many sessions are kept, from 1; more only while more are in use at once.
+        max_sessions: Sessions to keep, from 1; more only while more are in use at once.
         idle_s: For how long.
     """
 

@@ -34,13 +34,13 @@ class ReferenceSettings:
         fallback: Takes over where the primary fails.
         small: Used from four fifths of a budget on, and for summaries; None: the primary.
         brainos_url: A streaming BrainOS endpoint that is asked before the primary.
-        business_tokens: What a business conversation may spend on models.
-        tau2_tokens: What a τ² conversation may spend; its first message alone is 5 to 7 thousand.
-        deadline_s: How long one reply may take altogether.
+        business_tokens: Tokens that a business conversation may spend on models.
+        tau2_tokens: Tokens that a τ² conversation may spend; its first message takes 5,000 to 7,000.
+        deadline_s: Seconds that one reply may take altogether.
         tool_hosts: Hosts (`name` or `name:port`) whose tools may be called beside loopback ones.
-        state_dir: Where the case memory and checkpoints are kept; None: nothing is kept, which is
+        state_dir: The folder of the case memory and checkpoints; None: nothing is kept, which is
             how the agent is evaluated, since memory over trials would make them depend on each other.
-        tasks_send: Whether the older method `tasks/send` is answered too.
+        tasks_send: Answer the older method `tasks/send` too.
     """
 
     primary: ModelChoice | None = None

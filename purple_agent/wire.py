@@ -33,7 +33,7 @@ class Opening:
         policy: The text before the tools.
         tools: Their descriptions as they came, OpenAI's function format by custom; unchecked.
         tools_text: The JSON that they were read from.
-        user_text: What the user says.
+        user_text: The user's words.
     """
 
     policy: str

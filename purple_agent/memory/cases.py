@@ -73,7 +73,7 @@ class CaseMemory:
 
     Args:
         path: The file. Its folder has to exist when the memory is first used.
-        capacity: How many cases are kept, from 1.
+        capacity: Cases to keep, from 1.
     """
 
     def __init__(self, path: Path, *, capacity: int = CAPACITY) -> None:

@@ -55,9 +55,9 @@ class Rule:
 
     Args:
         id: As given, on one line; `rule-<n>` where none is, with a number added where it is taken.
-        action: What it asks for; `block` where the action cannot be read.
+        action: The demanded action; `block` where it cannot be read.
         condition: When it does; None where it cannot be read.
-        level: Who has to approve, where the rule says so.
+        level: The person who has to approve, where the rule says so.
         description: The rule in words, where the policy has them.
         problem: Why the rule is invalid; empty for a valid one.
     """
@@ -83,7 +83,7 @@ class Verdict:
         invalid: The ids of the rules that cannot be read.
         undecided: The ids of restrictive rules, unknown or invalid, stricter than `action`. While
             there are any, a write must not pass.
-        levels: Who has to approve, of the decisive rules.
+        levels: The persons who have to approve, by the decisive rules.
     """
 
     action: Action = Action.ALLOW
@@ -107,7 +107,7 @@ class Policy:
     Args:
         rules: In the document's order.
         context: Values that the document itself brings.
-        problem: What is wrong with the document, in a sentence; empty where nothing is.
+        problem: The fault of the document, in a sentence; empty where there is none.
         unreadable: The document was meant as rules and cannot be read as such: no write passes.
         is_object: The document was an object, even one without a single rule.
     """

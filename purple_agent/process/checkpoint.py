@@ -80,9 +80,9 @@ class Checkpoint:
     """The part of a conversation that outlives the process.
 
     Args:
-        process: Where it stands.
-        policy_hash: By what its policy, which itself is not kept, is known again; empty where that
-            is not known; None: it has none.
+        process: The process.
+        policy_hash: The hash of its policy, which itself is not kept; empty where that is not
+            known; None: it has none.
     """
 
     process: Process
@@ -162,7 +162,7 @@ class CheckpointStore:
     """Checkpoints in files, one a conversation. What the disk refuses is logged, and goes without.
 
     Args:
-        state_dir: Where the folder `checkpoints` is made.
+        state_dir: The folder in which `checkpoints` is made.
     """
 
     def __init__(self, state_dir: Path) -> None:

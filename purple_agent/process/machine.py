@@ -78,12 +78,12 @@ class Evidence:
     """Something that shows how a process stands.
 
     Args:
-        sign: What it shows.
-        subject: Of an approval: the id of what was to be approved, see `writes.gate.subject_of`.
-        approval_id: Of a pending approval: how to ask for it again.
-        tool: Of a ruling that asks for an approval: the tool that it is about.
-        rules: Of such a ruling: the rules that ask for it, see `rules_key`.
-        by: Who decided on an approval, in the tool's words.
+        sign: The meaning.
+        subject: For an approval: the id of what was to be approved, see `writes.gate.subject_of`.
+        approval_id: For a pending approval: the id to ask for it again.
+        tool: For a ruling that asks for an approval: the tool that it is about.
+        rules: For such a ruling: the rules that ask for it, see `rules_key`.
+        by: The person who decided on an approval, in the tool's words.
         detail: In a few words, for notes.
     """
 
@@ -172,9 +172,9 @@ class Process:
 
     Args:
         kind: One of `purple_agent.process.kinds.KINDS`.
-        state: Where it stands.
-        approvals: What tools said, the newest statement of each that was asked for, oldest first.
-        needs: What rulings ask for, the newest of each subject, oldest first.
+        state: The present state.
+        approvals: The newest statement of tools on each approval, oldest first.
+        needs: The newest need of each subject, by the gate's rulings, oldest first.
         history: The states gone through, the present one last; the newest `MAX_HISTORY`.
         notes: Evidence that came where it means nothing, and what was wrong with a checkpoint.
     """

@@ -51,9 +51,9 @@ class ReferenceAgent:
     Args:
         pipeline: From `purple_agent.reference.wiring`.
         store: The sessions.
-        checkpoints: Where processes are kept over a restart; None: nowhere.
+        checkpoints: Keeps processes over a restart; None: they are not kept.
         prepare: Loads what the first reply would otherwise wait for; called in a thread.
-        close: What else is closed at the end.
+        close: Closes everything else at the end.
         new_id: Makes the ids of traces.
     """
 

@@ -43,9 +43,9 @@ def build_reference_app(
     """Build the ASGI application that serves the reference agent; it needs its lifespan to be run.
 
     Args:
-        settings: What it is run with.
+        settings: The agent's settings.
         card_url: The address that its card states.
-        streaming: Whether streams are offered; a reply is one message either way.
+        streaming: Offer streams; a reply is one message either way.
     """
     agent = build_agent(settings)
 

@@ -57,7 +57,7 @@ def build_agent(
     """Build the reference agent; the caller closes it, in the event loop that used it.
 
     Args:
-        settings: What it is run with.
+        settings: The agent's settings.
         clock: Seconds since 1970, for traces.
     """
     store = SessionStore()

@@ -42,7 +42,7 @@ class BudgetStage:
     Args:
         settings: Names the models and the limits.
         counter: Counts tokens.
-        window: What the primary model can read at once; None where that is not known. Both are
+        window: Tokens that the primary model can read at once; None where unknown. Both are
             called in a thread, since they may take long; where one fails, the rough count and no
             window stand in.
     """

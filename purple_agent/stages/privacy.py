@@ -42,7 +42,7 @@ class PrivacyStage:
 
     Args:
         complete: Asks a language model; None: the rules decide alone.
-        level: What a session may yet spend on models.
+        level: The budget level that a session has left.
     """
 
     def __init__(

@@ -61,9 +61,9 @@ class ReasonerStage:
 
     Args:
         reasoner: Decides on each reply.
-        deadline_s: How long the loop may take for one message.
+        deadline_s: Seconds that the loop may take for one message.
         monotonic: Seconds of a clock that never goes back.
-        level: What a session has left to think with, asked before each round after the first; None:
+        level: The budget level that a session has left, before each round after the first; None:
             what the case says holds for the whole message. A deterministic reasoner needs no level.
     """
 

@@ -41,8 +41,8 @@ def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> 
     Args:
         faults: The team's.
         seed: Chosen at the start of the team.
-        member: Who is called.
-        number: Which call it is for this member, from 1.
+        member: The member that is called.
+        number: The number of the call for this member, from 1.
 
     Returns:
         The kinds that strike; the same for the same arguments, whatever other members do.

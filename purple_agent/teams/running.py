@@ -38,7 +38,7 @@ class RunningTeam:
         http: From `purple_agent.teams.peers.new_http_client`; stays open.
         conditions: Clock, seed and the like.
         entry_url: The address that the entry's card states, where it is not the one in `urls`.
-        streaming: Whether cards offer streams; a reply is one message either way.
+        streaming: Offer streams in the cards; a reply is one message either way.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class RunningTeams:
     """All teams of one process, on their sockets. An async context manager.
 
     Args:
-        team_listeners: By the team's name as it was given, faults and all: the socket of each member.
+        team_listeners: The socket of each member, by the team's name as given, faults and all.
         seed: Draws the calls in which faults strike.
         entry_url: See `RunningTeam`.
         streaming: See `RunningTeam`.

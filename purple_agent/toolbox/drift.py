@@ -50,7 +50,7 @@ class RepairingTools:
     Args:
         tools: The provider; closed with this one.
         specs: Its tools as first listed.
-        endpoint: Where it is, as the caller named it.
+        endpoint: Its address, as the caller named it.
         relisted: Told the tools whenever they were listed again.
     """
 

@@ -44,7 +44,7 @@ class Exchange:
 
     Args:
         http: Shared; stays open.
-        hosts: Which ones may be called.
+        hosts: The hosts that may be called.
         limits: The size of answers. Time is bounded by the caller.
     """
 

@@ -35,7 +35,7 @@ class EndpointError(ToolsUnavailableError):
     Args:
         code: Why.
         message: The same in words. Nothing that a server wrote stands in it.
-        status: Of an answer that is none of use, otherwise None.
+        status: The HTTP status of an answer that is of no use, otherwise None.
     """
 
     def __init__(self, code: Code, message: str, *, status: int | None = None) -> None:

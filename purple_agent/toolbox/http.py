@@ -47,8 +47,8 @@ class HttpTools:
         place: The endpoint.
         session_id: Named in every request.
         http: Shared; stays open.
-        hosts: Which ones may be called.
-        limits: Of sizes and times.
+        hosts: The hosts that may be called.
+        limits: Bounds of sizes and times.
         pause: Waits before a repetition.
     """
 

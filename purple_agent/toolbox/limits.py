@@ -12,8 +12,8 @@ class ToolLimits:
     Args:
         timeout_s: For one call or one listing, with all its repetitions.
         detour_s: For connecting to one of a host's addresses while there are others.
-        max_bytes: Of one answer, and of the arguments of one call.
-        max_retries: How often a read is repeated; a write never is.
+        max_bytes: Bytes of one answer, and of the arguments of one call.
+        max_retries: Repetitions of a read; a write is never repeated.
         retry_wait_s: Before the first repetition; twice as long before the next.
     """
 

@@ -104,8 +104,8 @@ class McpTools:
 
     Args:
         place: The server's endpoint.
-        hosts: Which ones may be called.
-        limits: Of sizes and times.
+        hosts: The hosts that may be called.
+        limits: Bounds of sizes and times.
     """
 
     def __init__(self, place: Place, *, hosts: AllowedHosts, limits: ToolLimits) -> None:

@@ -27,8 +27,8 @@ class McpTransport(httpx2.AsyncBaseTransport):
     """Sends requests to checked addresses and bounds what comes back.
 
     Args:
-        hosts: Which ones may be called.
-        limits: Of sizes and times.
+        hosts: The hosts that may be called.
+        limits: Bounds of sizes and times.
         inner: Does the sending; over TCP where None.
     """
 

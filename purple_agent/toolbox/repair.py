@@ -24,7 +24,7 @@ class Repaired:
 
     Args:
         call: With the names of the tools, and values of the types that they want.
-        changes: What was changed, in words.
+        changes: The changes, in words.
         problems: Why it cannot be made; nothing is guessed then.
     """
 

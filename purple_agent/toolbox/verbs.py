@@ -28,8 +28,8 @@ def is_write(name: str, *, read_only: bool | None = None) -> bool:
     """Tell whether a tool may change something.
 
     Args:
-        name: Of the tool. Its first word decides; a verb that is not known to read may write.
-        read_only: What the provider says itself (`readOnlyHint`); where given, it decides.
+        name: The tool's name. Its first word decides; a verb that is not known to read may write.
+        read_only: The provider's own statement (`readOnlyHint`); where given, it decides.
     """
     if read_only is not None:
         return not read_only

@@ -65,11 +65,11 @@ class Ruling:
             While reads may bring them, read first and judge again.
         needs: The entities that these paths begin with: `("expense",)`.
         rules: The ids of the rules that decide.
-        warnings: What `warn` rules say, by id or in words.
-        levels: Who has to approve, where the rules say so.
+        warnings: The `warn` rules that apply, by id or in words.
+        levels: The persons who have to approve, where the rules say so.
         subject: The id that an approval has to be asked for.
-        approval: What a tool said of that approval; None where none was asked for.
-        tool: Where an approval is asked for, or counts: the tool whose use it is of.
+        approval: A tool's statement on that approval; None where none was asked for.
+        tool: The tool whose use needs an approval, or has one.
         free: Neither policy nor state is asked: a read, or a control tool.
     """
 

@@ -40,9 +40,9 @@ class Request:
     """The present request: from the text that began it to now.
 
     Args:
-        texts: What the user said in it, oldest first.
-        questions: What we had asked before each text; empty where we asked nothing.
-        earlier: What the user said before it, oldest first.
+        texts: The user's texts, oldest first.
+        questions: Our question before each text; empty where we asked nothing.
+        earlier: The user's texts before it, oldest first.
         made: The calls of it that are answered, oldest first.
         records: Results of earlier calls that the wire's first message holds.
     """

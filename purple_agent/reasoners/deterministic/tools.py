@@ -76,7 +76,7 @@ class Tool:
 
     Args:
         spec: As the provider describes it.
-        role: Which control tool it is; empty for every other tool.
+        role: The kind of control tool; empty for every other tool.
         verb: The first word of its name.
         nouns: The other words of its name.
         parameters: In the order of the schema.

@@ -45,7 +45,7 @@ class BrainOs:
     """Asks a BrainOS endpoint. `aclose` it in the end.
 
     Args:
-        url: Where it is.
+        url: The endpoint.
         timeout_s: For a whole answer.
         transport: Another way to it; None: the network.
 

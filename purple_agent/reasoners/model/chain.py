@@ -39,8 +39,8 @@ class Chain:
     """Asks the models, the most wanted first.
 
     Args:
-        settings: Which models there are.
-        completion: How they are asked.
+        settings: The models.
+        completion: Asks them.
         brainos: Asked before the primary; None: there is none.
         monotonic: Seconds of a clock that never goes back.
     """

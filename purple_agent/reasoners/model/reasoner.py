@@ -52,8 +52,8 @@ class ModelReasoner:
     """Asks the models of the settings. A `purple_agent.reasoners.reasoner.Reasoner`.
 
     Args:
-        settings: Which models there are; `primary` or `brainos_url` has to be set.
-        completion: How models are asked; None: through litellm.
+        settings: The models; `primary` or `brainos_url` has to be set.
+        completion: Asks models; None: through litellm.
         brainos: The client of `settings.brainos_url`; None: the usual one.
         monotonic: Seconds of a clock that never goes back.
     """

@@ -30,10 +30,10 @@ class Scratchpad:
         read: Values that were given to a reading tool, by the parameter's name.
         turn: Counts the user's messages.
         done: Changes that were carried out, and in which turn the last time.
-        made: How often each call was made in this turn.
+        made: The number of times that each call was made in this turn.
         seen: Ids of the calls whose results were looked at.
-        author: Who wrote the latest reply.
-        flags: What became of the models, such as `model:unavailable`.
+        author: The writer of the latest reply.
+        flags: The state of the models, such as `model:unavailable`.
     """
 
     queue: deque[ProposedCall] = field(default_factory=deque)

@@ -56,7 +56,7 @@ def tool_schemas_of(specs: Sequence[ToolSpec], *, thinking: bool) -> ToolSchemas
     """Describe tools to models.
 
     Args:
-        specs: Of the session.
+        specs: The session's tools.
         thinking: Add a tool that does nothing but take a thought, unless there is one already.
     """
     shown = specs[: MAX_TOOLS - 1]

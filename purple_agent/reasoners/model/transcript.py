@@ -28,7 +28,7 @@ def transcript(
     """Write a conversation as messages, oldest first; neighbours of the user's role are joined.
 
     Args:
-        entries: Of the session.
+        entries: The session's entries.
         schemas: The tools, for the names that the model knows them by.
         native: As calls and results of the wire; otherwise as JSON texts.
     """
