@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from evals.plugins import left_out, load_plugins
 from tau_bridge.benchmark import GROUP, Benchmark, DomainInfo, Need
 from tau_bridge.errors import DataError, UnknownDomainError, nearest
 
@@ -105,14 +106,7 @@ class Benchmarks:
 
 def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
     """Return the classes of the installed benchmarks, and a warning for each unusable one."""
-    found: list[type[Benchmark]] = []
-    warnings = []
-    for point in sorted(metadata.entry_points(group=GROUP), key=lambda each: each.name):
-        try:
-            found.append(_check(point))
-        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything while it is loaded
-            warnings.append(_left_out_warning(point.name, error))
-    return tuple(found), tuple(warnings)
+    return load_plugins("benchmark", metadata.entry_points(group=GROUP), _check)
 
 
 def _check(point: EntryPoint) -> type[Benchmark]:
@@ -135,7 +129,7 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
     """
     classes, warnings = installed()
     opened: dict[str, Benchmark] = {}
-    left_out = list(warnings)
+    problems = list(warnings)
     for each in sorted(classes, key=lambda found: (found.position, found.name)):
         given = variables(each.variables)
         try:
@@ -145,17 +139,13 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
         except Exception as error:
             if given and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
-            left_out.append(_left_out_warning(each.name, error))
+            problems.append(left_out("benchmark", each.name, f"{type(error).__name__}: {error}"))
         else:
             opened |= dict.fromkeys(domains, benchmark)
-    return Benchmarks(dict.fromkeys(opened.values()), warnings=left_out)
+    return Benchmarks(dict.fromkeys(opened.values()), warnings=problems)
 
 
 def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> None:
     for name in domains:
         if name in opened:
             raise DataError(f"{opened[name].name!r} has a domain {name!r} already")
-
-
-def _left_out_warning(name: str, error: Exception) -> str:
-    return f"benchmark {name!r} is left out: {type(error).__name__}: {error}"

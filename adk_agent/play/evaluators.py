@@ -5,14 +5,14 @@ Apart from `adk_agent.assembly`, so that scoring a trace need not import what pl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from importlib import metadata
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.models import LiteLlmCompletion, ModelSpec, load_litellm
 from adk_agent.play.scoring import RESERVED
 from evals.base import BaseEvaluator
-from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorError, EvaluatorRegistry, check_evaluator
+from evals.driver import DEFAULT_TIMEOUT_S, EvaluatorRegistry, check_evaluator
 from evals.graph.catalogue import ENTRY_POINT_GROUP as METRICS_GROUP
 from evals.graph.catalogue import metrics_with_plugins
 from evals.graph.evaluator import METRIC_TIMEOUT_S, GraphEvaluator
@@ -20,6 +20,7 @@ from evals.graph.metric import Metric, MetricRegistry
 from evals.judge.evaluator import JudgeEvaluator
 from evals.judge.modes import FailureModesEvaluator
 from evals.latency import LatencyEvaluator
+from evals.plugins import load_plugins
 from evals.text import TextSimilarityEvaluator
 from tau_bridge.errors import nearest
 
@@ -91,26 +92,13 @@ def evaluator_plugins(
     Args:
         taken: Names that no plugin can have.
     """
-    found: dict[str, BaseEvaluator] = {}
-    warnings = []
-    for point in sorted(metadata.entry_points(group=EVALUATORS_GROUP), key=lambda p: p.name):
-        try:
-            evaluator = _loaded(point, {*taken, *found})
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
-            warnings.append(
-                f"evaluator plugin {point.name!r} is left out: {type(error).__name__}: {error}"
-            )
-        else:
-            found[evaluator.name] = evaluator
-    return tuple(found.values()), tuple(warnings)
+    points = metadata.entry_points(group=EVALUATORS_GROUP)
+    return load_plugins("evaluator plugin", points, _load, taken=set(taken))
 
 
-def _loaded(point: metadata.EntryPoint, taken: Collection[str]) -> BaseEvaluator:
+def _load(point: metadata.EntryPoint) -> BaseEvaluator:
     loaded = point.load()
-    evaluator = check_evaluator(loaded() if isinstance(loaded, type) else loaded)
-    if evaluator.name in taken:
-        raise EvaluatorError(f"the name {evaluator.name!r} is taken: give it another one")
-    return evaluator
+    return check_evaluator(loaded() if isinstance(loaded, type) else loaded)
 
 
 def _switch_off(without: str, evaluators: EvaluatorRegistry, metrics: MetricRegistry) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from evals.graph import (
     centrality,
@@ -15,7 +14,8 @@ from evals.graph import (
     schedule,
     structure,
 )
-from evals.graph.metric import Metric, MetricError, check_metric
+from evals.graph.metric import Metric, check_metric
+from evals.plugins import EntryPoint, load_plugins
 
 ENTRY_POINT_GROUP = "greenroom.metrics"
 """The group of entry points under which a distribution offers metrics: a class or an object."""
@@ -32,17 +32,6 @@ _MODULES = (
 )
 
 
-class EntryPoint(Protocol):
-    """The used part of an `importlib.metadata.EntryPoint`."""
-
-    @property
-    def name(self) -> str:
-        """Return the name that its distribution gave it."""
-
-    def load(self) -> object:
-        """Return the metric, or its class."""
-
-
 def builtin_metrics() -> tuple[Metric, ...]:
     """Return the product's own metrics, in the order of the reference."""
     return tuple(kind() for module in _MODULES for kind in module.METRICS)
@@ -56,25 +45,12 @@ def metrics_with_plugins(
     Plugins come in the order of their entry points' names. One that cannot be loaded, is no usable
     metric, or has the name of another is left out.
     """
-    metrics = list(builtin_metrics())
-    taken = {metric.name for metric in metrics}
-    warnings = []
-    for entry_point in sorted(entry_points, key=lambda point: point.name):
-        try:
-            metric = _loaded(entry_point, taken)
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything while it is loaded
-            warnings.append(
-                f"metric plugin {entry_point.name!r} is left out: {type(error).__name__}: {error}"
-            )
-            continue
-        taken.add(metric.name)
-        metrics.append(metric)
-    return tuple(metrics), tuple(warnings)
+    own = builtin_metrics()
+    taken = {metric.name for metric in own}
+    plugins, warnings = load_plugins("metric plugin", entry_points, _load, taken=taken)
+    return (*own, *plugins), warnings
 
 
-def _loaded(entry_point: EntryPoint, taken: set[str]) -> Metric:
+def _load(entry_point: EntryPoint) -> Metric:
     found = entry_point.load()
-    metric = check_metric(found() if isinstance(found, type) else found)
-    if metric.name in taken:
-        raise MetricError(f"a metric named {metric.name!r} is there already")
-    return metric
+    return check_metric(found() if isinstance(found, type) else found)

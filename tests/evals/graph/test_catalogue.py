@@ -72,7 +72,7 @@ def test_metrics_from_entry_points_follow_the_products_own():
         (RuntimeError("broken"), "RuntimeError: broken"),
         (42, "is a int, not a Metric"),
         (Nameless, "needs a class variable 'name'"),
-        (Density2, "a metric named 'density' is there already"),
+        (Density2, "the name 'density' is taken"),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named_in_a_warning(found, why):
