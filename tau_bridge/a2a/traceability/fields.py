@@ -63,8 +63,8 @@ def summary(problems: Problems) -> tuple[str, ...]:
 
 def snake_case(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with the names that we know in snake_case, and without nulls."""
-    if _CAMEL_NAMES.isdisjoint(value):
-        return {key: item for key, item in value.items() if item is not None}
+    if _CAMEL_NAMES.isdisjoint(value) and None not in value.values():
+        return dict(value)  # most of them: five times as fast as going through the items
     return {_CAMEL.get(key, key): item for key, item in value.items() if item is not None}
 
 
