@@ -140,9 +140,9 @@ class GraphView:
 
         return np.array(list(nx.betweenness_centrality(self.undirected).values()))
 
-    @cached_property
+    @property
     def directed(self) -> nx.DiGraph[int]:
-        """Return the graph for networkx, without weights."""
+        """Build the graph for networkx, without weights; not kept, for it is large."""
         import networkx as nx  # half a second, and teams of two do without it
 
         graph: nx.DiGraph[int] = nx.DiGraph()
@@ -150,9 +150,9 @@ class GraphView:
         graph.add_edges_from(self.edges)
         return graph
 
-    @cached_property
+    @property
     def undirected(self) -> nx.Graph[int]:
-        """Return the undirected projection for networkx, without weights."""
+        """Build the undirected projection for networkx, without weights; not kept either."""
         import networkx as nx
 
         graph: nx.Graph[int] = nx.Graph()
