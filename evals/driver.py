@@ -29,29 +29,21 @@ def check_evaluator(evaluator: object) -> BaseEvaluator:
     Raises:
         EvaluatorError: it lacks something; the message names the evaluator and what.
     """
-    label = repr(getattr(evaluator, "name", None) or type(evaluator).__name__)
+    label = f"evaluator {getattr(evaluator, 'name', None) or type(evaluator).__name__!r}"
     if not isinstance(evaluator, BaseEvaluator):
-        raise EvaluatorError(
-            f"evaluator {label} is a {type(evaluator).__name__}, not a BaseEvaluator"
-        )
+        raise EvaluatorError(f"{label} is a {type(evaluator).__name__}, not a BaseEvaluator")
     for attribute in ("name", "version"):
         value = getattr(evaluator, attribute, None)
         if not isinstance(value, str) or not value:
             raise EvaluatorError(
-                f"evaluator {label} needs a class variable {attribute!r}: a non-empty string"
+                f"{label} needs a class variable {attribute!r}: a non-empty string"
             )
     if not isinstance(getattr(evaluator, "tier", None), Tier):
-        raise EvaluatorError(
-            f"evaluator {label} needs a class variable 'tier' of type evals.base.Tier"
-        )
+        raise EvaluatorError(f"{label} needs a class variable 'tier' of type evals.base.Tier")
     if not inspect.iscoroutinefunction(evaluator.evaluate):
-        raise EvaluatorError(
-            f"evaluator {label}: evaluate must be 'async def evaluate(self, context)'"
-        )
+        raise EvaluatorError(f"{label}: evaluate must be 'async def evaluate(self, context)'")
     if len(inspect.signature(evaluator.evaluate).parameters) != 1:
-        raise EvaluatorError(
-            f"evaluator {label}: evaluate must take exactly one argument, the context"
-        )
+        raise EvaluatorError(f"{label}: evaluate must take exactly one argument, the context")
     return evaluator
 
 

@@ -105,25 +105,21 @@ def check_metric(metric: object) -> Metric:
     Raises:
         MetricError: it lacks something; the message names the metric and what.
     """
-    label = repr(getattr(metric, "name", None) or type(metric).__name__)
+    label = f"metric {getattr(metric, 'name', None) or type(metric).__name__!r}"
     if not isinstance(metric, Metric):
         raise MetricError(
-            f"metric {label} is a {type(metric).__name__}, not a Metric (an instance of one)"
+            f"{label} is a {type(metric).__name__}, not a Metric (an instance of one)"
         )
     for attribute in ("name", "formula", "source", "range", "needs", "version"):
         value = getattr(metric, attribute, None)
         if not isinstance(value, str) or not value:
-            raise MetricError(
-                f"metric {label} needs a class variable {attribute!r}: a non-empty string"
-            )
+            raise MetricError(f"{label} needs a class variable {attribute!r}: a non-empty string")
     if not _NAME.fullmatch(metric.name):
-        raise MetricError(f"metric {label}: a name is in snake_case, such as 'calls_per_member'")
+        raise MetricError(f"{label}: a name is in snake_case, such as 'calls_per_member'")
     if inspect.iscoroutinefunction(metric.compute):
-        raise MetricError(f"metric {label}: compute must be a plain function, not async")
+        raise MetricError(f"{label}: compute must be a plain function, not async")
     if len(inspect.signature(metric.compute).parameters) != 1:
-        raise MetricError(
-            f"metric {label}: compute must take exactly one argument, the interactions"
-        )
+        raise MetricError(f"{label}: compute must take exactly one argument, the interactions")
     return metric
 
 
