@@ -1,4 +1,3 @@
-import gc
 import json
 import threading
 from datetime import UTC, datetime, timedelta
@@ -272,11 +271,6 @@ async def test_a_chain_far_beyond_the_recursion_limit_is_scored_with_a_reason_fo
     assert evaluation.skipped["eigenvector"].startswith("no convergence")
     assert evaluation.details["labels"] == ["pipeline"]
     assert all(metric["status"] != "failed" for metric in evaluation.details["metrics"].values())
-
-
-async def test_the_garbage_collector_is_on_again_after_an_evaluation():
-    await evaluate(star())
-    assert gc.isenabled()
 
 
 NASTY = {
