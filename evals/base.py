@@ -97,7 +97,7 @@ class BaseEvaluator(ABC):
     """The traces that it can judge. Name more than `trial` only if agent calls alone suffice."""
     on_loop: ClassVar[bool] = False
     """True where it awaits something of the caller's event loop, such as a model. All others run in a
-    thread of their own, so that one which never ends holds up nobody."""
+    thread of their own, so that one which never ends holds up no other."""
 
     async def prepare(self) -> None:
         """Load what `evaluate` needs and takes long to load; by default nothing.
@@ -110,8 +110,8 @@ class BaseEvaluator(ABC):
     async def evaluate(self, context: EvaluationContext) -> Evaluation:
         """Evaluate one trace.
 
-        Return `self.unscored(reason)` where there is nothing to measure. What is raised is
-        recorded by the driver as *failed* and stops no other evaluator.
+        Return `self.unscored(reason)` where there is nothing to measure. The driver records an
+        exception as *failed*; it stops no other evaluator.
         """
 
     def scored(

@@ -30,8 +30,8 @@ CALLER_KIND = "caller_kind"
 """Additional attribute that says what the caller is; `user` where that is no agent of the team."""
 USER = "user"
 NOT_BELIEVED = "not_believed"
-"""Additional attribute of a reported call that the assessor should have seen, and did not: kept,
-and left out of everything that is computed."""
+"""Additional attribute of a reported call that the assessor should have observed, and did not. Such
+a call is kept, and counts in nothing that is computed."""
 CONTRADICTION = "contradiction"
 """Additional attribute of a step about which observation and report differ; says how."""
 
@@ -50,7 +50,7 @@ class InteractionStep(BaseModel):
 
     `latency_ms` is measured with a monotonic clock where the assessor made the call, so it may
     differ slightly from `end_time - start_time`. It and the times are None where a reporter did
-    not say; what the assessor saw itself always has them.
+    not give them; a step that the assessor observed always has them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -54,7 +54,7 @@ def repeated_call(behaviour: Behaviour, *, in_a_row: bool) -> tuple[Call, int] |
 
     Args:
         behaviour: The conversation.
-        in_a_row: Other calls in between end the count.
+        in_a_row: Count only calls without another one in between.
     """
     keys = [_key(call) for call in behaviour.calls]
     counts = _longest_runs(keys) if in_a_row else Counter(keys)
@@ -67,10 +67,10 @@ def repeated_call(behaviour: Behaviour, *, in_a_row: bool) -> tuple[Call, int] |
 def repeated_words(behaviour: Behaviour) -> Repeated | None:
     """Find what the agent asked or said most often, `REPEATS` times or more.
 
-    Two questions are the same where they differ in polite words, digits and order alone; of what
-    asks nothing the whole text is compared. A call that was not made before, on either side, begins
-    the count again: the same confirmation may be asked for each of several changes. What declines
-    is left out: to decline again and again is not to forget.
+    Two questions count as the same if they differ only in polite words, digits and order; of a
+    turn without a question the whole text is compared. A new call, on either side, restarts the
+    count: the same confirmation may be asked for each of several changes. Refusals are left out:
+    an agent that declines repeatedly has not forgotten anything.
     """
     said = chain.from_iterable(_counted(behaviour))
     counted = [each for each in said if not each.is_refusal]
@@ -115,7 +115,7 @@ def fruitless_turns(behaviour: Behaviour) -> int:
 def _agent_turns(behaviour: Behaviour) -> Iterator[tuple[Turn, bool]]:
     """Yield the turns that the agent wrote, and whether a new call was made since the one before.
 
-    The first message of a conversation is a greeting that is written for it.
+    The first message of a conversation is a greeting that the benchmark writes for the agent.
     """
     calls = sorted(
         (call for call in behaviour.calls if call.message is not None),

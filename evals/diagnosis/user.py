@@ -25,8 +25,8 @@ _CALL_VERBS = frozenset(
 def user_stopped_early(behaviour: Behaviour) -> str | None:
     """Return how the user ended the conversation too early; None where it did not.
 
-    It is its fault where it leaves on what the agent asks for the first time. Who is asked the same
-    again, or has heard the same many times, may leave.
+    The user is at fault if it leaves on a question that the agent asks for the first time. It may
+    leave once it is asked the same again, or has heard the same many times.
     """
     if not behaviour.turns or behaviour.turns[-1].speaker != "user":
         return None

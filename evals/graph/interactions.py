@@ -3,7 +3,7 @@
 Conventions, the same for all metrics:
 
 - Members are the roster and the callers and callees of calls between agents. Tools are no members.
-- A step that was opened from outside (by the user, or by the assessor in that part) encloses what
+- A step that was opened from outside (by the user, or by the assessor in that role) encloses what
   the agents do: it counts in the metrics of time alone.
 - Calls are in the order of their start, to the microsecond. Where that is the same, a parent comes
   before its children. A step without a start keeps its place behind the step before it.
@@ -37,8 +37,8 @@ _MOST_CHARACTERS = 100
 class Call(NamedTuple):
     """One step, as the metrics see it. `index` and `parent` count through `Interactions.steps`.
 
-    (There is one for every step of a trace: a named tuple is made in a third of the time that a
-    frozen dataclass takes.)
+    There is one for every step of a trace, and a named tuple takes a third of the time of a frozen
+    dataclass.
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a call
