@@ -18,6 +18,7 @@ from adk_agent.service.listening import bound_socket, is_loopback
 from adk_agent.service.options import GrpcAddress, ServiceOptions, parse_task_store
 from adk_agent.service.playing.spawning import spawn
 from adk_agent.service.serving import serve
+from tau_bridge.a2a.address import AddressError, AgentAddress
 
 if TYPE_CHECKING:
     from adk_agent.service.loading_app import Service
@@ -94,16 +95,11 @@ def checked_card_url(url: str | None) -> str | None:
     Raises:
         RequestError: It is not an http or https address with a host.
     """
-    if url is None:
-        return None
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
-        usable = usable and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise RequestError(f"--card-url {url!r} is not an http:// or https:// address with a host")
+    if url is not None:
+        try:
+            AgentAddress.parse(url)
+        except AddressError as error:
+            raise RequestError(f"--card-url {error}") from error
     return url
 
 

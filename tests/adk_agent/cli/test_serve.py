@@ -40,7 +40,7 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - bound, and never listened on
         (["--host", "192.0.2.1"], "not an address of this machine; correct --host"),
         (["--card-url", "ftp://x/"], "--card-url 'ftp://x/' is not an http"),
         (["--card-url", "http://:80/"], "is not an http"),
-        (["--card-url", "http://a:b@c/"], "is not an http"),
+        (["--card-url", "http://a:b@c/"], "'http://c' must not carry a user name"),
         (["--port", "0", "--task-store", "redis"], "'redis' is no task store"),
     ],
 )
