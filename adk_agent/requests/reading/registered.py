@@ -16,23 +16,18 @@ from adk_agent.requests.reading.words import BUNDLED_AGENTS, BUNDLED_TEAMS, alte
 NAME_RULE = "lower-case letters and digits in parts with hyphens between, for example 'shop-bot'"
 MAX_NAME = 40
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_MEANING = frozenset(
-    (
-        *(*COMMON_SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS),
-        *words("zero one two three four five six seven eight nine ten eleven twelve thirteen"),
-        *words("fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty"),
-        *words("sixty seventy eighty ninety hundred thousand million dozen half single pair first"),
-        *words(
-            "num number max maximum min least most at a time seed seeds step steps trial trials"
-        ),
-        *words(
-            "task tasks scenario problem instance sample run runs attempt repetition each every"
-        ),
-        *words("all any both other agent agents participant baseline team teams member bundled"),
-        *words("built in builtin reference user users llm model judge solo mode action actions"),
-        *words("only type evaluation split concurrency concurrent parallel limit pass exercise"),
-        *words("once twice thrice per with without and or not no the an on for of to by is"),
-        *words("domain domains shard shards index id ids entry config offline service a2a green"),
+_MEANING = frozenset((*COMMON_SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS)) | set(
+    words(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
+        "eighty ninety hundred thousand million dozen half single pair first num number max "
+        "maximum min least most at a time seed seeds step steps trial trials task tasks "
+        "scenario problem instance sample run runs attempt repetition each every all any both "
+        "other agent agents participant baseline team teams member bundled built in builtin "
+        "reference user users llm model judge solo mode action actions only type evaluation "
+        "split concurrency concurrent parallel limit pass exercise once twice thrice per with "
+        "without and or not no the an on for of to by is domain domains shard shards index id "
+        "ids entry config offline service a2a green"
     )
 )
 
