@@ -34,6 +34,10 @@ def escape_markdown(text: str) -> str:
 
 
 def one_line(text: str, most_chars: int) -> str:
-    """Put a text on one line, and cut it where it is longer."""
+    """Put a text on one line, and cut it where it is longer, at a space if there is a late one."""
     line = " ".join(text.split())
-    return line if len(line) <= most_chars else f"{line[:most_chars]} ..."
+    if len(line) <= most_chars:
+        return line
+    cut = line[:most_chars]
+    at_a_space = cut.rpartition(" ")[0]
+    return f"{at_a_space if len(at_a_space) > most_chars // 2 else cut} ..."

@@ -1,5 +1,5 @@
-"""From what somebody wrote to a plan that can be played.
+"""Turns requests into plans that can be played.
 
-Sentences and AgentBeats JSON are read, names of agents looked up, and the request checked against
-the catalogue of tasks. May import `core` and `results`.
+Reads sentences and AgentBeats JSON, looks up the names of agents, and checks a request against the
+catalogue of tasks. May import `core` and `results`.
 """

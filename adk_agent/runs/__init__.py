@@ -1,5 +1,5 @@
-"""A run on disk.
+"""Runs on disk.
 
-Its manifest and trials, the status that other processes read, what a run that goes on still has to
-play, and the report of what is there. Nothing is played. May import `core`, `results`, `requests`.
+A run's manifest and trials, the status that other processes read, the trials that are left to play
+when it goes on, and its report. Nothing is played here. May import `core`, `results`, `requests`.
 """

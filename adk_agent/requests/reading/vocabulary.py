@@ -50,7 +50,7 @@ class Vocabulary:
         """A domain for examples."""
         return _shown(self.domains)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the benchmarks. In a sentence they say nothing about which tasks."""
         return tuple(benchmark.name for benchmark in self.benchmarks)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adk_agent.core.escaping import escape_controls, escape_markdown
+from adk_agent.core.escaping import escape_controls, escape_markdown, one_line
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,16 @@ def test_what_is_harmless_stays_as_it_is(text):
     assert escape_markdown(once) == once
     assert "![" not in once
     assert "](" not in once
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("one\n two", "one two"),
+        ("one two three four", "one two ..."),
+        ('{"a":"one-two-three"}', '{"a":"one-t ...'),
+        ("a b-c-d-e-f-g-h-i", "a b-c-d-e-f ..."),
+    ],
+)
+def test_a_long_text_is_cut_at_a_late_space(text, shown):
+    assert one_line(text, 11) == shown
