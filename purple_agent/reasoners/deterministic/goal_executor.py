@@ -23,7 +23,7 @@ from purple_agent.reasoners.deterministic.tools import Parameter, Tool, ToolInde
 from purple_agent.reasoners.deterministic.utterance import utterance_of
 from purple_agent.toolbox.control import Control
 from purple_agent.toolbox.failures import Cause, cause_of
-from purple_agent.writes.gate import RefusedCall, Ruling, rule_on
+from purple_agent.writes.gate import RefusedCall, Ruling, named_id, rule_on
 
 MAX_TRIES_OF_A_READ: Final = 2
 _NOT_THERE: Final = re.compile(
@@ -108,7 +108,7 @@ class GoalExecutor:
             text = wording.failed(goal.tool.name, goal.arguments, result.text)
             if _NOT_THERE.search(result.text):
                 return Outcome(text=f"{text} {wording.UNCHANGED}")
-        return self.escalate(text, subject=_first_id(goal.arguments))
+        return self.escalate(text, subject=named_id(call))
 
     def _remarks(self, call: ToolCall) -> str:
         """Return what the policy has to say of a write that was made."""
@@ -143,7 +143,7 @@ class GoalExecutor:
         doubted = wording.shown(doubt(prose, goal.tool, goal.arguments))
         if doubted:
             why = f'I cannot judge for certain whether this rule allows it: "{doubted}"'
-            return self.escalate(f"I did not {about}: {why}", subject=_first_id(goal.arguments))
+            return self.escalate(f"I did not {about}: {why}", subject=named_id(call))
         if asks_confirmation(prose) and not self._is_confirmed(about):
             return Outcome(text=f"You would like me to {about}. {wording.GO_AHEAD}", asks=True)
         return self._use(goal.tool, goal.arguments)
@@ -261,7 +261,11 @@ class GoalExecutor:
             tool
             for tool in self.index.reads
             if tool.entity in missing
-            or (is_judged and tool.required and goal.arguments.keys() >= tool.required_names)
+            or (
+                is_judged
+                and tool.required
+                and all(each.name in goal.arguments for each in tool.required)
+            )
         ]
         others = self.index.reads if missing and self._is_business else ()
         for tool in (*likely, *others):
@@ -295,12 +299,6 @@ class GoalExecutor:
             return False
         same = [m for m in self.request.made if m.is_call(last.call.name, last.call.arguments)]
         return sum(map(self.request.is_of_now, same)) < MAX_TRIES_OF_A_READ
-
-
-def _first_id(arguments: Mapping[str, Json]) -> str:
-    """Return the id that a call is about, as its arguments have it."""
-    ids = [value for name, value in arguments.items() if name == "id" or name.endswith("_id")]
-    return str(ids[0]) if ids else ""
 
 
 def _control_slot(parameter: Parameter, subject: str, reason: str, approval: str) -> Json:

@@ -11,12 +11,7 @@ from typing import Any, Final, Literal
 from purple_agent.case import ToolSpec
 from purple_agent.facts import entity_read_by
 from purple_agent.reasoners.deterministic.utterance import id_shape, utterance_of
-from purple_agent.reasoners.deterministic.words import (
-    LIGHT,
-    acts_of,
-    stem,
-    words_in,
-)
+from purple_agent.reasoners.deterministic.words import LIGHT, acts_of, stem, words_in
 from purple_agent.toolbox.control import Control, control_of
 
 LONGEST_LABEL: Final = 100
@@ -101,11 +96,6 @@ class Tool:
     def required(self) -> tuple[Parameter, ...]:
         """Return the parameters that a call must have."""
         return tuple(each for each in self.parameters if each.required)
-
-    @cached_property
-    def required_names(self) -> frozenset[str]:
-        """Return the names of the parameters that a call must have."""
-        return frozenset(each.name for each in self.required)
 
     def does(self, verbs: Iterable[str]) -> bool:
         """Tell whether one of the stemmed verbs asks for what the tool does.
