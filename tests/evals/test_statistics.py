@@ -134,6 +134,15 @@ def test_one_trial_is_enough_where_every_task_moves_all_the_way():
     assert (found.difference, found.trials_needed) == (1.0, 1)
 
 
+def test_trials_are_needed_for_the_noise_beside_the_spread_of_the_tasks_themselves():
+    """By hand: ten tasks rise by 1/2 and two fall by 1/2; only the first run has noise, 1/3."""
+    found = compare(passed(*[2] * 12), passed(*[4] * 10, 0, 0))
+    spread = (10 * (1 / 6) ** 2 + 2 * (5 / 6) ** 2) / 11
+    of_the_tasks = spread - (1 / 3) / 4
+    room = 12 * ((1 / 3) / (1.959964 + 0.841621)) ** 2 - of_the_tasks
+    assert found.trials_needed == math.ceil((1 / 3) / room) == 4
+
+
 @pytest.mark.parametrize(
     ("tasks", "p_value", "exact"),
     [(EXACT_UP_TO, 2 / 2**EXACT_UP_TO, True), (40, 1 / (DRAWS + 1), False)],

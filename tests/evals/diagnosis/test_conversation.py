@@ -58,7 +58,7 @@ def test_a_call_that_only_reads_is_not_against_the_policy():
 )
 def test_of_many_calls_the_first_five_are_named(count, named):
     missing = [CallDifference(how="missing", name=f"t{n}", expected={}) for n in range(count)]
-    assert f" {named}" in diagnose(*missing, *missing).summary
+    assert f" {named}, which" in diagnose(*missing, *missing).summary
 
 
 def test_an_order_with_another_effect_is_a_wrong_write():
