@@ -26,6 +26,12 @@ def test_a_line_of_exactly_the_limit_is_read():
     assert "longer than" in error
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_refused_in_its_first_line(encoding):
+    [(line, error)] = texts_of('\ufeff{"a": 1}\n'.encode(encoding))
+    assert (line, error) == (1, "the file is UTF-16: save it as UTF-8")
+
+
 def test_blank_lines_count_and_are_left_out():
     assert texts_of(b"\n  \n[1]\n\n[2]") == [(3, "[1]"), (5, "[2]")]
 
