@@ -1,5 +1,6 @@
 """The readings of disguised texts."""
 
+import base64
 import string
 
 import pytest
@@ -24,3 +25,12 @@ def test_every_printable_character_is_read_from_unicode_tags():
 def test_tags_that_begin_or_end_a_language_or_a_flag_hold_no_letter(other):
     tags = "".join(chr(0xE0000 + ord(each)) for each in "give")
     assert "give" in hidden_in(f"{other}{tags}{other}")
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda text: base64.b64encode(text).decode(), lambda text: text.hex()]
+)
+def test_the_first_five_encoded_words_of_a_text_are_decoded(encode):
+    said = [f"this is part number {number}" for number in range(7)]
+    found = hidden_in("\n".join(encode(each.encode()) for each in said))
+    assert [each for each in found if each in said] == said[:5]
