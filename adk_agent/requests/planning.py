@@ -156,12 +156,10 @@ class _Planner:
             max_concurrency=self._setting("max_concurrency", DEFAULT_MAX_CONCURRENCY),
             seed=self._seed,
             max_steps=self._setting("max_steps", DEFAULT_MAX_STEPS),
-            solo=request.solo,
-            evaluation_type=request.evaluation_type,
-            options=request.options,
-            user_llm=request.user_llm,
+            **request.model_dump(
+                include={"solo", "evaluation_type", "options", "user_llm", "reasoning"}
+            ),
             user_llm_args=request.user_llm_args or {},
-            reasoning=request.reasoning,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
 

@@ -221,7 +221,7 @@ def _concurrency(options: Options) -> int | None:
     if options.take(_ONE_BY_ONE):
         found.append("1")
     what = "number of conversations at a time"
-    return _only([whole(text, what=what, most=MAX_CONCURRENCY) for text in found], f"{what}")
+    return _only([whole(text, what=what, most=MAX_CONCURRENCY) for text in found], what)
 
 
 def _trials(options: Options, vocabulary: Vocabulary) -> int | None:
