@@ -55,17 +55,17 @@ class Settings(BaseSettings):
     google_vertex: bool = Field(False, validation_alias="GOOGLE_GENAI_USE_VERTEXAI")
     results_dir: Path = Field(DEFAULT_RESULTS_DIR, validation_alias="GREENROOM_RESULTS_DIR")
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
-    """Where the A2A service listens unless a flag says otherwise."""
+    """The port of the A2A service unless a flag says otherwise."""
     auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")
     """Bearer token that callers of the A2A service need; several with commas between."""
     allowed_hosts: str = Field("", validation_alias="GREENROOM_ALLOWED_HOSTS")
-    """What a public service may call besides public addresses: host, host:port or network."""
+    """Hosts that a public service may call besides public addresses: host, host:port or network."""
     tools_url: str | None = Field(
         None,
         pattern=r"^http://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?$",
         validation_alias="GREENROOM_TOOLS_URL",
     )
-    """Where agents on other machines reach the tools that are served here: http://host[:port]."""
+    """The address at which agents on other machines reach the tools served here: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
     """Evaluators and graph metrics that are switched off: their names, with commas between."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")

@@ -52,9 +52,9 @@ class EvaluationDeps(PlayDeps):
     versions: Mapping[str, str]
     results_dir: Path
     observe_teams: bool = True
-    """Whether calls between the members of a team are watched."""
+    """True to watch calls between the members of a team."""
     trust_reported_steps: bool = True
-    """Whether what participants report of their own calls is used."""
+    """True to use what participants report of their own calls."""
     serve_tools: ServeTools = field(default_factory=lambda: partial(served_tools, None))
     """Serves the tools that benchmarks offer to agents."""
     open_executor: OpenExecutor = open_local

@@ -1,4 +1,4 @@
-"""Which evaluators there are: the product's own, those of plugins, and what is switched off.
+"""The evaluators of a run: the product's own and those of plugins, less what is switched off.
 
 Apart from `adk_agent.assembly`, so that scoring a trace need not import what plays one.
 """

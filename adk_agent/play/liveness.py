@@ -15,7 +15,7 @@ GIVE_UP_AFTER = 8
 """Trials in a row without a reply, after which it is given up though its card is there."""
 
 RETRY_TIMEOUT_FACTOR = 6.0
-"""How many times longer a participant may take for its card when it is asked for the second time.
+"""Factor by which a participant may take longer for its card at the second request.
 Where hundreds of conversations go on at once, it may be we who are slow."""
 
 Probe = Callable[[str, float], Awaitable[str | None]]

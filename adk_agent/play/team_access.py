@@ -29,7 +29,7 @@ from tau_bridge.teams import teams
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SETTLE_S = 5.0
-"""How long a team that was given up on may take to finish, before it is asked again."""
+"""Seconds for a team that was given up on to finish, before it is asked again."""
 STRAYS = (
     "an exercise before this one was given up while the team was at work: calls that belong to it "
     "may stand among these"
@@ -44,7 +44,7 @@ class Turns:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     left_at_work: bool = False
-    """Whether an exercise was given up while the team may still have been working on it."""
+    """True if an exercise was given up while the team may still have been working on it."""
 
     def problems(self) -> tuple[str, ...]:
         """Return what a trace that is recorded now has to say about the exercise before."""

@@ -101,7 +101,7 @@ class TrialDeps:
     gone: Callable[[str], str | None]
     """Returns why the participant at an address is given up; None while it is not."""
     trust_reported_steps: bool = True
-    """Whether what participants report of their own calls joins the trace."""
+    """True if what participants report of their own calls joins the trace."""
     user_model: LiteLlmCompletion | None
     judge_model: LiteLlmCompletion | None
     tools: ToolServer | None = None

@@ -91,7 +91,7 @@ class ReportDigest(Row):
     headlines: tuple[DigestHeadline, ...] = ()
     """Figures other than pass^k; no two of them may be mixed."""
     teams: tuple[DigestTeam, ...] = ()
-    """Those of which some coordination was measured."""
+    """The teams of which some coordination was measured."""
     failing_components: dict[str, int]
     """Counts the scored trials that did not pass, by components that are 0."""
     failures: dict[FailureKind, int] = Field(default_factory=dict)

@@ -45,7 +45,7 @@ class DataOrigin(Row):
     source: str
     revision: str
     benchmark: str | None = None
-    """Whose domain it is; None in runs of versions that did not note it."""
+    """The benchmark of the domain; None in runs of versions that did not note it."""
     simulates_user: bool = True
     """True if a user is simulated there, by rules or by a language model."""
 
@@ -119,7 +119,7 @@ class ReferencePlay(Row):
     agent: str
     user: str
     rewards: dict[str, float | None]
-    """By task; None where the trial has no reward."""
+    """Rewards by task; None where the trial has no reward."""
     reasons: dict[str, str] = {}
     """Why a reward is missing, by task."""
 
@@ -130,7 +130,7 @@ class DomainReferences(Row):
     floor: ReferencePlay | None = None
     ceiling: ReferencePlay | None = None
     others: dict[str, ReferencePlay] = {}
-    """Those that are neither, by name."""
+    """The remaining ones, by name."""
 
 
 class ReferenceScore(Row):
@@ -141,7 +141,7 @@ class ReferenceScore(Row):
     tasks: int
     """Tasks of the row for which it has a reward."""
     missing: int
-    """Those for which it has none."""
+    """Tasks of the row for which it has none."""
     pass_1: float | None
     """None where no task has a reward."""
 

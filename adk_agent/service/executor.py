@@ -37,7 +37,7 @@ BROKE = "The assessor broke; see its log"
 MAX_RUNNING = 256
 """Evaluations at once; further ones are refused for the time being."""
 CANCEL_TIMEOUT_S = 10.0
-"""How long a canceled evaluation may take to write its report, before the task ends without it."""
+"""Seconds for a canceled evaluation to write its report, before the task ends without it."""
 
 
 @dataclass(kw_only=True)

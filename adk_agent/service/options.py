@@ -1,4 +1,4 @@
-"""What is chosen for the edge of the service. Light: the command line reads it before it serves."""
+"""Options of the service's edge. Light: the command line reads them before it serves."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
 
 STOP_TIMEOUT_S = 6.0
-"""How long running evaluations may take to end when the service stops."""
+"""Seconds for running evaluations to end when the service stops."""
 STREAM_GRACE_S = 7.0
 MakeExecutor = Callable[[TaskStore], AgentExecutor]
 

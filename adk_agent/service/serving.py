@@ -21,7 +21,7 @@ logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
 
 CLOSE_TIMEOUT_S = 2
-"""How long connections may take to close once the work has ended."""
+"""Seconds for connections to close once the work has ended."""
 
 
 class StoppingServer(uvicorn.Server):

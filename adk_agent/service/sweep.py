@@ -25,7 +25,7 @@ ArtifactOf = Callable[[str], Awaitable[list[Part] | None]]
 """The parts that tell of a run's finished trials, by its id; None where there is nothing to tell."""
 
 KEPT_DAYS = 90
-"""How long a finished task stays in a file. Its run directory stays as long as nobody removes it."""
+"""Time that a finished task stays in a file. Its run directory stays until someone removes it."""
 SWEPT = "The service ended while this evaluation ran."
 WITH_TRIALS = " The trials that were finished are attached."
 _ENDED = sorted(TaskState.Name(state) for state in ENDED_STATES)

@@ -51,7 +51,7 @@ class GraphView:
         self.callees: Ints = pairs[:, 1]
         """The number of the callee of each edge."""
         self.calls: Floats = np.array(list(weights.values()), dtype=np.float64)
-        """How many calls each edge stands for."""
+        """The number of calls behind each edge."""
 
     @classmethod
     def of(cls, team: Interactions) -> GraphView:

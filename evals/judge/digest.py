@@ -47,7 +47,7 @@ class Digest:
     tokens: int
     """Never more than the budget."""
     steps: int
-    """Of the whole trace."""
+    """The number of steps of the whole trace."""
     left_out: int
     texts_shortened: int
     step_ids: frozenset[str]

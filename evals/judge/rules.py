@@ -63,7 +63,7 @@ WEAKNESSES = {
     "disconnected": "the team falls into groups that never call each other",
     "isolated_member": "a member of the team took no part",
 }
-"""By label."""
+"""The finding of each label, in words."""
 
 QUALITIES: tuple[tuple[float, Quality], ...] = ((0.9, "excellent"), (0.65, "good"), (0.4, "fair"))
 """Least score of each; below all of them: poor."""

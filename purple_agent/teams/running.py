@@ -54,7 +54,7 @@ class RunningTeam:
         self._team = team
         self._peers = {name: Peers(http, urls) for name in team.roster}
         self.apps: dict[str, ASGIApp] = {}
-        """By member."""
+        """The ASGI app of each member."""
         for member in team.members:
             own = entry_url if entry_url and member.name == team.entry else f"{urls[member.name]}/"
             agent = TeamMember(member, team, self._peers[member.name], conditions)

@@ -1,1 +1,1 @@
-"""Where trials are played: in this event loop, or by the workers of a Ray cluster."""
+"""Executors of trials: this event loop, or the workers of a Ray cluster."""

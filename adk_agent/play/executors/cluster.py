@@ -27,7 +27,7 @@ MISSING = (
     "leave the flag out"
 )
 START_TIMEOUT_S = 120.0
-"""How long a worker may take to be ready."""
+"""Seconds for a worker to become ready."""
 CLOSE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 OBJECT_STORE_BYTES = 100 * 2**20

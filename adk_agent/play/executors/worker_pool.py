@@ -15,7 +15,7 @@ from adk_agent.runs.store import TrialRecord
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-"""How many workers a trial may cost while they play nothing else, before it is given up."""
+"""Workers that a trial may cost while they play nothing else, before it is given up."""
 
 
 class WorkerLostError(Exception):
@@ -71,7 +71,7 @@ class WorkerPool:
         self._why_empty = "no worker was started"
         self._changed = asyncio.Event()
         self.warnings: tuple[str, ...] = ()
-        """Which workers did not start, and why."""
+        """The workers that did not start, and why."""
 
     async def __aenter__(self) -> Self:
         """Start the workers and wait for them; do without those that do not start.

@@ -34,7 +34,7 @@ class Export:
 
     outputs: tuple[Output, ...]
     notes: tuple[str, ...] = ()
-    """What the export leaves out, a sentence each."""
+    """Sentences about what the export leaves out."""
 
 
 def names_of(stem: str, suffix: str, labels: Sequence[str]) -> list[str]:

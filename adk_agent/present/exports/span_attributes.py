@@ -1,4 +1,4 @@
-"""What a span says of a step: OpenTelemetry's conventions, OpenInference's, and our own."""
+"""Attributes of the span of a step: OpenTelemetry's conventions, OpenInference's, and our own."""
 
 from __future__ import annotations
 

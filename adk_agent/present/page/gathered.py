@@ -66,7 +66,7 @@ class Gathered:
     left_out: int = 0
     """Conversations that were found and had no room."""
     teams: dict[tuple[str, str], TeamCalls] = field(default_factory=lambda: defaultdict(TeamCalls))
-    """By participant and domain."""
+    """The calls of each participant and domain."""
     replies_ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """The times in which each participant answered the assessor, without failures."""
     replies_failed: Counter[str] = field(default_factory=Counter)

@@ -41,7 +41,7 @@ class Latency:
     replies: int
     failed: int
     figures: Mapping[str, str]
-    """By name: mean, p50, p95, p99, max."""
+    """Values by name: mean, p50, p95, p99, max."""
     bars: tuple[Bar, ...]
     marks: tuple[Tick, ...]
     """p50, p95 and p99."""

@@ -45,7 +45,7 @@ class Matrix:
     trials: int
     lines: tuple[Line, ...]
     references: bool
-    """Whether any task of it has a floor or a ceiling."""
+    """True if any of its tasks has a floor or a ceiling."""
 
 
 def matrices(report: EvaluationReport) -> tuple[Matrix, ...]:

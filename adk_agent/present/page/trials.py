@@ -29,7 +29,7 @@ class Listed:
     repairs: str
     """The repairs of its replies, by kind; empty where there were none."""
     kept: bool
-    """Whether the page has its conversation."""
+    """True if the page has its conversation."""
 
 
 @dataclass(frozen=True, kw_only=True)

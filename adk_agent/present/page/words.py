@@ -1,4 +1,4 @@
-"""What the page calls the states of trials and the classes of failures."""
+"""The page's names for states of trials and classes of failures."""
 
 from __future__ import annotations
 

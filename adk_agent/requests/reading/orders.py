@@ -150,7 +150,7 @@ _NOT_NOW = (
         "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
     ),
 )
-"""What no plan can express, with words for it; DOMAIN stands for the domains, or for one of them."""
+"""Wishes that no plan can express, with words for them; DOMAIN stands for one domain or several."""
 _VAGUE = (
     r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
     r"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:DOMAIN\s+)?"

@@ -1,1 +1,1 @@
-"""What is said about evaluations, beside the requests for new ones."""
+"""Messages about evaluations, other than requests for new ones."""

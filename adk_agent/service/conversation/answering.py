@@ -1,4 +1,4 @@
-"""What is answered to questions about runs, in words. Pure: it is handed all that it tells."""
+"""Answers in words to questions about runs. Pure: everything that they tell is handed in."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class FollowUp:
     intent: Intent
     run_id: str | None = None
     everything: bool = False
-    """Whether it says all of them, not the latest alone."""
+    """True if it means all runs, not only the latest."""
 
 
 MAX_LENGTH = 200

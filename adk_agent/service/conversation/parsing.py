@@ -1,4 +1,4 @@
-"""What a message holds: the one text that asks for something."""
+"""Parsing of a message into the one text that asks for something."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from adk_agent.service.conversation.history import PROGRESS
 MIN_INTERVAL_S = 0.5
 """Between two updates."""
 WORDED_UPDATES = 20
-"""How many updates between the first and the last say in words what the others only count.
+"""Updates between the first and the last that are in words; the others only count.
 
 Whatever is said in a status message stays in the task's history for ever, and the whole task is
 stored at each update; the numbers are in metadata, which holds the last ones alone.
@@ -35,7 +35,7 @@ class ProgressReporter:
         self.has_begun = asyncio.Event()
         """Set with the first progress, which is worth a flush at once."""
         self.last: Progress | None = None
-        """What was heard last."""
+        """The last update."""
 
     def record(self, progress: Progress) -> None:
         """Take note of progress, which the next flush publishes."""

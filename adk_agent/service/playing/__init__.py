@@ -1,1 +1,1 @@
-"""Who plays evaluations for the service: in its own process, or in one apart."""
+"""Backends that play evaluations for the service, in its own process or in a separate one."""

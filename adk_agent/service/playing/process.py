@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S = 120.0
 CLOSE_TIMEOUT_S = 3.0
-"""How long what still runs may take to tidy up, before the process is killed."""
+"""Seconds for running work to tidy up, before the process is killed."""
 
 
 class ProcessBackend:
