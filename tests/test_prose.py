@@ -7,7 +7,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("greenroom", "adk_agent", "evals", "tau_bridge", "purple_agent")
-FRAGMENTS = set("what whether where how of by who whoever that whose which those".split())
+FRAGMENTS = {
+    "what",
+    "whether",
+    "where",
+    "how",
+    "of",
+    "by",
+    "who",
+    "whoever",
+    "that",
+    "whose",
+    "which",
+}
 """First words of noun clauses and fragments. Verbs of functions are ruff's D401."""
 
 
