@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     port: int = Field(8000, ge=0, le=65_535, validation_alias="PORT")
     """The port of the A2A service unless a flag says otherwise."""
     auth_token: SecretStr | None = Field(None, validation_alias="GREENROOM_AUTH_TOKEN")
-    """Bearer token that callers of the A2A service need; several with commas between."""
+    """Bearer token that callers of the A2A service need; comma-separated if several."""
     allowed_hosts: str = Field("", validation_alias="GREENROOM_ALLOWED_HOSTS")
     """Hosts that a public service may call besides public addresses: host, host:port or network."""
     tools_url: str | None = Field(
@@ -67,7 +67,7 @@ class Settings(BaseSettings):
     )
     """The address at which agents on other machines reach the tools served here: http://host[:port]."""
     without: str = Field("", validation_alias="GREENROOM_WITHOUT")
-    """Evaluators and graph metrics that are switched off: their names, with commas between."""
+    """Evaluators and graph metrics that are switched off: their names, comma-separated."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
     """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")

@@ -151,7 +151,7 @@ async def _tracked(
 ) -> EvaluationReport:
     """Play, with the run's status on disk all the while; go on with a run where `retry` is given.
 
-    What there is of it is read under its lock: nobody adds to it.
+    The existing part is read under its lock, so that no other process adds to it.
     """
     with tracked_run(
         deps.results_dir, manifest.run_id, request=manifest.request, clock=deps.runtime.clock

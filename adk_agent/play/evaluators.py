@@ -40,7 +40,7 @@ def trace_evaluators(
 
     Args:
         model: Judges; None: rules do.
-        without: The names of evaluators and metrics that are switched off, with commas between.
+        without: The names of evaluators and metrics that are switched off, comma-separated.
         thorough: Whether the model also judges two agents, and names failure modes. Not worth its
             price for most trials: they are the conversation of one agent, and there are many.
         timeout_s: The time limit of an evaluator.

@@ -50,7 +50,7 @@ class Callers:
 
     @classmethod
     def of(cls, configured: SecretStr | None) -> Callers:
-        """Read GREENROOM_AUTH_TOKEN: one token, or several with commas between.
+        """Read GREENROOM_AUTH_TOKEN: one token, or several, comma-separated.
 
         Raises:
             RequestError: A token cannot be sent in a header. The message does not show it.

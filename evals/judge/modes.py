@@ -58,7 +58,7 @@ _MODES = """
 1.3 step_repetition: a step that was finished was done again without need
 1.4 lost_history: an agent fell back behind something that had been said or settled before
 1.5 unaware_of_termination: the agents went on although the condition for stopping was met
-2.1 conversation_reset: a conversation began anew without reason, so that its results were lost
+2.1 conversation_reset: a conversation started over without reason, so that its results were lost
 2.2 no_clarification: an agent guessed at unclear or missing facts instead of asking for them
 2.3 derailment: the agents moved away from what the task is about
 2.4 withheld_information: an agent knew something that another needed, and did not pass it on

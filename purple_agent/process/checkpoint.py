@@ -133,7 +133,7 @@ def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
 
 
 def _anew(why: str) -> Checkpoint:
-    process = Process().with_note(f"the checkpoint {why}; begun anew")
+    process = Process().with_note(f"the checkpoint {why}; started over")
     return Checkpoint(process=process, policy_hash="")
 
 

@@ -107,7 +107,7 @@ CUES: Mapping[str, Mapping[int, str]] = {
         1: "breach*, ticket*, late, overdue, hours, credit*, target*, availability",
     },
 }
-"""With commas between. `*` stands for a word or the rest of one, `?` for a letter, a space also for `-`."""
+"""Patterns, comma-separated. `*` stands for a word or the rest of one, `?` for a letter, a space also for `-`."""
 
 KINDS = (*CUES, GENERAL)
 

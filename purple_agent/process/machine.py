@@ -5,7 +5,7 @@
                                 |-> ESCALATE
                                 `-> FAILED
 
-Each write goes through POLICY_CHECK anew, so a request of several parts comes back to it: EXECUTE
+Each write goes through POLICY_CHECK again, so a request of several parts comes back to it: EXECUTE
 means that the last ruling let a write pass, never that any further write may.
 """
 

@@ -37,7 +37,7 @@ Step = dict[str, Any]
 class Place:
     """The place of a message in a conversation: who sent it, and below which calls.
 
-    `step` numbers the calls on the way down, `2.1` being the first call of whoever was called
+    `step` numbers the calls on the way down, `2.1` being the first call of the agent called
     second. It is empty for the user's message.
     """
 

@@ -121,7 +121,7 @@ class RepairingTools:
             return _unsent("; ".join(ready.problems))
         if writes(ready.call.name, self._specs) and not asked_to_write:
             # The gate took this call for a read.
-            return _unsent(f"{ready.call.name!r} may change something: call it as such, anew")
+            return _unsent(f"{ready.call.name!r} may change something: call it again as a write")
         result = await self._tools.call(ready.call)
         return result if writes(ready.call.name, self._specs) else without_secrets(result)
 

@@ -88,7 +88,7 @@ class Ended:
 def send(connection: Connection, message: object) -> None:
     """Send a message. Blocks no longer than a pipe takes: the other end reads in a thread.
 
-    That the other end is gone is no error here: whoever listens to it is told.
+    A closed other end is no error here: its reader finds out.
     """
     with contextlib.suppress(OSError):
         connection.send(message)
