@@ -204,7 +204,6 @@ class Tau2Benchmark(Benchmark):
             agent=WireAgent(agent, address=context.address, world=world, solo=solo),
             user=user,
             limits=ConversationLimits(max_steps=context.max_steps),
-            seed=context.seed,
             recorder=context.recorder,
         )
         return Played(
@@ -271,13 +270,13 @@ class Tau2Benchmark(Benchmark):
         """Score doing nothing, or the gold actions."""
         from tau_bridge.tau2.references import play_reference
 
+        del seed  # neither reference draws anything
         return await play_reference(
             self._domain(ref.domain),
             self._task(ref),
             gold=name == CEILING,
             solo=self.options.solo,
             max_steps=max_steps,
-            seed=seed,
         )
 
     # -- for others ------------------------------------------------------------------------------

@@ -92,7 +92,6 @@ class Played:
         tool_errors: Calls of the agent and of the user that failed.
         repairs_by_reply: The repairs that reading each of the agent's replies took, in order, by
             the place of its message in `messages`; empty for a reply in the documented form.
-        seed: The trial's seed, as it was handed in.
     """
 
     messages: tuple[Message, ...]
@@ -103,17 +102,11 @@ class Played:
     tool_calls: int
     tool_errors: int
     repairs_by_reply: Mapping[int, tuple[str, ...]]
-    seed: int
 
     @property
     def repairs(self) -> tuple[str, ...]:
         """Return the repairs that reading the agent's replies took, in order."""
         return tuple(chain.from_iterable(self.repairs_by_reply.values()))
-
-    @property
-    def fault(self) -> Fault | None:
-        """Return the side on which it broke; None where nothing did."""
-        return None if self.error is None else self.error.fault
 
 
 async def converse(
@@ -123,7 +116,6 @@ async def converse(
     agent: AgentSide,
     user: User | None,
     limits: ConversationLimits,
-    seed: int,
     recorder: TraceRecorder,
 ) -> Played:
     """Play one task to its end.
@@ -136,7 +128,6 @@ async def converse(
             calls tools, and stops by the tool `done` or by text with the stop token. Other text
             ends a solo conversation as `agent_error`, as the official engine does.
         limits: When to cut off.
-        seed: The trial's seed; kept with the result.
         recorder: Takes a TOOL step for each tool that runs. Its parent is the step of the turn
             that asked for it.
 
@@ -155,7 +146,7 @@ async def converse(
     except BridgeError as exc:
         conversation.error = exc
         conversation.termination = TERMINATION_OF[exc.fault]
-    return conversation.played(seed)
+    return conversation.played()
 
 
 TERMINATION_OF: Final[dict[Fault, Termination]] = {
@@ -205,7 +196,7 @@ class _Conversation:
             self._steps += 1
             self._check_limits()
 
-    def played(self, seed: int) -> Played:
+    def played(self) -> Played:
         """Return the conversation as it stands."""
         if self.termination is None:
             raise RuntimeError("the conversation has not ended")
@@ -218,7 +209,6 @@ class _Conversation:
             tool_calls=self._tool_calls,
             tool_errors=self._tool_errors,
             repairs_by_reply=dict(self._repairs),
-            seed=seed,
         )
 
     async def _step(self) -> None:

@@ -27,7 +27,7 @@ CLOSING: Final = "Is there anything else I can help you with?"
 
 
 async def play_reference(
-    domain: Domain, task: Task, *, gold: bool, solo: bool, max_steps: int, seed: int
+    domain: Domain, task: Task, *, gold: bool, solo: bool, max_steps: int
 ) -> TaskResult:
     """Score a task's gold actions, or an agent that refuses whatever it hears.
 
@@ -42,7 +42,6 @@ async def play_reference(
         agent=side,
         user=None if solo else ScriptedUser(task, tools=domain.user_schemas),
         limits=ConversationLimits(max_steps=max_steps),
-        seed=seed,
         recorder=TraceRecorder(side.address, runtime=Runtime.system()),
     )
     if played.error is not None:

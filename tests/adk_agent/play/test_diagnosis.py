@@ -256,7 +256,6 @@ async def played_diagnosis(source, says, user, *, max_steps=200):
         agent=WireAgent(Replies(says), address="http://agent.test/", world=world),
         user=user,
         limits=ConversationLimits(max_steps=max_steps),
-        seed=1,
         recorder=TraceRecorder("t", runtime=manual_runtime()),
     )
     result = score_components(domain, task, played.messages, termination=played.termination)

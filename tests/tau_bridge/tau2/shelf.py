@@ -114,7 +114,6 @@ async def play(agent, user, *, the_task=None, world=None, clock=None, recorder=N
         agent=agent,
         user=user,
         limits=ConversationLimits(**limits),
-        seed=5,
         recorder=recorder or new_recorder(clock),
     )
 

@@ -111,8 +111,8 @@ async def test_the_greeting_comes_first_then_the_user_then_the_agent():
         "Which parcel?",
         "Bye ###STOP###",
     ]
-    assert (played.termination, played.error, played.fault) == ("user_stop", None, None)
-    assert (played.steps, played.turns, played.tool_calls, played.seed) == (3, 1, 0, 5)
+    assert (played.termination, played.error) == ("user_stop", None)
+    assert (played.steps, played.turns, played.tool_calls) == (3, 1, 0)
     assert [m.text for m in agent.heard[0]] == [GREETING, "Move it."]
     assert [[m.text for m in heard] for heard in user.heard] == [[GREETING], ["Which parcel?"]]
 
@@ -288,14 +288,14 @@ async def test_an_agent_that_sends_nothing_ends_it_as_agent_error_without_a_faul
 )
 async def test_an_agent_that_gives_no_reply_leaves_what_was_said(error, termination, fault):
     played = await play(ScriptedAgent(MOVE, error), TalkingUser("Hi."))
-    assert (played.termination, played.fault) == (termination, fault)
+    assert (played.termination, played.error.fault) == (termination, fault)
     assert played.error is error
     assert outline(played.messages) == "a u a! t"
 
 
 async def test_a_failing_user_model_is_the_users_fault():
     played = await play(ScriptedAgent("?"), TalkingUser("Hi.", UserModelError("no key")))
-    assert (played.termination, played.fault) == ("user_error", "user")
+    assert (played.termination, played.error.fault) == ("user_error", "user")
 
 
 async def test_a_broken_world_is_the_harness_fault_and_its_step_says_so():
@@ -307,7 +307,7 @@ async def test_a_broken_world_is_the_harness_fault_and_its_step_says_so():
     played = await play(
         ScriptedAgent(MOVE), TalkingUser("Hi."), world=BrokenShelf(), recorder=recorder
     )
-    assert (played.termination, played.fault) == ("infrastructure_error", "harness")
+    assert (played.termination, played.error.fault) == ("infrastructure_error", "harness")
     assert recorder.trace().steps[0].error == "HarnessError: the shelf fell"
 
 
@@ -519,7 +519,6 @@ async def test_recorded_conversations_play_again_with_the_same_messages_and_endi
             agent=recording,
             user=recording.as_user(),
             limits=ConversationLimits(max_steps=steps),
-            seed=0,
             recorder=new_recorder(),
         )
         assert played.termination == simulation["termination_reason"], simulation["id"]
