@@ -60,7 +60,7 @@ class GraphView:
 
     def by_name(self, values: Sequence[float] | Floats) -> dict[str, float]:
         """Return values by number as values by name."""
-        return dict(zip(self.names, map(settled, values), strict=True))
+        return dict(zip(self.names, map(settled, np.asarray(values).tolist()), strict=True))
 
     @cached_property
     def callees_of(self) -> list[list[int]]:
