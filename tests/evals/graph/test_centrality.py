@@ -103,6 +103,12 @@ def test_eigenvector_of_a_long_chain_is_undefined_where_it_does_not_converge():
     assert found.reason.startswith("no convergence")
 
 
+def test_eigenvector_of_a_large_team_is_known_where_it_converges():
+    found = Eigenvector().compute(team_of(*(("hub", f"a{n}") for n in range(600))))
+    assert found.values["hub"] == pytest.approx(0.5**0.5, abs=1e-9)
+    assert found.values["a7"] == pytest.approx(1200**-0.5, abs=1e-9)
+
+
 def test_eigenvector_of_a_chain_that_converges_slowly_is_that_of_a_path_graph():
     found = Eigenvector().compute(team_of(*((f"a{n}", f"a{n + 1}") for n in range(149))))
     entries = [math.sin(math.pi * place / 151) for place in range(1, 151)]
