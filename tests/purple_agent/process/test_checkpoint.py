@@ -93,18 +93,18 @@ def test_a_checkpoint_does_not_tell_the_id_of_its_conversation():
 def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
     found = read_checkpoint(text, "c1")
     assert found.policy_hash == ""
-    assert found.process == Process(notes=("the checkpoint is damaged; begun anew",))
+    assert found.process == Process(notes=("the checkpoint is damaged; started over",))
 
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_a_checkpoint_of_another_version_begins_anew_with_a_note(version):
     process = read_checkpoint(changed(version=version), "c1").process
-    assert process == Process(notes=(f"the checkpoint is of version {version}, not 2; begun anew",))
+    assert process == Process(notes=(f"the checkpoint is of version {version}, not 2; started over",))
 
 
 def test_a_checkpoint_of_another_conversation_begins_anew_with_a_note():
     process = read_checkpoint(changed(), "c2").process
-    assert process == Process(notes=("the checkpoint is of another conversation; begun anew",))
+    assert process == Process(notes=("the checkpoint is of another conversation; started over",))
 
 
 def test_a_kind_that_is_no_longer_known_is_general():
@@ -140,5 +140,5 @@ def test_a_disk_that_refuses_is_logged_and_the_agent_goes_without(tmp_path, capl
         store.save("c1", KEPT)
         process = store.load("c1").process
     assert process.state is State.DECOMPOSE
-    assert process.notes == ("the checkpoint cannot be read; begun anew",)
+    assert process.notes == ("the checkpoint cannot be read; started over",)
     assert len(caplog.records) == 2

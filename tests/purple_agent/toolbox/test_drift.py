@@ -125,7 +125,7 @@ async def test_a_read_that_has_become_a_write_is_not_made_unasked(plain, repairi
     plain.tools = [{**changed, "annotations": {"readOnlyHint": False}}]
     result = await tools.call(called("get_order", order_id="O1"))
     assert result.text == (
-        "the call was not made: 'get_order' may change something: call it as such, anew"
+        "the call was not made: 'get_order' may change something: call it again as a write"
     )
     assert plain.carried_out == []
 
