@@ -1,7 +1,7 @@
 """Going round in circles, the agent or the user: each rule by hand."""
 
 from evals.diagnosis import Behaviour, Call
-from evals.diagnosis.loops import asked_again
+from evals.diagnosis.loops import asked_again, fruitless_turns
 from tests.evals.diagnosis.plays import MISSING, READ, component, diagnose, result, said
 
 
@@ -61,6 +61,18 @@ def test_asking_to_confirm_something_else_is_another_question():
     assert diagnose(MISSING, turns=turns).side == "user"
     turns = said("Hi!", "Hi", second, "Well.", second, "Yes. ###STOP###")
     assert diagnose(MISSING, turns=turns).side == "agent"
+
+
+def test_fruitless_turns_are_counted_from_the_one_with_the_last_new_call_on():
+    turns = said("Hi!", "Hi", "One.", "u", "Two.", "u", "Three.", "u")
+    assert fruitless_turns(Behaviour(turns=turns)) == 3
+    first = Call(name="a", arguments={}, message=7)
+    assert fruitless_turns(Behaviour(turns=turns, calls=[first])) == 2
+    again = [first, Call(name="a", arguments={}, message=11)]
+    assert fruitless_turns(Behaviour(turns=turns, calls=again)) == 2
+    new = [first, Call(name="b", arguments={}, message=11)]
+    assert fruitless_turns(Behaviour(turns=turns, calls=new)) == 1
+    assert fruitless_turns(Behaviour(turns=said("Hi!", "Hi"))) == 0
 
 
 def test_a_question_is_asked_again_from_the_second_time_on():
