@@ -177,6 +177,7 @@ def test_shortest_paths_of_a_graph_that_is_too_large_are_not_computed():
         assert "2301 agents with 2300 connections" in found.reason
 
 
+@pytest.mark.slow
 def test_a_graph_with_as_many_shortest_paths_as_fit_has_finite_betweenness():
     layers = [(f"{n}{x}", f"{n + 1}{y}") for n in range(850) for x in "ab" for y in "ab"]
     found = value_of(Betweenness().compute(team_of(*layers)))

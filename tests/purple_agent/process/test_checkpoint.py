@@ -99,7 +99,9 @@ def test_a_damaged_checkpoint_begins_anew_with_a_note(text):
 @pytest.mark.parametrize("version", [1, 3])
 def test_a_checkpoint_of_another_version_begins_anew_with_a_note(version):
     process = read_checkpoint(changed(version=version), "c1").process
-    assert process == Process(notes=(f"the checkpoint is of version {version}, not 2; started over",))
+    assert process == Process(
+        notes=(f"the checkpoint is of version {version}, not 2; started over",)
+    )
 
 
 def test_a_checkpoint_of_another_conversation_begins_anew_with_a_note():
