@@ -37,6 +37,17 @@ SETTINGS = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what is played over gRPC, which needs an extra, among cases of every transport."""
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is not None and {"GRPC", "Grpc", "--grpc-port"} & set(
+            map(str, case.params.values())
+        ):
+            item.add_marker(pytest.mark.extras)
+
+
 def is_loopback(host):
     try:
         return ipaddress.ip_address(host).is_loopback

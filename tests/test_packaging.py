@@ -70,10 +70,12 @@ def test_the_wheel_names_the_four_packages():
 def test_the_wheel_holds_the_data_that_is_read_at_run_time():
     """The names that the packages ask for are those that an installed package finds."""
     asked = {
-        name
+        f"{name.removesuffix('.json')}.json"
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.py")
-        for name in re.findall(r'bundled_json\("([^"]+)"\)', path.read_text(encoding="utf-8"))
+        for name in re.findall(
+            r'bundled_(?:json|records)\(\s*"([^"]+)"', path.read_text(encoding="utf-8")
+        )
     }
     included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert asked == {"business_tasks.json", "exercises.json", "teams.json"}
