@@ -48,7 +48,12 @@ def the_only_configuration_of_0_3(sut):
 
 
 @pytest.mark.parametrize(
-    "passes", [version_of_grpc, result_of_a_deletion_of_0_3, the_only_configuration_of_0_3]
+    "passes",
+    [
+        pytest.param(version_of_grpc, marks=pytest.mark.extras),
+        result_of_a_deletion_of_0_3,
+        the_only_configuration_of_0_3,
+    ],
 )
 def test_what_the_kit_wants_and_a2a_sdk_does_not_do(suts, passes):
     assert passes(suts["ours"])
