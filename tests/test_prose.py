@@ -33,6 +33,7 @@ def docstrings(tree):
                         yield statement.lineno, text
 
 
+@pytest.mark.requirement("house:words")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_docstring_begins_with_a_noun_clause(package):
     found = [
