@@ -163,7 +163,7 @@ class Comparison(BaseModel):
     trials does, because the tasks differ too much or are too few, or there is no difference."""
     tasks_needed: int | None
     """Tasks, with as many trials as now, that would, `LEAST_TASKS` at least; None where there is
-    no difference."""
+    no difference, or every task moved by the same amount."""
 
     @property
     def is_significant(self) -> bool:

@@ -5,7 +5,8 @@
     report = greenroom.evaluate("http://127.0.0.1:9010", "airline", tasks=5)
     print(report.summary[0].pass_hat_k)
 
-What stands in `__all__` is kept stable; everything else is private to the project.
+`__all__`, and what the pages on plugins import, is kept stable; everything else is private to the
+project.
 """
 
 from __future__ import annotations
