@@ -1,7 +1,7 @@
-"""Reference agents to evaluate. Imports nothing of the assessor and is imported by nobody.
+"""Reference agents to evaluate. The assessor and this package do not import each other.
 
-`python -m purple_agent --list` names them; `purple_agent.server.build_app` makes one of them an
-ASGI application. The folders and what they share, the lowest first, where each may import those
-before it: `policy` and `process`, `case.py`, `toolbox`, `facts.py`, `writes`, then `memory`,
-`reasoners` and `privacy`, then `stages` and `teams`, then `reference`, and `server.py`.
+`python -m purple_agent --list` lists them; `purple_agent.server.build_app` makes an ASGI
+application of one. Each folder or module may import only those before it in this list: `policy` and
+`process`, `case.py`, `toolbox`, `facts.py`, `writes`, then `memory`, `reasoners` and `privacy`,
+then `stages` and `teams`, then `reference`, and `server.py`.
 """

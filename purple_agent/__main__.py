@@ -5,8 +5,8 @@
     python -m purple_agent team:star5+fail:orders@0.5 --port 9010 --seed 7
     python -m purple_agent memory export case_log.json --state-dir state
 
-Exit codes: 0 after Ctrl-C, SIGTERM or (with --announce) the end of stdin; 2 where the command
-cannot be used; 3 where the address cannot be listened on.
+Exit codes: 0 after Ctrl-C, SIGTERM or (with --announce) the end of stdin; 2 for invalid arguments;
+3 if it cannot listen on the address.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 9010
 STDIN = "-"
 MEMORY = "memory"
-"""The word for `purple_agent.memory.command`, in place of a name."""
+"""The subcommand of `purple_agent.memory.command`, in place of a name."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code."""
+    """Run the command and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         if words[:1] == [MEMORY]:
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PurpleAgentError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return exc.exit_code
-    except KeyboardInterrupt:  # before the loop took the signal over
+    except KeyboardInterrupt:  # before the event loop handles the signal
         return 0
     return 0
 
@@ -80,17 +80,17 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="agents to serve; see --list (default: reference). What goes wrong in a team stands behind its name, as "
-        "+KIND:MEMBER or +KIND:MEMBER@SHARE with fail, slow or drop as KIND",
+        help="agents to serve; see --list (default: reference). Faults of a team follow its name, "
+        "as +KIND:MEMBER or +KIND:MEMBER@SHARE with fail, slow or drop as KIND",
     )
-    parser.add_argument("--list", action="store_true", help="name the bundled agents and exit")
+    parser.add_argument("--list", action="store_true", help="list the bundled agents and exit")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument(
         "--port",
         type=int,
         help=f"0 takes a free one (default: {DEFAULT_PORT}; with --announce or several agents 0)",
     )
-    parser.add_argument("--card-url", help="address that the card states (one agent only)")
+    parser.add_argument("--card-url", help="the address in the agent card (one agent only)")
     parser.add_argument(
         "--gold", metavar="FILE", help="the oracle's gold scripts; - reads one line of stdin"
     )
@@ -105,16 +105,16 @@ def _parser() -> argparse.ArgumentParser:
         "--wire",
         action="store_true",
         help="with --announce and teams: read one more line of stdin, the addresses at which "
-        'members are to reach their peers, and print {"wired": true}',
+        'members reach their peers, and print {"wired": true}',
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="draws the calls in which faults of a share strike"
+        "--seed", type=int, default=0, help="seed that selects the calls hit by faults with a share"
     )
     return parser
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be served, and fill in the port."""
+    """Refuse invalid combinations of arguments, and fill in the port."""
     names: list[str] = arguments.names or [REFERENCE]
     arguments.names = names
     for name in names:
@@ -138,7 +138,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     if arguments.announce:
-        # The owner's Ctrl-C reaches the whole process group; the owner decides when we end.
+        # Ctrl-C reaches the whole process group; the parent process decides when we end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     settings = _settings(arguments)
     stdin = StdinLines()
@@ -158,9 +158,9 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
-    """Return the settings of the reference agent, where it is the one to serve.
+    """Return the settings of the reference agent, or None if it is not served.
 
-    A caller of `--announce` evaluates us: nothing is kept from one trial to the next.
+    A caller of `--announce` evaluates us, so nothing is kept between trials.
     """
     if REFERENCE not in arguments.names:
         return None
@@ -169,7 +169,7 @@ def _settings(arguments: argparse.Namespace) -> ReferenceSettings | None:
 
 
 def _member_listeners(entry: Listener, sockets: contextlib.ExitStack) -> dict[str, Listener]:
-    """Open the sockets of a team's members. All but the entry's are for this machine alone."""
+    """Open the sockets of a team's members. All but the entry's listen on loopback only."""
     team = parse_team(entry.name)
     crew = {team.entry: entry}
     for member in team.roster:
@@ -200,8 +200,8 @@ async def _serve(
     settings: ReferenceSettings | None,
     stdin: StdinLines,
 ) -> None:
-    # The A2A server parts take over a second to import: every error above comes before them. They
-    # stay to the end; a collector that looks through them takes a third of the CPU of a short run.
+    # The A2A server takes over a second to import, so errors above are reported first. Its objects
+    # live to the end; searching them for garbage takes a third of the CPU of a short run.
     gc.disable()
     from purple_agent.serving import serve, stop_on_signals
     from purple_agent.teams.running import RunningTeams
@@ -264,22 +264,22 @@ def _routes(line: bytes) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as exc:
-        raise WiringError(f"the line of addresses behind --wire is no JSON: {exc}") from exc
+        raise WiringError(f"the line of addresses for --wire is not JSON: {exc}") from exc
 
 
 def _follow_stdin(
     stdin: StdinLines, *, on_line: Callable[[bytes], None] | None, at_end: Callable[[], None]
 ) -> None:
-    """Call `on_line` with the next line, where it is given, and `at_end` when stdin ends.
+    """Call `on_line`, if given, with the next line, and `at_end` when stdin ends.
 
-    So the agents never outlive the program that started them. A thread reads, because waiting
-    for stdin works in no other way for pipes, files and terminals alike.
+    This way the agents never outlive the program that started them. A thread reads, because only
+    that works for pipes, files and terminals alike.
     """
     loop = asyncio.get_running_loop()
 
     def follow() -> None:
         line = stdin.readline() if on_line is not None else b""
-        with contextlib.suppress(RuntimeError):  # the loop has ended before stdin did
+        with contextlib.suppress(RuntimeError):  # the loop ended before stdin did
             if on_line is not None and line:
                 loop.call_soon_threadsafe(on_line, line)
             stdin.wait_for_end()

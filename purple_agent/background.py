@@ -1,4 +1,4 @@
-"""Background: work that goes on after a reply, awaited before the process ends."""
+"""Background: work that continues after a reply, awaited before the process ends."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 GRACE_S = 10.0
-"""Seconds that work may still take once everything is being closed."""
+"""Seconds that work may still take at shutdown."""
 
 
 class Background:
-    """A set of tasks. What goes wrong in one is logged and harms no other."""
+    """A set of tasks. An error in one is logged and does not affect the others."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -25,25 +25,25 @@ class Background:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, object], *, name: str) -> None:
-        """Begin some work; the set keeps it alive until it is done. `name` is for the log."""
+        """Start some work and keep it alive until it is done. `name` is for the log."""
         task = asyncio.create_task(_logged(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def run(self, work: Coroutine[Any, Any, Result], *, name: str) -> asyncio.Task[Result]:
-        """Begin some work that somebody waits for, and that goes on where they stop waiting."""
+        """Start some work for a caller to await; it continues even if the caller stops waiting."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def settle(self) -> None:
-        """Wait until nothing is under way, whatever is begun meanwhile included."""
+        """Wait until no task is running, including tasks started meanwhile."""
         while self._tasks:
             await asyncio.wait(tuple(self._tasks))
 
     async def aclose(self, *, grace_s: float = GRACE_S) -> None:
-        """Wait for what is under way, and cancel what takes longer than `grace_s`."""
+        """Wait for running tasks, and cancel those that take longer than `grace_s`."""
         try:
             async with asyncio.timeout(grace_s):
                 await self.settle()

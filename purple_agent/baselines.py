@@ -1,4 +1,4 @@
-"""Agents that know nothing: the floor under every score."""
+"""Baseline agents that know nothing: the floor of every score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REFUSAL = "Hello! I am sorry, but I cannot help with that."
 
 
 class NullAgent:
-    """Greets and says that it cannot help, whatever the message. It keeps no state."""
+    """Greets and says that it cannot help, whatever the message. Stateless."""
 
     def reply(self, turn: Turn) -> str:
         """Return the same refusal every time."""
@@ -18,9 +18,9 @@ class NullAgent:
 
 
 class EchoAgent:
-    """Repeats the last message. It keeps no state."""
+    """Repeats the last message. Stateless."""
 
     def reply(self, turn: Turn) -> str:
-        """Return the user's text; of a first message only what follows the wire's last line."""
+        """Return the user's text, without policy and tools if it is a first message."""
         first = wire.parse_first_message(turn.text)
         return wire.respond(first.user_text if first else turn.text)

@@ -1,4 +1,4 @@
-"""Agent cards: what all bundled agents state of themselves in the same form."""
+"""Agent cards of the bundled agents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Case: one message on its way through the stages of the reference agent, and what they share.
+"""Case: one message on its way through the stages of the reference agent.
 
-A `Case` is replaced, never changed, by each stage. What lasts from one message of a conversation to
-the next is its `Session`, which one message at a time works on.
+A stage replaces the `Case` and never changes it. State that lasts from one message of a
+conversation to the next is in the `Session`, which one message at a time may use.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ Json = Any
 
 
 Complete = Callable[[str], Awaitable[tuple[str, int]]]
-"""A language model's answer to a prompt, and the tokens that both took."""
+"""Returns a language model's answer to a prompt, and the tokens of both."""
 
 
 class Dialect(StrEnum):
     """The form of a conversation."""
 
     BUSINESS = "business"
-    """Text with policy, tools' address and session id in the message's metadata."""
+    """Text, with policy, address of the tools and session id in the message's metadata."""
     TAU2 = "tau2"
-    """The τ² text wire: policy and tools in the first message, one JSON object a reply."""
+    """The τ² text wire: policy and tools in the first message, one JSON object per reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, Json]
     is_write: bool
-    """It may change something; where that is not known, it does."""
+    """True if it may change something, or if that is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,9 @@ class ToolResult:
     """The result of a call.
 
     Args:
-        text: As it came; of a failed call, what went wrong, fit to be shown to a model.
-        value: The same read as JSON; the text itself where it is none; None for a failure.
-        failed: The tool, or the way to it, said no.
+        text: The unchanged text; for a failed call, the error, fit to be shown to a model.
+        value: The text parsed as JSON, or the text itself if it is not JSON; None for a failure.
+        failed: True if the tool or the connection to it failed.
     """
 
     text: str
@@ -74,34 +74,34 @@ class ToolProvider(Protocol):
         """List the tools.
 
         Raises:
-            ToolsUnavailableError: they cannot be listed. The message is fit for the caller.
+            ToolsUnavailableError: They cannot be listed. The message may be shown to the caller.
         """
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Make a call. Whatever goes wrong is a failed result, not an exception."""
+        """Make a call. An error becomes a failed result, not an exception."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One thing said or done in a conversation, oldest first in `Session.entries`."""
+    """One utterance or event of a conversation, oldest first in `Session.entries`."""
 
     role: Literal["user", "agent", "call", "result", "note"]
-    """`note`: ours, for the reasoner alone, such as why a call was not made."""
+    """`note`: written by the agent for its reasoner only, such as why a call was not made."""
     text: str = ""
     call: ToolCall | None = None
-    """Set for a call and for its result."""
+    """Set for a call and its result."""
     result: ToolResult | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PastCase:
-    """A case from the memory, masked. `score` is its likeness, 0 to 100."""
+    """A masked case from the memory. `score` is its similarity, 0 to 100."""
 
     request: str
     answer: str
@@ -116,26 +116,26 @@ class Session:
 
     Args:
         context_id: The A2A context.
-        dialect: Decided by the first message.
+        dialect: The dialect, decided by the first message.
         given: Metadata that later messages may leave out, until it is pinned: `policy_doc`,
             `tools_endpoint`, `session_id`.
-        begun: A message has reached the pipeline, and a checkpoint was looked for.
-        policy_hash: The hash of the policy that is pinned, or was before the session was lost; no
-            other one is ever pinned. Empty where it is not known which one it was; None: none was
+        begun: True once a message has reached the pipeline and a checkpoint was looked for.
+        policy_hash: The hash of the pinned policy, or of the one pinned before the session was
+            lost; no other policy is ever pinned. Empty if that policy is unknown; None if none was
             pinned.
-        policy_text: The policy as it came; pinned.
-        policy: The same as rules; empty for prose.
-        specs: The tools; pinned, but listed again when a schema has drifted.
-        entries: Everything said and done; a summary may stand in for the oldest.
-        summary: A summary of what `entries` no longer holds; at most 200 words.
+        policy_text: The unchanged text of the pinned policy.
+        policy: The pinned policy as rules; empty for prose.
+        specs: The tools; pinned, but listed again if a schema has drifted.
+        entries: All utterances and events; a summary may replace the oldest.
+        summary: A summary of removed entries, at most 200 words.
         facts: Known records, by name, for the policy and for filling slots: `{"expense": {...}}`.
         process: The business process.
-        tools: Open while the session lives; None for the τ² wire, where a call is a reply.
-        spent_tokens: Tokens of language models, over the whole session.
+        tools: The open tools; None for the τ² wire, where a call is a reply.
+        spent_tokens: Tokens of language models over the whole session.
         calls: The number of calls so far.
-        answered: Replies by message id, so that a message that is sent again gets the same one.
-        read: Readings of texts of this conversation; see `purple_agent.session_cache`.
-        scratchpad: The reasoner's own notes; None before its first reply.
+        answered: Replies by message id, so that a repeated message gets the same reply.
+        read: The cache of parsed texts; see `purple_agent.session_cache`.
+        scratchpad: The reasoner's notes; None before its first reply.
     """
 
     context_id: str
@@ -159,34 +159,34 @@ class Session:
 
     @property
     def has_policy(self) -> bool:
-        """Tell whether a policy is pinned, be it one that cannot be read."""
+        """Tell whether a policy is pinned, even if it is unreadable."""
         return bool(self.policy_text) or self.policy.unreadable
 
     @property
     def policy_missing(self) -> bool:
-        """Tell whether a pinned policy was lost with the session: nothing may be changed."""
+        """Tell whether a pinned policy was lost with the session, so that writes are forbidden."""
         return self.policy_hash is not None and not self.has_policy
 
     @property
     def lasting_policy_hash(self) -> str | None:
-        """Return the hash to keep after the session, also of a policy that is not read yet."""
+        """Return the hash to keep after the session, even of a policy that is not read yet."""
         document = self.given.get("policy_doc")
         if self.policy_hash is None and document:
             return hash_policy(document)
         return self.policy_hash
 
     def may_pin(self, policy_hash: str) -> bool:
-        """Tell whether the policy of this hash can be this conversation's."""
+        """Tell whether the policy with this hash may be pinned."""
         return not self.has_policy and self.policy_hash in (None, "", policy_hash)
 
     @property
     def pending_call(self) -> ToolCall | None:
-        """Return the call that the next message on the τ² wire answers; None where none is open."""
+        """Return the call that the next message on the τ² wire answers, or None."""
         last = next((entry for entry in reversed(self.entries) if entry.role != "note"), None)
         return last.call if last is not None and last.role == "call" else None
 
     def spec(self, name: str) -> ToolSpec | None:
-        """Return a tool by its name."""
+        """Return a tool by its name, or None."""
         return next((spec for spec in self.specs if spec.name == name), None)
 
     def new_call(self, name: str, arguments: Mapping[str, Json]) -> ToolCall:
@@ -197,7 +197,7 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
-    """A message as it came in, whatever the protocol."""
+    """An incoming message, independent of the protocol."""
 
     context_id: str
     message_id: str
@@ -212,7 +212,7 @@ class Say:
 
     Args:
         text: The words.
-        unable: They say that nothing of what was asked could be done.
+        unable: True if they say that nothing of the request could be done.
     """
 
     text: str
@@ -221,7 +221,7 @@ class Say:
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """A reply that calls a tool: on the τ² wire the reply itself, otherwise made by stage 7."""
+    """A tool call: on the τ² wire the reply itself, otherwise made by stage 7."""
 
     call: ToolCall
 
@@ -234,9 +234,9 @@ class BudgetLevel(StrEnum):
 
     FULL = "full"
     SMALL = "small"
-    """The smaller model: four fifths of a limit are used up."""
+    """Only the smaller model, because four fifths of a limit are used up."""
     NONE = "none"
-    """No further call of a model."""
+    """No more calls of a model."""
 
     def lesser(self, other: BudgetLevel) -> BudgetLevel:
         """Return the lower of two levels."""
@@ -249,9 +249,9 @@ class Quality:
 
     Args:
         answer: The reply.
-        tools: The calls for it; None: none was made.
-        policy: The changes for it; None: none was tried.
-        total: The mean of the others that are known, weighted by .35, .35 and .30.
+        tools: The calls; None if none was made.
+        policy: The changes; None if none was tried.
+        total: The mean of the known ones, weighted by .35, .35 and .30.
     """
 
     answer: float
@@ -262,12 +262,12 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One message and what the stages have found out about it."""
+    """One message and the stages' findings about it."""
 
     incoming: Incoming
     session: Session
     flags: tuple[str, ...] = ()
-    """Observations that stop nothing, such as `privacy:bulk`."""
+    """Observations that do not stop the case, such as `privacy:bulk`."""
     budget_level: BudgetLevel = BudgetLevel.FULL
     similar: tuple[PastCase, ...] = ()
     reply: Reply | None = None
@@ -289,9 +289,10 @@ class Answer:
 
     Args:
         text: The words; on the τ² wire one JSON object.
-        kind: The reason for it. `refused` by stage 0, `blocked` by a policy, `exhausted` by the
-            budget, `failed` where the agent broke; otherwise `answered`, or `called` on the wire.
-        metadata: The agent's statements about itself; JSON.
+        kind: The kind of answer: `refused` by stage 0, `blocked` by a policy, `exhausted` by the
+            budget, `failed` by an error of the agent; otherwise `answered`, or `called` on the
+            wire.
+        metadata: The agent's statements about itself, as JSON.
     """
 
     text: str
@@ -300,4 +301,4 @@ class Answer:
 
 
 Stage = Callable[[Case], Awaitable[Case | Answer]]
-"""A stage either passes the case on or ends the pipeline. Only 0, 4 and 10 may end it."""
+"""Passes the case on or ends the pipeline. Only stages 0, 4 and 10 may end it."""

@@ -21,7 +21,7 @@ REFERENCE = "reference"
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "null": "Greets and says that it cannot help: the floor under every score.",
-        "echo": "Says back what it was told last.",
+        "echo": "Repeats the last message.",
         ORACLE: "Replays a task's gold actions: the ceiling above every score.",
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
@@ -30,17 +30,17 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
 
 
 def listing() -> dict[str, str]:
-    """List the agents and teams, each with one line."""
+    """Return a one-line description of each agent and team."""
     teams = {f"{PREFIX}{name}": team.description for name, team in TEAMS.items()}
     return {**DESCRIPTIONS, **teams}
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that no bundled agent or team has.
+    """Refuse a name that is not a bundled agent or team.
 
     Raises:
-        UnknownAgentError: with the nearest names.
-        TeamNameError: a team, or a fault behind it, that there is not.
+        UnknownAgentError: No agent has this name; the message suggests the nearest.
+        TeamNameError: The team or one of its faults does not exist.
     """
     if is_team(name):
         parse_team(name)
@@ -49,12 +49,12 @@ def check_name(name: str) -> None:
 
 
 def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
-    """Build an agent; `scripts` is what the oracle knows, and goes to nobody else.
+    """Build an agent; only the oracle gets the `scripts`.
 
     Raises:
-        UnknownAgentError: no bundled agent has this name. Neither a team nor the reference agent
-            is one in this sense: see `purple_agent.teams.running`, `purple_agent.reference`.
-        GoldScriptError: the oracle was asked for without scripts.
+        UnknownAgentError: No bundled agent has this name. For teams and the reference agent see
+            `purple_agent.teams.running` and `purple_agent.reference`.
+        GoldScriptError: The oracle needs scripts.
     """
     if name not in DESCRIPTIONS or name == REFERENCE:
         raise UnknownAgentError(name, DESCRIPTIONS)
@@ -63,7 +63,7 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
     if name == "echo":
         return EchoAgent()
     if scripts is None:
-        raise GoldScriptError("the oracle knows nothing by itself: give it scripts by --gold FILE")
+        raise GoldScriptError("the oracle needs gold scripts: give them with --gold FILE")
     from purple_agent.oracle import OracleAgent  # pydantic, not needed by the others
 
     return OracleAgent(scripts)

@@ -1,4 +1,4 @@
-"""An agent without any transport: text of one turn in, text of the reply out."""
+"""The interface of an agent without transport: text of one turn in, text of the reply out."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ class Turn:
     """One message that reached the agent."""
 
     context_id: str
-    """The conversation. A fresh one where the caller sent none."""
+    """The conversation; a new id if the caller sent none."""
     message_id: str
-    """Chosen by the caller; a message that is sent again carries the same one."""
+    """The caller's id; the same if the message is sent again."""
     text: str
     """All text parts, joined by newlines."""
     task: str | None = None
-    """`<domain>/<task_id>`, where the message's metadata names the task."""
+    """`<domain>/<task_id>`, if the message's metadata names the task."""
 
 
 class PurpleAgent(Protocol):
     """An agent under test."""
 
     def reply(self, turn: Turn) -> str:
-        """Return the text to answer with.
+        """Return the text of the reply.
 
         Raises:
-            RejectedError: the agent will not play this conversation.
+            RejectedError: The agent refuses this conversation.
         """
         ...

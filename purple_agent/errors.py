@@ -1,18 +1,18 @@
-"""The errors of this package, and the exit code that each one means.
+"""The errors of this package and their exit codes.
 
 PurpleAgentError
-├── UsageError              what was asked for cannot be used      (exit 2)
+├── UsageError              an argument or a file is invalid       (exit 2)
 │   ├── UnknownAgentError
-│   ├── TeamNameError       `team:...` names no team, or a fault that it cannot have
+│   ├── TeamNameError       `team:...` names an unknown team or fault
 │   ├── WiringError         the peers' addresses are not in the expected form
 │   ├── GoldScriptError
 │   └── CaseLogError        a file of remembered cases cannot be read or written
-├── ListenError             an address cannot be listened on       (exit 3)
+├── ListenError             cannot listen on an address            (exit 3)
 ├── CaseMemoryError         the case memory cannot be used         (exit 3; a flag while serving)
-├── RejectedError           an agent will not play a conversation  (the A2A task is rejected)
+├── RejectedError           an agent refuses a conversation        (the A2A task is rejected)
 ├── MemberFailedError       a member of a team fails on purpose    (the A2A task fails)
-├── ToolsUnavailableError   tools cannot be listed                (recorded; said to the caller)
-└── PeerFailedError         a member got no answer from another    (recorded; the caller goes on)
+├── ToolsUnavailableError   tools cannot be listed                 (recorded; shown to the caller)
+└── PeerFailedError         a member got no answer from another    (recorded; the caller continues)
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from collections.abc import Iterable
 
 
 class PurpleAgentError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base class of the errors that this package raises on purpose."""
 
     exit_code = 3
 
 
 class UsageError(PurpleAgentError):
-    """A request that cannot be used. The message says what to change."""
+    """An argument or a file is invalid. The message says what to change."""
 
     exit_code = 2
 
@@ -42,11 +42,11 @@ class UnknownAgentError(UsageError):
 
 
 class TeamNameError(UsageError):
-    """The name of a team, or of a fault behind it, cannot be used."""
+    """The name of a team or of one of its faults is invalid."""
 
 
 class WiringError(UsageError):
-    """The addresses at which members are to reach their peers are not in the expected form."""
+    """The peers' addresses are not in the expected form."""
 
 
 class GoldScriptError(UsageError):
@@ -54,11 +54,11 @@ class GoldScriptError(UsageError):
 
 
 class ListenError(PurpleAgentError):
-    """An address cannot be listened on."""
+    """The server cannot listen on an address."""
 
 
 class RejectedError(PurpleAgentError):
-    """An agent will not play this conversation. The message goes to the caller."""
+    """An agent refuses this conversation. The message goes to the caller."""
 
 
 class MemberFailedError(PurpleAgentError):
@@ -66,11 +66,11 @@ class MemberFailedError(PurpleAgentError):
 
 
 class PeerFailedError(PurpleAgentError):
-    """A member of a team got no answer from another one. The message says why."""
+    """A member of a team got no answer from another. The message says why."""
 
 
 def nearest(value: str, known: Iterable[str]) -> str:
-    """Return what to try instead of `value`: the nearest of the known names, or the first ten."""
+    """Suggest the nearest known names for `value`, or list the first ten."""
     names = sorted(map(str, known))
     near = difflib.get_close_matches(value, names, n=3, cutoff=0.4)
     if near:
@@ -80,4 +80,4 @@ def nearest(value: str, known: Iterable[str]) -> str:
 
 
 class ToolsUnavailableError(PurpleAgentError):
-    """A tools endpoint is not allowed, not there, or says nothing usable. Fit for the caller."""
+    """A tools endpoint is not allowed, unreachable or unusable. The message may be shown."""

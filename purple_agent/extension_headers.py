@@ -1,4 +1,4 @@
-"""EitherHeader: reads which A2A extensions a caller asks for."""
+"""EitherHeader: reads the A2A extensions that a caller requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EitherHeader(ServerCallContextBuilder):
-    """Takes extensions from both headers, whichever protocol the call is in."""
+    """Accepts both headers for extensions, whatever the protocol version of the call."""
 
     def __init__(self) -> None:
         self._inner = V03ServerCallContextBuilder(DefaultServerCallContextBuilder())

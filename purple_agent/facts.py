@@ -1,4 +1,4 @@
-"""Facts: what tools said of the entities that a conversation is about, filed by entity."""
+"""Facts: the tools' results about the entities of a conversation, filed by entity."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from purple_agent.toolbox.control import control_of
 from purple_agent.toolbox.verbs import entity_of, words_of
 
 MOST_FACTS: Final = 100
-"""Entities that a session knows of; further ones push out the oldest."""
+"""Most entities of a session; the oldest are dropped."""
 
 MOST_CHARS_OF_ONE: Final = 256_000
-"""Characters of a value as JSON; what is longer is not filed."""
+"""Most characters of a value as JSON; a longer one is not filed."""
 MOST_CHARS: Final = 2_000_000
-"""All values of a session hold about twice that at most; the oldest go first."""
+"""Limit for the values of a session, which may reach about twice that; the oldest are dropped."""
 
 MOST_ROWS: Final = 50
 MOST_VALUES: Final = 1_000
@@ -43,11 +43,11 @@ def entity_read_by(name: str) -> str:
 
 
 def file(session: Session, spec: ToolSpec, result: ToolResult) -> None:
-    """File what a tool said under its entity, so that the policy and later calls can use it.
+    """File a tool's result under its entity, for the policy and later calls to use.
 
-    A read's value replaces the entity; a read that failed removes it, since what was known before
-    may be about another one. What a write returns is added to the entity that it names by an id,
-    or filed as a new one where nothing of that name is known.
+    A read's value replaces the entity; a failed read removes it, since the known value may be about
+    another one. A write's result is merged into the entity whose id it has, or filed as a new one
+    if the name is unknown.
     """
     if spec.is_write:
         _file_write(session, spec, result)
@@ -72,15 +72,15 @@ def about(
     arguments: Mapping[str, Json],
     results: Sequence[tuple[ToolCall, ToolResult]],
 ) -> dict[str, Json]:
-    """Return the facts that may be used to judge a call: those about the very things that it names.
+    """Return the facts that may be used to judge a call: those about the things that it names.
 
-    These are reads of the call's arguments, or that found them, reads of what these reads told, and
-    so on; and records that are known by an id among the arguments. Anything else may be about
-    another thing of the same name, such as the customer of another order. A number says little by
-    itself, so it leads on only to where it stands under a name that fits.
+    These are reads of the call's arguments, or that found them; reads of values from those reads,
+    and so on; and records with an id among the arguments. Any other fact may be about another thing
+    of the same kind, such as the customer of another order. A number says little by itself, so it
+    links only values under matching names.
 
     Args:
-        session: Whose tools and facts are looked at; it is not changed.
+        session: The session with the tools and facts; it is not changed.
         arguments: The arguments of the call.
         results: The results of calls, oldest first.
     """
@@ -103,21 +103,21 @@ def about(
 def tells_of(
     session: Session, arguments: Mapping[str, Json], call: ToolCall, result: ToolResult
 ) -> bool:
-    """Tell whether a call was a read of the things that arguments name, and brought something."""
+    """Tell whether a call was a successful read of the things that the arguments name."""
     return not result.failed and bool(_own_reads(session, arguments, [(call, result)]))
 
 
 def is_of_another(
     entity: str, fact: Json, arguments: Mapping[str, Json], *, is_subject: bool = False
 ) -> bool:
-    """Tell whether a fact has an id, and arguments name another one, or several, of its kind.
+    """Tell whether a fact has an id and the arguments name other ids of its kind.
 
     Args:
-        entity: Under which the fact is filed.
+        entity: The entity under which the fact is filed.
         fact: The known record.
         arguments: The arguments of a call.
-        is_subject: The call's own tool is about this entity: any id is then taken for one of its
-            kind unless there is one that certainly is, for names of arguments may have drifted.
+        is_subject: The call's tool is about this entity. Then any id counts as one of its kind,
+            unless one certainly is, because names of arguments may have drifted.
     """
     own = _own_id(entity, fact)
     if own is None:
@@ -134,7 +134,7 @@ def is_of_another(
 
 
 def _values(record: Mapping[str, Json], wanted: Callable[[tuple[str, ...]], bool]) -> set[str]:
-    """Return the values under the names whose words are wanted, and the members of lists there."""
+    """Return the values (and members of lists) under names whose words are wanted."""
     found = [value for name, value in record.items() if wanted(words_of(name))]
     members = [each for value in found for each in (value if isinstance(value, list) else [value])]
     return {_plain(each) for each in members}
@@ -151,7 +151,7 @@ def _is_named(entity: str, fact: Json, arguments: Mapping[str, Json]) -> bool:
 
 
 def _own_id(entity: str, fact: Json) -> Json:
-    """Return the id of a record itself, not of what it refers to; None where it has none."""
+    """Return the id of the record itself, not of records it refers to; None if it has none."""
     if not isinstance(fact, Mapping):
         return None
     fields = _by_words(fact)
@@ -163,7 +163,7 @@ def _by_words(record: Mapping[str, Json]) -> dict[tuple[str, ...], Json]:
 
 
 class _Links:
-    """Values that are known to belong to a call, each with the names that it stood under."""
+    """Values known to belong to a call, each with the names under which it occurred."""
 
     def __init__(self, arguments: Mapping[str, Json]) -> None:
         self._things: dict[str, set[str]] = {}
@@ -181,7 +181,7 @@ class _Links:
 def _own_reads(
     session: Session, arguments: Mapping[str, Json], results: Sequence[tuple[ToolCall, ToolResult]]
 ) -> set[int]:
-    """Return the places of the results whose reads belong to a call."""
+    """Return the indexes of the results whose reads belong to a call."""
     reads = {
         number: (call, result)
         for number, (call, result) in enumerate(results)
@@ -209,16 +209,16 @@ def _is_led_to(call: ToolCall, links: _Links) -> bool:
 
 
 def _finds(call: ToolCall, result: ToolResult, named: _Links) -> bool:
-    """Tell whether a read by other means brought the record of an id that the call names."""
+    """Tell whether a read by other arguments found the record of an id that the call names."""
     entity = entity_read_by(call.name)
     own = _own_id(entity, _unwrapped(entity, result.value))
     return own is not None and named.lead_to(entity, _plain(own))
 
 
 def _named_values(entity: str, value: Json) -> list[tuple[str, str]]:
-    """Return the texts and numbers of records, and the thing that each names.
+    """Return the texts and numbers of records, each with the thing that it names.
 
-    That is the field's name without `id`; a mere `id` names the record's own entity.
+    The thing is the field's name without `id`; a plain `id` names the record's entity.
     """
     rows = value[:MOST_ROWS] if isinstance(value, list) else [value]
     fields = [field for row in rows if isinstance(row, Mapping) for field in row.items()]
@@ -242,14 +242,14 @@ def _thing(entity: str, name: str) -> str:
 
 
 def _is_bare(text: str) -> bool:
-    """Tell whether a value is a number, or yes or no, which many things have in common."""
+    """Tell whether a value is a number or boolean, which many things have in common."""
     return text in ("true", "false") or text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def _fit(one: str, other: str) -> bool:
     """Tell whether one name is or ends in the other: `billing_customer`, `customer`.
 
-    Of a mere `id` among a call's arguments it is not known what it names; it fits every name.
+    A plain `id` among a call's arguments may name anything, so it fits every name.
     """
     if not one or not other:
         return True
@@ -257,7 +257,7 @@ def _fit(one: str, other: str) -> bool:
 
 
 def _unwrapped(name: str, value: Json) -> Json:
-    """Return the record itself: the expense of `{"expense": {...}}` that `get_expense` read."""
+    """Return the record itself: the inner object of `{"expense": {...}}` from `get_expense`."""
     if isinstance(value, dict) and set(value) == {name} and isinstance(value[name], dict | list):
         return value[name]
     return value
@@ -272,7 +272,7 @@ def _file_write(session: Session, spec: ToolSpec, result: ToolResult) -> None:
 
 
 def _merge(session: Session, result: ToolResult) -> bool:
-    """Add what a write returned to the record that it is of; whether there is one."""
+    """Merge a write's result into its record; return False if the record is unknown."""
     if result.failed or not isinstance(result.value, dict):
         return False
     for entity, known in session.facts.items():
@@ -289,7 +289,7 @@ def _same_thing(known: Mapping[str, Json], told: Mapping[str, Json]) -> bool:
 
 
 def _keep(session: Session, name: str, value: Json) -> None:
-    """Keep a value within the bounds; without one that is too large, its fields are unknown."""
+    """Keep a value within the limits; a value that is too large is dropped."""
     session.facts.pop(name, None)
     size = _size(value)
     if size > MOST_CHARS_OF_ONE:
@@ -297,7 +297,7 @@ def _keep(session: Session, name: str, value: Json) -> None:
     session.facts[name] = value
     while len(session.facts) > MOST_FACTS:
         session.facts.pop(next(iter(session.facts)))
-    # Values of less than their share need not be added up.
+    # As long as values are below their share, the total need not be computed.
     if size > MOST_CHARS // MOST_FACTS:
         while sum(map(_size, session.facts.values())) > MOST_CHARS:
             session.facts.pop(next(iter(session.facts)))

@@ -1,9 +1,9 @@
 """Answers A2A requests for agents that reply to a message with one message.
 
-This is our own request handler and not the SDK's default one: there is no task to keep, and a
-turn costs a quarter of the CPU (docs/decisions/0002-bundled-agents-reply-without-tasks.md).
+This replaces the SDK's default request handler: there is no task to keep, and a turn takes a
+quarter of the CPU (docs/decisions/0002-bundled-agents-reply-without-tasks.md).
 """
-# ruff: noqa: ARG002 - the interface of the SDK gives the signatures
+# ruff: noqa: ARG002 - the SDK's interface dictates the signatures
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from purple_agent.conversation import PurpleAgent, Turn
 from purple_agent.errors import RejectedError
 
 TASK_KEY = "greenroom.task"
-"""Metadata key by which the assessor tells its own oracle which task a conversation plays."""
+"""Metadata key with which the assessor tells its own oracle the task of a conversation."""
 MAX_ENDED_TASKS = 1_000
-"""Tasks without a reply that can still be asked for afterwards."""
+"""Number of tasks without a reply that are kept for `tasks/get`."""
 
 
 class TasklessHandler(RequestHandler):
-    """Answers every message with one message; keeps only tasks that ended without one."""
+    """Answers every message with one message, and keeps only tasks that ended without one."""
 
     def __init__(self, *, streaming: bool = False) -> None:
         self._streaming = streaming
@@ -58,7 +58,7 @@ class TasklessHandler(RequestHandler):
 
     @abstractmethod
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """Return the reply to a message, or the task of `end` that says why there is none."""
+        """Return the reply to a message, or a task from `end` that says why there is none."""
 
     async def on_message_send(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -72,7 +72,7 @@ class TasklessHandler(RequestHandler):
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Return the same answer as the only event of a stream, where streaming is offered."""
+        """Return the same answer as the only event of a stream, if streaming is enabled."""
         if not self._streaming:
             raise UnsupportedOperationError(message="Streaming is not supported by the agent")
         yield await self.on_message_send(params, context)
@@ -97,7 +97,7 @@ class TasklessHandler(RequestHandler):
         return task
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task:
-        """Return a task that ended without a reply before."""
+        """Return a task that ended without a reply."""
         if params.id not in self._ended:
             raise TaskNotFoundError(message=f"Task {params.id} not found")
         return self._ended[params.id]
@@ -105,24 +105,24 @@ class TasklessHandler(RequestHandler):
     async def on_list_tasks(
         self, params: ListTasksRequest, context: ServerCallContext
     ) -> ListTasksResponse:
-        """Refuse: these agents keep no tasks that would be worth listing."""
+        """Refuse, because these agents keep no tasks worth listing."""
         raise UnsupportedOperationError(message="The agent keeps no tasks")
 
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task:
-        """Refuse: every task that exists has ended already."""
+        """Refuse, because every known task has already ended."""
         await self.on_get_task(GetTaskRequest(id=params.id), context)
-        raise TaskNotCancelableError(message=f"Task {params.id} has ended already")
+        raise TaskNotCancelableError(message=f"Task {params.id} has already ended")
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event]:
-        """Refuse: every task that exists has ended already."""
+        """Refuse, because every known task has already ended."""
         await self.on_get_task(GetTaskRequest(id=params.id), context)
         raise UnsupportedOperationError(message=f"Task {params.id} is in a terminal state")
-        yield  # type: ignore[unreachable]  # makes this an async generator, as the interface wants
+        yield  # type: ignore[unreachable]  # makes this an async generator, as required
 
     async def _refuse_push(self, params: Any, context: ServerCallContext) -> Any:
-        """Refuse: nothing runs long enough for a notification."""
+        """Refuse, because nothing runs long enough for a notification."""
         raise PushNotificationNotSupportedError
 
     on_create_task_push_notification_config = _refuse_push
@@ -133,12 +133,12 @@ class TasklessHandler(RequestHandler):
     async def on_get_extended_agent_card(
         self, params: GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> AgentCard:
-        """Refuse: the public card says everything."""
+        """Refuse, because the public card is complete."""
         raise ExtendedAgentCardNotConfiguredError
 
 
 class MessageHandler(TasklessHandler):
-    """Answers for an agent that knows its reply at once."""
+    """Answers for an agent that replies immediately."""
 
     def __init__(self, agent: PurpleAgent, *, streaming: bool = False) -> None:
         super().__init__(streaming=streaming)
@@ -155,7 +155,7 @@ class MessageHandler(TasklessHandler):
 
 
 def read_turn(message: Message) -> Turn:
-    """Read a message as the agent sees it; a missing context id becomes a fresh one."""
+    """Return a message as a turn, with a new context id if it has none."""
     task = message.metadata.fields.get(TASK_KEY)
     return Turn(
         context_id=message.context_id or str(uuid.uuid4()),

@@ -1,4 +1,4 @@
-"""JSON of others: the value that a text stands for, within bounds."""
+"""Parsing of untrusted JSON, within limits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MAX_DEPTH = 64
 
 
 def read_json(text: str) -> Any:
-    """Read JSON.
+    """Parse JSON.
 
     Raises:
-        ValueError: It is no JSON, is nested deeper than `MAX_DEPTH`, or holds what cannot be sent
-            on as JSON in UTF-8: infinity, half a surrogate pair.
+        ValueError: It is not JSON, is nested deeper than `MAX_DEPTH`, or cannot be sent on as JSON
+            in UTF-8, because it has an infinity or a lone surrogate.
     """
     try:
         value = json.loads(text, parse_constant=_no_constant)
@@ -27,7 +27,7 @@ def read_json(text: str) -> Any:
 
 
 def json_or_text(text: str) -> Any:
-    """Read a text as JSON; return the text itself where it is none of use."""
+    """Parse a text as JSON; return the text itself if that fails."""
     try:
         return read_json(text)
     except ValueError:
@@ -35,7 +35,7 @@ def json_or_text(text: str) -> Any:
 
 
 def without_surrogates(text: str) -> str:
-    """Return a text without lone surrogates, which JSON can name and no message or file can hold."""
+    """Replace lone surrogates, which JSON can express but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -55,4 +55,4 @@ def depth_exceeds(value: Any, depth: int) -> bool:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -1,6 +1,6 @@
-"""The oracle: replays a task's gold actions. The ceiling above every score.
+"""The oracle: replays a task's gold actions. The ceiling of every score.
 
-What it knows is handed to its own process as gold scripts and never travels over the wire.
+Gold scripts are given to its process directly and are never sent over the wire.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CLOSING_QUESTION = "Is there anything else I can help you with?"
 SOLO_END_TOOL = "done"
 """The tool that ends a conversation without a user; offered in solo mode only."""
 MAX_CONVERSATIONS = 10_000
-"""Conversations that are remembered; the one that was quiet for longest goes first."""
+"""Most conversations to remember; the least recently used is dropped first."""
 
 
 class _Data(BaseModel):
@@ -28,7 +28,7 @@ class _Data(BaseModel):
 
 
 class GoldAction(_Data):
-    """One gold action: whose tool, which, and with what arguments."""
+    """One gold action: the owner of the tool, its name and the arguments."""
 
     requestor: Literal["assistant", "user"] = "assistant"
     name: str
@@ -38,8 +38,8 @@ class GoldAction(_Data):
 class GoldScript(_Data):
     """The oracle's knowledge of one task.
 
-    `opening` is the user's first text, by which a conversation without metadata is recognised;
-    `communicate` are the strings that the user must be told, verbatim.
+    `opening` is the user's first text, which identifies a conversation without metadata;
+    `communicate` are strings to tell the user verbatim.
     """
 
     opening: str | None = None
@@ -54,8 +54,8 @@ def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
     """Read the gold scripts by `<domain>/<task_id>`.
 
     Raises:
-        GoldScriptError: the text is not a JSON object of scripts. The message names the first
-            place that is wrong and never quotes a script.
+        GoldScriptError: The text is not a JSON object of scripts. The message names the location of
+            the first error and never quotes a script.
     """
     try:
         return _SCRIPTS.validate_json(text)
@@ -70,7 +70,7 @@ def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
 
 @dataclass
 class _Conversation:
-    """The state of one conversation. Changes with every turn."""
+    """The state of one conversation, updated at every turn."""
 
     script: GoldScript
     solo: bool
@@ -79,7 +79,7 @@ class _Conversation:
     last_reply: str = ""
 
     def next_reply(self) -> str:
-        """Return the next reply; after the last action always the closing one."""
+        """Return the next reply; after the last action, always the closing one."""
         if self.played < len(self.script.actions):
             action = self.script.actions[self.played]
             self.played += 1
@@ -100,7 +100,7 @@ def request_of_user_tool(action: GoldAction) -> str:
 
 
 def closing(script: GoldScript) -> str:
-    """Return the last text: everything to communicate, verbatim, and whether that is all."""
+    """Return the last text: everything to communicate, verbatim, and a closing question."""
     if not script.communicate:
         return f"That is done. {CLOSING_QUESTION}"
     return (
@@ -109,10 +109,10 @@ def closing(script: GoldScript) -> str:
 
 
 class OracleAgent:
-    """Plays the script of the task that a conversation is about, one action a turn.
+    """Plays the script of a conversation's task, one action per turn.
 
-    It looks at the first message of a conversation only; later messages move it on, whatever
-    they say. A message that is sent again (same id) gets the same reply and moves nothing.
+    Only the first message of a conversation is read; later ones advance it, whatever they say. A
+    repeated message (same id) gets the same reply and does not advance it.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class OracleAgent:
         """Return the next gold action, or the closing text.
 
         Raises:
-            RejectedError: no script, or more than one, belongs to the conversation.
+            RejectedError: The conversation matches no script, or several.
         """
         conversation = self._conversations.get(turn.context_id)
         if conversation is None:
@@ -170,10 +170,10 @@ class OracleAgent:
         if not found:
             raise RejectedError(
                 "The oracle does not recognise the task: the message's metadata names none "
-                "(key 'greenroom.task'), and the user's text holds no opening that it knows."
+                "(key 'greenroom.task'), and the user's text contains no known opening."
             )
         raise RejectedError(
-            f"The oracle cannot tell the task: {len(found)} openings that it knows occur in the "
+            f"The oracle cannot identify the task: {len(found)} known openings occur in the "
             f"user's text ({', '.join(repr(name) for name in sorted(found)[:5])}); name one in "
             "the message's metadata (key 'greenroom.task')."
         )

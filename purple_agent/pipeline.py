@@ -1,4 +1,4 @@
-"""Pipeline: the stages of the reference agent, one after the other, each leaving one trace step."""
+"""Pipeline: runs the stages of the reference agent in order, with one trace step each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from purple_agent.case import Answer, Case, Json, Stage
 logger = logging.getLogger(__name__)
 
 BROKE = "I am sorry, something went wrong on my side, and I could not finish this."
-"""The answer in place of an exception's text, which may hold anything."""
+"""The answer in place of an exception's text, which may contain anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +41,10 @@ class Pipeline:
     """Runs a case through all stages.
 
     Args:
-        stages: In order; the last one has to answer.
-        clock: Seconds since 1970.
-        describe: Describes a case in the metadata of an answer that ends it early; what the
-            answer itself says there comes first.
+        stages: The stages in order; the last one must answer.
+        clock: Returns seconds since 1970.
+        describe: Describes a case in the metadata of an answer that ends it early; the answer's own
+            metadata win.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Pipeline:
         self._describe = describe
 
     async def run(self, case: Case) -> tuple[Answer, tuple[StageStep, ...]]:
-        """Answer a case, with exactly one step of each stage.
+        """Answer a case, with exactly one step per stage.
 
-        A stage that breaks is logged, and ends the pipeline with a fixed sentence.
+        An error in a stage is logged and ends the pipeline with a fixed sentence.
         """
         steps: list[StageStep] = []
         answer: Answer | None = None
@@ -74,7 +74,7 @@ class Pipeline:
             try:
                 result = await stage.run(case)
             except Exception as broke:
-                logger.exception("stage %d, %s, broke", stage.number, stage.name)
+                logger.exception("stage %d, %s, failed", stage.number, stage.name)
                 result, error = Answer(text=BROKE, kind="failed"), type(broke).__name__
             if isinstance(result, Answer):
                 ended_early = error is not None or stage is not self._stages[-1]

@@ -26,19 +26,19 @@ def build_app(
     streaming: bool = False,
     settings: ReferenceSettings | None = None,
 ) -> Starlette:
-    """Build the ASGI application that serves one bundled agent; it needs its lifespan to be run.
+    """Build the ASGI application of one bundled agent; the server must run its lifespan.
 
     Args:
         name: A name of the catalogue.
-        card_url: The address under which callers reach it, as the card states it.
+        card_url: The address in the card, at which callers reach it.
         scripts: The oracle's gold scripts; ignored by the other agents.
-        streaming: Offer streaming in the card, and serve streams. A reply is one
-            message either way, and a stream costs about twice the CPU.
-        settings: The reference agent's; ignored by the others.
+        streaming: Offer and serve streams. A reply is one message either way, and a stream takes
+            about twice the CPU.
+        settings: The reference agent's settings; ignored by the others.
 
     Raises:
-        UnknownAgentError: no bundled agent has this name.
-        GoldScriptError: the oracle was asked for without scripts.
+        UnknownAgentError: No bundled agent has this name.
+        GoldScriptError: The oracle needs scripts.
     """
     if name == REFERENCE:
         from purple_agent.reference.server import build_reference_app

@@ -1,4 +1,4 @@
-"""Runs bundled agents in this process: sockets, one event loop, an end on request."""
+"""Runs bundled agents in this process, on one event loop, until asked to stop."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ KEEP_ALIVE_S = 75
 """Seconds that an idle connection stays open: longer than clients keep theirs, so that no request
 finds its connection closed."""
 SHUTDOWN_S = 3
-"""Seconds that requests in flight may take once the end is asked for."""
+"""Seconds that requests in flight may take at shutdown."""
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready and leaves signals to its owner.
+    """A server that signals readiness and leaves signal handling to its owner.
 
-    uvicorn's own handlers are made for one server a process.
+    uvicorn's own handlers assume one server per process.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -64,11 +64,11 @@ async def serve(
     Args:
         listeners: From `purple_agent.sockets.listen`; each socket is closed at the end.
         stop: Set it to end gracefully; requests in flight get `SHUTDOWN_S` seconds.
-        card_url: The address for the card, where it is not the socket's own. For one agent only.
+        card_url: The address for the card, if not the socket's own. For one agent only.
         scripts: The oracle's gold scripts.
         streaming: See `purple_agent.server.build_app`.
-        settings: The reference agent's.
-        apps: Applications that are served beside the agents, such as the members of teams.
+        settings: The reference agent's settings.
+        apps: Further applications to serve, such as the members of teams.
         on_ready: Called once, when all of them accept connections.
     """
     agents: list[tuple[Listener, ASGIApp]] = [

@@ -1,6 +1,6 @@
-"""Remembered: what was read out of the texts of a conversation, kept with it and forgotten with it.
+"""A cache of parsed texts that lives as long as their conversation.
 
-A cache of a module would keep what people wrote after their conversation has been forgotten.
+A module-level cache would keep users' texts after their conversation has been forgotten.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 MAX_KEPT = 300
-"""Results of one conversation; the oldest go first."""
+"""Most results of one conversation; the oldest is dropped first."""
 LONGEST = 20_000
-"""Characters of a text whose reading is kept."""
+"""Most characters of a text whose result is cached."""
 
 Found = TypeVar("Found")
 
@@ -23,7 +23,7 @@ _kept: ContextVar[dict[Hashable, Any] | None] = ContextVar("kept", default=None)
 
 @contextlib.contextmanager
 def using_cache(kept: dict[Any, Any]) -> Iterator[None]:
-    """Keep what `cached_per_session` functions find below in `kept`, and find it there again."""
+    """Use `kept` as the cache of `cached_per_session` functions called in the block."""
     token = _kept.set(kept)
     try:
         yield
@@ -32,9 +32,9 @@ def using_cache(kept: dict[Any, Any]) -> Iterator[None]:
 
 
 def cached_per_session(read: Callable[[str], Found]) -> Callable[[str], Found]:
-    """Work a pure function of one text out once in a conversation.
+    """Cache a pure function of one text per conversation.
 
-    Outside of one, and for a text of more than `LONGEST` characters, it is worked out every time.
+    Outside a conversation, and for texts longer than `LONGEST`, it is called every time.
     """
 
     @functools.wraps(read)

@@ -1,4 +1,4 @@
-"""SessionStore: the sessions of all conversations, one message at a time in each."""
+"""SessionStore: the sessions of all conversations, each used by one message at a time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from purple_agent.case import Session, ToolProvider
 MAX_SESSIONS = 1_000
 IDLE_S = 3_600.0
 MAX_LOST_POLICIES = 10_000
-"""Forgotten conversations whose policy is still known."""
+"""Most forgotten conversations whose policy hash is kept."""
 CLOSE_S = 10.0
-"""Seconds that the tools of a forgotten session may take to close their connections."""
+"""Timeout for closing the tools of a forgotten session."""
 
 
 @dataclass(kw_only=True)
@@ -26,23 +26,23 @@ class _Slot:
     session: Session
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
-    """Messages that hold the lock or wait for it. A slot in use is never forgotten."""
+    """Number of messages that hold the lock or wait for it. A slot in use is never forgotten."""
     last_used_s: float
 
 
 class SessionStore:
-    """Keeps sessions by their A2A context id, in memory only.
+    """Keeps sessions by A2A context id, in memory only.
 
-    Of a forgotten conversation that had a policy, the hash is kept: the next session has it,
-    so that nothing is changed until this very policy comes again.
+    A session is forgotten after `idle_s` without use, or as the least recently used of more than
+    `max_sessions`. Its tools are closed in the background.
 
-    A session that was idle for `idle_s` is forgotten, and so is the one that was used longest ago
-    where there are more than `max_sessions`. Its tools are closed in the background.
+    If it had a policy, the hash is kept for the next session of that context, so that writes are
+    forbidden until the same policy is sent again.
 
     Args:
-        clock: Seconds of a clock that never goes back.
-        max_sessions: Sessions to keep, from 1; more only while more are in use at once.
-        idle_s: For how long.
+        clock: Returns seconds of a monotonic clock.
+        max_sessions: Most sessions to keep, from 1; more only while more are in use at once.
+        idle_s: Seconds without use after which a session is forgotten.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SessionStore:
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._lost_policies: OrderedDict[bytes, str] = OrderedDict()
         self.background = Background()
-        """Work for sessions that goes on after a reply."""
+        """Work for sessions that continues after a reply."""
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -68,11 +68,11 @@ class SessionStore:
 
     @contextlib.asynccontextmanager
     async def hold(self, context_id: str, make: Callable[[], Session]) -> AsyncIterator[Session]:
-        """Hold the session of a context for one message alone; the next message waits.
+        """Lock the session of a context for one message; the next message waits.
 
         Args:
             context_id: The A2A context.
-            make: Makes the session where there is none.
+            make: Makes the session if there is none.
         """
         self.evict()
         slot = self._slots.get(context_id)
@@ -88,7 +88,7 @@ class SessionStore:
             self.evict()
 
     async def amend(self, session: Session, change: Callable[[Session], None]) -> bool:
-        """Change a session between two messages; False where it was forgotten meanwhile.
+        """Change a session between two messages; return False if it has been forgotten.
 
         This does not count as use of the session.
         """
@@ -100,7 +100,7 @@ class SessionStore:
         return True
 
     def evict(self) -> None:
-        """Forget sessions that were idle for too long, and those that are too many."""
+        """Forget sessions that were idle for too long or exceed the maximum."""
         horizon_s = self._clock() - self._idle_s
         surplus = len(self._slots) - self._max_sessions
         forgotten: list[str] = []
@@ -142,7 +142,7 @@ class SessionStore:
 
 
 def _key(context_id: str) -> bytes:
-    """Hash a context id: it tells nothing of the id, and is short."""
+    """Hash a context id, so that the key is short and reveals nothing."""
     return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).digest()
 
 

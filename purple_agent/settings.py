@@ -1,4 +1,4 @@
-"""ReferenceSettings: what the reference agent is run with, from the environment, at the edge alone."""
+"""ReferenceSettings: the settings of the reference agent, from the environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PREFIX = "PURPLE_"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """A language model by its name for litellm, and where it is reached; the key is never shown."""
+    """A language model's name for litellm, its address and its key, which is never shown."""
 
     name: str
     base_url: str | None = None
@@ -27,20 +27,22 @@ class ModelChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceSettings:
-    """Everything that can be chosen.
+    """The settings of the reference agent.
 
     Args:
-        primary: The model that thinks; None: the deterministic reasoner does.
-        fallback: Takes over where the primary fails.
-        small: Used from four fifths of a budget on, and for summaries; None: the primary.
-        brainos_url: A streaming BrainOS endpoint that is asked before the primary.
+        primary: The main model; None for the deterministic reasoner.
+        fallback: The model to use if the primary fails.
+        small: The model used for summaries and from four fifths of a budget on; None for the
+            primary.
+        brainos_url: A streaming BrainOS endpoint that is called before the primary.
         business_tokens: Tokens that a business conversation may spend on models.
-        tau2_tokens: Tokens that a τ² conversation may spend; its first message takes 5,000 to 7,000.
-        deadline_s: Seconds that one reply may take altogether.
-        tool_hosts: Hosts (`name` or `name:port`) whose tools may be called beside loopback ones.
-        state_dir: The folder of the case memory and checkpoints; None: nothing is kept, which is
-            how the agent is evaluated, since memory over trials would make them depend on each other.
-        tasks_send: Answer the older method `tasks/send` too.
+        tau2_tokens: Tokens that a τ² conversation may spend; its first message takes 5,000 to
+            7,000.
+        deadline_s: Seconds that one reply may take in total.
+        tool_hosts: Hosts (`name` or `name:port`) besides loopback whose tools may be called.
+        state_dir: The folder of the case memory and checkpoints. None to keep nothing, as in
+            evaluations, where memory would make trials depend on each other.
+        tasks_send: Also answer the older method `tasks/send`.
     """
 
     primary: ModelChoice | None = None
@@ -59,7 +61,7 @@ class ReferenceSettings:
         """Read the variables `PURPLE_*`; see docs/reference-agent.md.
 
         Raises:
-            UsageError: a number is none, or out of range.
+            UsageError: A value is not a number, or out of range.
         """
         values = os.environ if environment is None else environment
         base_url = values.get("PURPLE_LLM_BASE_URL") or None
@@ -87,7 +89,7 @@ class ReferenceSettings:
 
 
 def _secret(text: str) -> SecretStr:
-    # Late, since the command's list of agents and its errors need no pydantic.
+    # Imported late, since listing agents and reporting errors need no pydantic.
     from pydantic import SecretStr
 
     return SecretStr(text)

@@ -1,4 +1,4 @@
-"""The sockets on which bundled agents are served. Light: errors come before the heavy imports."""
+"""The sockets of bundled agents. Without heavy imports, so that errors are reported early."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 from purple_agent.errors import ListenError
 
 BACKLOG = 2048
-"""Connections that may wait, enough for a run that opens hundreds at once."""
+"""Connections that may wait: enough for a run that opens hundreds at once."""
 WILDCARDS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listener:
-    """A name and the socket on which that agent is served. Who serves it closes the socket."""
+    """An agent's name and its socket, which the server closes."""
 
     name: str
     sock: socket.socket
     url: str
-    """Address of the socket, without a slash at the end."""
+    """Address of the socket, without a trailing slash."""
 
 
 def listen(name: str, *, host: str, port: int) -> Listener:
     """Bind a socket for one agent; port 0 takes a free one.
 
     Raises:
-        ListenError: the address is in use, not allowed, or not one of this machine.
+        ListenError: The address is in use, not allowed, or not one of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio switches Nagle's algorithm off only where it is: with
-    # it on, every reply on a kept connection comes 40 ms late.
+    # asyncio disables Nagle's algorithm only if the protocol is given explicitly. Otherwise every
+    # reply on a kept connection would be 40 ms late.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -46,7 +46,7 @@ def listen(name: str, *, host: str, port: int) -> Listener:
 
 
 def _url(host: str, port: int) -> str:
-    """Return where a caller on this machine reaches the socket."""
+    """Return the address at which a caller on this machine reaches the socket."""
     if host in WILDCARDS:
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,7 +1,7 @@
-"""Lines of standard input, read from the descriptor itself.
+"""Lines of standard input, read from the file descriptor.
 
-Pipes, files and terminals all work so, nothing is read ahead into a buffer that the next reader
-does not see, and a thread that waits here holds no lock of `sys.stdin` when the interpreter ends.
+This works for pipes, files and terminals, does not read ahead into a buffer that the next reader
+cannot see, and a waiting thread holds no lock of `sys.stdin` when the interpreter exits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CHUNK = 65_536
 
 
 class StdinLines:
-    """Standard input, from where it is now."""
+    """Standard input from its current position."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -33,7 +33,7 @@ class StdinLines:
         return line
 
     def wait_for_end(self) -> None:
-        """Return when the input ends; what comes before that is dropped."""
+        """Drop the rest of the input and return when it ends."""
         self._held.clear()
         while os.read(sys.stdin.fileno(), CHUNK):
             pass

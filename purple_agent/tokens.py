@@ -1,4 +1,4 @@
-"""Tokens by rule of thumb, where no tokenizer is at hand or none is worth its time."""
+"""A rough count of tokens, if no tokenizer is available or worth its time."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ CHARACTERS_A_TOKEN = 4
 
 
 def rough_count(*texts: str) -> int:
-    """Estimate the tokens of texts: a quarter of their characters, rounded up."""
+    """Estimate the tokens of texts as a quarter of their characters, rounded up."""
     return -(-sum(map(len, texts)) // CHARACTERS_A_TOKEN)

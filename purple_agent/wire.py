@@ -1,7 +1,7 @@
-"""The τ² wire as an agent sees it: what the first message holds, and how to reply.
+"""The agent's side of the τ² wire: the first message, and the form of replies.
 
-A first message carries the policy, the tools after `TOOLS_LINE`, and the user's text after
-`USER_LINE`. Later messages are the user's text or the result of the agent's call, as they are.
+A first message has the policy, the tools after `TOOLS_LINE`, and the user's text after `USER_LINE`.
+Later messages are the unchanged text of the user or of the result of the agent's call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RESULT = re.compile(r"Tool '([^'\n]{1,200})' result: ?")
 
 @dataclass(frozen=True)
 class FirstMessage:
-    """The parts of a first message that the bundled agents look at."""
+    """The parts of a first message that the baseline agents use."""
 
     tool_names: frozenset[str]
     user_text: str
@@ -31,8 +31,8 @@ class Opening:
 
     Args:
         policy: The text before the tools.
-        tools: Their descriptions as they came, OpenAI's function format by custom; unchecked.
-        tools_text: The JSON that they were read from.
+        tools: Their unchecked descriptions, by convention in OpenAI's function format.
+        tools_text: The JSON text of the tools.
         user_text: The user's words.
     """
 
@@ -43,7 +43,7 @@ class Opening:
 
 
 def read_opening(text: str) -> Opening | None:
-    """Read a first message in full; None where `text` is not one (it lacks `USER_LINE`)."""
+    """Read a first message in full; None if `text` is not one (it lacks `USER_LINE`)."""
     tools, end = _tool_list(text)
     marker = text.find(USER_LINE, end)
     if marker < 0:
@@ -58,10 +58,10 @@ def read_opening(text: str) -> Opening | None:
 
 
 def parse_first_message(text: str) -> FirstMessage | None:
-    """Read the parts of a first message; None where `text` is not one (it lacks `USER_LINE`).
+    """Read the parts of a first message; None if `text` is not one (it lacks `USER_LINE`).
 
-    The line is looked for behind the tools, so that a policy that quotes it does no harm. Tools
-    that cannot be read count as none.
+    The line is searched after the tools, so that a policy may quote it. Tools that cannot be parsed
+    are ignored.
     """
     tools, end = _tools(text)
     marker = text.find(USER_LINE, end)
@@ -71,13 +71,13 @@ def parse_first_message(text: str) -> FirstMessage | None:
 
 
 def _tools(text: str) -> tuple[frozenset[str], int]:
-    """Return the tools' names, and the offset behind the list."""
+    """Return the tools' names and the offset after the list."""
     tools, end = _tool_list(text)
     return frozenset(_names(tools)), end
 
 
 def _tool_list(text: str) -> tuple[list[Any], int]:
-    """Return the tools as they came, and the offset behind the list."""
+    """Return the tools, unchecked, and the offset after the list."""
     line = text.find(TOOLS_LINE)
     if line < 0:
         return [], 0
@@ -105,8 +105,8 @@ def _names(tools: list[Any]) -> list[str]:
 def read_tool_result(text: str) -> tuple[str, str] | None:
     """Read the name and the content of `Tool '<name>' result: <content>`; None for other texts.
 
-    So are told the results of earlier calls in a first message, several results in one message,
-    and by some assessors every result.
+    This is the form of results of earlier calls in a first message, of several results in one
+    message, and, from some assessors, of every result.
     """
     head = _RESULT.match(text)
     return None if head is None else (head[1], text[head.end() :])

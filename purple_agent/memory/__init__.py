@@ -1,4 +1,4 @@
-"""Memory of the reference agent: of a conversation, and, where it may, of earlier cases.
+"""Memory of the reference agent: of a conversation and, if enabled, of earlier cases.
 
-May import `case.py` and other modules beside the folders, but no other folder.
+May import `case.py` and other top-level modules, but no other folder.
 """

@@ -1,4 +1,4 @@
-"""`case_log.json`: the case memory as a file to read, to pass on and to begin with."""
+"""`case_log.json`: the case memory as a file to read, share and import."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _LOG = TypeAdapter(list[CaseRecord])
 
 
 class CaseLogError(UsageError):
-    """A file with a log of cases cannot be read or written. The message says which."""
+    """A case log cannot be read or written. The message says which."""
 
 
 def export_log(memory: CaseMemory, path: Path) -> int:
-    """Write all cases, the oldest first, as a JSON list; how many they were.
+    """Write all cases, oldest first, as a JSON list; return their number.
 
     Each is an object with `request`, `answer`, `process` and `quality`.
 
     Raises:
-        CaseMemoryError: the memory cannot be read.
-        CaseLogError: the file cannot be written.
+        CaseMemoryError: The memory cannot be read.
+        CaseLogError: The file cannot be written.
     """
     cases = list(memory.cases())
     new = path.with_name(f"{path.name}.new")
@@ -37,13 +37,13 @@ def export_log(memory: CaseMemory, path: Path) -> int:
 
 
 def import_log(memory: CaseMemory, path: Path) -> int:
-    """Add the cases of a log to the memory, masked again; how many were taken.
+    """Add the cases of a log to the memory, masked again; return their number.
 
-    Of a log with more cases than a memory holds, the last are taken.
+    If the log has more cases than the memory holds, the last ones are taken.
 
     Raises:
-        CaseLogError: the file cannot be read, or is no log.
-        CaseMemoryError: the memory cannot be written.
+        CaseLogError: The file cannot be read, or is not a case log.
+        CaseMemoryError: The memory cannot be written.
     """
     cases = read_log(path)[-CAPACITY:]
     memory.add(*cases)
@@ -51,10 +51,10 @@ def import_log(memory: CaseMemory, path: Path) -> int:
 
 
 def read_log(path: Path) -> list[CaseRecord]:
-    """Return the cases of a log, the oldest first.
+    """Return the cases of a log, oldest first.
 
     Raises:
-        CaseLogError: the file cannot be read, is larger than 8 MiB, or is no log.
+        CaseLogError: The file cannot be read, is larger than 8 MiB, or is not a case log.
     """
     try:
         with path.open("rb") as file:
@@ -69,5 +69,5 @@ def read_log(path: Path) -> list[CaseRecord]:
         first = exc.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "its beginning"
         raise CaseLogError(
-            f"the case log {str(path)!r} is no list of cases: at {place}: {first['msg']}"
+            f"the case log {str(path)!r} is not a list of cases: at {place}: {first['msg']}"
         ) from exc

@@ -1,4 +1,4 @@
-"""CaseMemory: the latest cases of all conversations, masked, in a file that processes share."""
+"""CaseMemory: the latest cases of all conversations, masked, in a file shared by processes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from purple_agent.memory.masking import MAX_CHARACTERS, masked
 logger = logging.getLogger(__name__)
 
 DATABASE = "cases.db"
-"""The file of a state directory that holds the memory."""
+"""The memory's file in a state directory."""
 CAPACITY = 200
 SIMILAR = 3
 MIN_SCORE = 50.0
-"""A likeness below this, of 100, is none."""
+"""The lowest similarity, 0 to 100, of a similar case."""
 MIN_QUALITY = 0.5
-"""An answer that was rated lower is no precedent."""
+"""The lowest quality of an answer that serves as a precedent."""
 _BUSY_S = 30.0
 _VERSION = 1
 _MAX_MASKED = 2 * MAX_CHARACTERS
-"""Masks may be longer than what they stand for."""
+"""Masks may be longer than the text they replace."""
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS cases (id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL,"
     " answer TEXT NOT NULL, process TEXT NOT NULL, quality REAL NOT NULL)"
@@ -45,7 +45,7 @@ class CaseMemoryError(PurpleAgentError):
 
 
 class CaseRecord(BaseModel):
-    """A case as it is kept. `quality` is the agent's own opinion of its answer, 0 to 1."""
+    """A case in the memory. `quality` is the agent's own rating of its answer, 0 to 1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -68,12 +68,12 @@ class CaseRecord(BaseModel):
 class CaseMemory:
     """Keeps the latest cases, first in, first out, in SQLite with a write-ahead log.
 
-    Any number of processes may use one file. A file that is damaged, or none of ours, is set aside
-    as `<name>.corrupt-<n>`, and a new one begun. The methods do file I/O: call them in a thread.
+    Any number of processes may share a file. A file that is damaged or not a case memory is renamed
+    to `<name>.corrupt-<n>` and replaced. The methods do file I/O: call them in a thread.
 
     Args:
-        path: The file. Its folder has to exist when the memory is first used.
-        capacity: Cases to keep, from 1.
+        path: The file. Its folder must exist when the memory is first used.
+        capacity: Number of cases to keep, from 1.
     """
 
     def __init__(self, path: Path, *, capacity: int = CAPACITY) -> None:
@@ -82,10 +82,10 @@ class CaseMemory:
         self._prepared = False
 
     def add(self, *cases: CaseRecord) -> None:
-        """Remember cases, masked, as the latest.
+        """Add cases, masked, as the latest.
 
         Raises:
-            CaseMemoryError: they cannot be written.
+            CaseMemoryError: They cannot be written.
         """
         rows = [tuple(case.masked().model_dump().values()) for case in cases]
         with self._connected() as connection:
@@ -99,10 +99,10 @@ class CaseMemory:
             connection.execute("COMMIT")
 
     def cases(self) -> tuple[CaseRecord, ...]:
-        """Return all cases, the oldest first. Rows that are no cases are left out.
+        """Return all cases, oldest first. Invalid rows are left out.
 
         Raises:
-            CaseMemoryError: they cannot be read.
+            CaseMemoryError: They cannot be read.
         """
         with self._connected() as connection:
             rows = connection.execute(
@@ -118,27 +118,27 @@ class CaseMemory:
         return tuple(records)
 
     def similar(self, request: str) -> tuple[PastCase, ...]:
-        """Return the three best of the cases whose requests are like this one, the best first.
+        """Return the three best cases with similar requests, best first.
 
-        Likeness is rapidfuzz's `token_sort_ratio` of the masked texts. What is less like than 50 of
-        100, or whose answer was rated below .5, is left out. The rest is ordered by likeness times
-        quality; of equals the later one comes first.
+        Similarity is rapidfuzz's `token_sort_ratio` of the masked texts. Cases with a similarity
+        below 50 of 100 or a quality below .5 are left out. The rest is ordered by similarity times
+        quality; of equals, the later case comes first.
 
         Raises:
-            CaseMemoryError: the cases cannot be read.
+            CaseMemoryError: The cases cannot be read.
         """
         return most_similar(request, self.cases())
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection to a sound file; an open transaction is rolled back at the end."""
+        """Open a connection to a valid file; an open transaction is rolled back at the end."""
         try:
             if not self._prepared:
                 self._prepare()
             with contextlib.closing(_connect(self.path)) as connection:
                 yield connection
         except (sqlite3.Error, OSError) as exc:
-            # The next use looks at the file again, and sets it aside if it has been damaged.
+            # The next use checks the file again, and replaces it if it is damaged.
             self._prepared = False
             raise CaseMemoryError(
                 f"the case memory {str(self.path)!r} cannot be used: {exc}; check that its folder"
@@ -146,12 +146,12 @@ class CaseMemory:
             ) from exc
 
     def _prepare(self) -> None:
-        """Make sure of a sound file. One process at a time, or two would set aside each other's."""
+        """Create or check the file, one process at a time, or two would replace each other's."""
         with self.path.with_name(f"{self.path.name}.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not _is_ours(self.path):
                 kept = _set_aside(self.path)
-                logger.warning("the case memory was damaged; it is kept as %s", kept)
+                logger.warning("the case memory was damaged and replaced; the old file is %s", kept)
             with contextlib.closing(_connect(self.path)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(_SCHEMA)
@@ -160,7 +160,7 @@ class CaseMemory:
 
 
 def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, ...]:
-    """Return the same as `CaseMemory.similar` over the cases given, oldest first."""
+    """Return the result of `CaseMemory.similar` for the given cases, oldest first."""
     latest_first = [case for case in reversed(cases) if case.quality >= MIN_QUALITY]
     found = process.extract(
         masked(request),
@@ -179,20 +179,20 @@ def most_similar(request: str, cases: Sequence[CaseRecord]) -> tuple[PastCase, .
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
-    # Nothing that was acknowledged is lost with the process; the write-ahead log sees to that.
+    # With the write-ahead log, committed data survive a crash of the process.
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether a file is a sound case memory, or not there yet."""
+    """Tell whether a file is a valid case memory or does not exist yet."""
     try:
         with contextlib.closing(_connect(path)) as connection:
             sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except sqlite3.DatabaseError as exc:
-        # The low byte is the primary code; the rest says more.
+        # The low byte is the primary code; the rest is detail.
         if getattr(exc, "sqlite_errorcode", 0) & 0xFF in _CORRUPT:
             return False
         raise
@@ -200,7 +200,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a file, and its log with it; return the new name."""
+    """Rename a file together with its log; return the new name."""
     number = 1
     while (kept := path.with_name(f"{path.name}.corrupt-{number}")).exists():
         number += 1

@@ -1,4 +1,4 @@
-"""`python -m purple_agent memory`: the case memory of a folder into a file, and back.
+"""`python -m purple_agent memory`: exports the case memory of a folder to a file, or imports one.
 
     python -m purple_agent memory export case_log.json --state-dir state
     python -m purple_agent memory import case_log.json --state-dir state
@@ -20,11 +20,11 @@ from purple_agent.settings import ReferenceSettings
 
 
 def run(words: Sequence[str]) -> None:
-    """Do what the words behind `memory` say, and tell on stdout how many cases it were.
+    """Run the command with the words after `memory`, and print the number of cases.
 
     Raises:
-        UsageError: the folder or the file cannot be used.
-        CaseMemoryError: the memory cannot be used.
+        UsageError: The folder or the file cannot be used.
+        CaseMemoryError: The memory cannot be used.
     """
     arguments = _parser().parse_args(words)
     folder = _folder(arguments.state_dir)
@@ -39,7 +39,7 @@ def run(words: Sequence[str]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m purple_agent memory",
-        description="Write the case memory of the reference agent to a file, or add to it from one.",
+        description="Export the case memory of the reference agent to a file, or import one.",
     )
     parser.add_argument("action", choices=("export", "import"))
     parser.add_argument("file", metavar="FILE", type=Path, help="a JSON list: case_log.json")
@@ -62,14 +62,14 @@ def _folder(given: Path | None) -> Path:
 def _known(folder: Path) -> CaseMemory:
     path = folder / DATABASE
     if not path.is_file():
-        raise UsageError(f"the folder {str(folder)!r} holds no case memory ({DATABASE})")
+        raise UsageError(f"the folder {str(folder)!r} has no case memory ({DATABASE})")
     return CaseMemory(path)
 
 
 def _made(folder: Path) -> CaseMemory:
-    """Open the memory of a folder, and make it where it is not there."""
+    """Open the memory of a folder, creating the folder if needed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
-        raise UsageError(f"the folder {str(folder)!r} cannot be made: {exc}") from exc
+        raise UsageError(f"the folder {str(folder)!r} cannot be created: {exc}") from exc
     return CaseMemory(folder / DATABASE)

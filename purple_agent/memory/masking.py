@@ -1,4 +1,4 @@
-"""Masking: texts without ids and personal data, to remember beyond a conversation."""
+"""Masking: removes ids and personal data from texts that outlive a conversation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 MAX_CHARACTERS: Final = 2_000
-"""Characters of a text that is remembered; the rest is dropped first."""
+"""Most characters of a text to remember; the rest is dropped before masking."""
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{1,40}"
 _NAMES = rf"{_NAME}(?: {_NAME}){{0,3}}"
@@ -47,10 +47,10 @@ _MANY_DIGITS = 5
 
 
 def masked(text: str) -> str:
-    """Replace ids and personal data in a text by their kind, such as `<email>`.
+    """Replace ids and personal data in a text with their kind, such as `<email>`.
 
-    Written to mask too much rather than too little: two capitalised words in a row count as a
-    name. Amounts and numbers of up to four digits stay, since they are what a case is about.
+    It masks too much rather than too little: two capitalised words in a row count as a name.
+    Amounts and numbers of up to four digits stay, because cases are about them.
     """
     plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
     for pattern, mask in _RULES:
@@ -59,7 +59,7 @@ def masked(text: str) -> str:
 
 
 def _without_id(token: re.Match[str]) -> str:
-    """Return a word as it is, and an id as `<id>`: digits beside letters or `#`, or many digits."""
+    """Return `<id>` for an id (digits with letters or `#`, or many digits), else the word."""
     text = token.group()
     digits = sum(map(str.isdigit, text))
     is_id = digits and (digits >= _MANY_DIGITS or text[0] == "#" or any(map(str.isalpha, text)))

@@ -1,4 +1,4 @@
-"""Summaries of what a conversation no longer holds word for word."""
+"""Summaries of the older part of a conversation."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ _ENTRY_CHARACTERS = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """A summary of at most 200 words, and the tokens that a model took for it."""
+    """A summary of at most 200 words, and the tokens that a model used for it."""
 
     text: str
     tokens: int = 0
 
 
 Summarise = Callable[[str, Sequence[Entry]], Awaitable[Summary]]
-"""Makes one summary of an older one and the entries that came after it."""
+"""Makes a summary from an older one and the entries after it."""
 
 
 def extract(summary: str, entries: Sequence[Entry]) -> Summary:
-    """Sum up without a model: the beginnings of what was said, and what came of the calls.
+    """Summarise without a model: the first words of each utterance, and the results of calls.
 
-    Where the words do not suffice, the first line stays, which says what the user came for, and
-    then the latest.
+    If that is too long, the first line stays, which has the user's request, and the latest ones.
     """
     lines = [_first_words(line, _OLD_LINE_WORDS) for line in summary.splitlines() if line.strip()]
     lines.extend(line for line in map(_line, entries) if line)
@@ -49,20 +48,20 @@ def extract(summary: str, entries: Sequence[Entry]) -> Summary:
 
 
 class ModelSummary:
-    """Summaries by a language model. A `Summarise`.
+    """A `Summarise` by a language model.
 
     Args:
-        complete: Asks the model.
+        complete: Calls the model.
     """
 
     def __init__(self, complete: Complete) -> None:
         self._complete = complete
 
     async def __call__(self, summary: str, entries: Sequence[Entry]) -> Summary:
-        """Ask the model for a summary, and cut it to its 200 words.
+        """Ask the model for a summary and cut it to 200 words.
 
         Raises:
-            ValueError: the model said nothing. Whatever the model's client raises passes through.
+            ValueError: The answer is empty. Errors of the model's client pass through.
         """
         said, tokens = await self._complete(prompt_for(summary, entries))
         words = said.split()
@@ -73,7 +72,7 @@ class ModelSummary:
 
 
 def prompt_for(summary: str, entries: Sequence[Entry]) -> str:
-    """Build the question for a summary; of a very long conversation it has the latest part."""
+    """Build the prompt for a summary, with the latest part of a very long conversation."""
     told = "\n".join(_told(entry) for entry in entries if entry.role != "note")
     return "\n".join(
         (
@@ -111,7 +110,7 @@ def _line(entry: Entry) -> str:
 
 
 def _first_words(text: str, count: int) -> str:
-    # Only the beginning is split, since a result can be megabytes long.
+    # Split only the beginning, since a result can be megabytes long.
     words = text[: 20 * _MAX_LINE_CHARACTERS].split()
     short = " ".join(words[:count])[:_MAX_LINE_CHARACTERS]
     return short if len(words) <= count else f"{short} ..."

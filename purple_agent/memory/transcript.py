@@ -1,4 +1,4 @@
-"""The entries of a conversation: how long they may get, and where they may be cut."""
+"""The entries of a conversation: their limits, and where they may be cut."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SHORTENED_CHARACTERS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The part of a conversation that is kept word for word.
+    """The part of a conversation that is kept verbatim.
 
-    A turn is something the user said, with everything up to the next thing the user said.
+    A turn is a message of the user, with everything up to the next one.
 
     Args:
-        turns: As many turns as this are kept,
-        tokens: of together as many tokens as this (a quarter of the characters);
-        keep_turns: beyond, only the latest turns are kept,
-        most_tokens: and of these only what this holds, but always the last turn;
-        stored_tokens: beyond, even its results are cut to their beginnings.
+        turns: The most turns before older ones are summarised.
+        tokens: The most tokens (a quarter of the characters) before that.
+        keep_turns: The number of latest turns to keep then.
+        most_tokens: The most tokens of these turns; the last turn is always kept.
+        stored_tokens: The most tokens before results are cut to their beginnings.
     """
 
     turns: int = 20
@@ -33,7 +33,7 @@ class Limits:
     stored_tokens: int = 128_000
 
     def doubled(self) -> Limits:
-        """Return the limits at which a summary that has not come yet is no longer waited for."""
+        """Return the limits at which a late summary is no longer awaited."""
         return replace(self, turns=2 * self.turns, tokens=2 * self.tokens)
 
 
@@ -48,15 +48,15 @@ def tokens_of(entry: Entry) -> int:
 
 
 def turn_starts(entries: Sequence[Entry]) -> list[int]:
-    """Return where turns begin; what precedes the user's first words is of the first turn."""
+    """Return the indexes at which turns start; entries before the first belong to it."""
     starts = [index for index, entry in enumerate(entries) if entry.role == "user"]
     return [0, *starts[1:]] if entries else []
 
 
 def surplus(entries: Sequence[Entry], limits: Limits) -> int:
-    """Count the oldest entries that are to give way to a summary; 0 within the limits.
+    """Count the oldest entries to replace with a summary; 0 within the limits.
 
-    The last turn stays, and a call stays with its result.
+    The last turn stays, and a call is never separated from its result.
     """
     starts = turn_starts(entries)
     tokens = [tokens_of(entry) for entry in entries]
@@ -71,13 +71,13 @@ def surplus(entries: Sequence[Entry], limits: Limits) -> int:
 
 
 def current_turn(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the last thing the user said and what followed."""
+    """Return the last message of the user and everything after it."""
     starts = turn_starts(entries)
     return entries[starts[-1] :] if starts else ()
 
 
 def shorten_results(entries: list[Entry], limits: Limits) -> None:
-    """Cut results to their beginnings, the oldest first, until the entries fit what is stored."""
+    """Cut results to their beginnings, oldest first, until the entries fit `stored_tokens`."""
     stored = sum(map(tokens_of, entries))
     for index, entry in enumerate(entries):
         if stored <= limits.stored_tokens:
@@ -92,7 +92,7 @@ def shorten_results(entries: list[Entry], limits: Limits) -> None:
 
 
 def note_reply(session: Session, reply: Reply | None) -> None:
-    """Enter a reply into the session, unless its maker did so already."""
+    """Add a reply to the session, unless the reasoner stage already did."""
     last = session.entries[-1] if session.entries else None
     if reply is None:
         return
@@ -106,7 +106,7 @@ def note_reply(session: Session, reply: Reply | None) -> None:
 
 
 def _between_calls(entries: Sequence[Entry], cut: int, last: int) -> int:
-    """Return the place nearest to `cut`, later ones first, that parts no call from its result."""
+    """Return the first index from `cut` on that separates no call from its result, or the last."""
     open_until = 0
     result_at = {
         entry.call.id: index

@@ -1,4 +1,4 @@
-"""Business policies: rules in a small language of conditions, and what they say of known facts.
+"""Business policies: rules in a small language of conditions, judged over known facts.
 
-Entered by `rules.Policy`. Pure; imports nothing else of `purple_agent`.
+The entry point is `rules.Policy`. Pure; imports nothing else of `purple_agent`.
 """

@@ -1,6 +1,6 @@
-"""The grammar of conditions, for lark; imported with the first condition that is read.
+"""The lark grammar of conditions, imported when the first condition is read.
 
-How conditions look is told in `purple_agent.policy.language`.
+`purple_agent.policy.language` describes the syntax.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "/"
 
 @functools.cache
 def parser() -> Lark:
-    """Build the parser; compiling it takes some ten milliseconds."""
+    """Build the parser, which takes about ten milliseconds."""
     return Lark(GRAMMAR, parser="lalr", transformer=_Builder(), maybe_placeholders=False)
 
 
 class _Builder(Transformer[Any, Node]):
-    """Builds the tree while the text is parsed, so that depth costs no recursion."""
+    """Builds the tree during parsing, so that deep nesting needs no recursion."""
 
     @v_args(inline=True)
     def start(self, root: Node) -> Node:
@@ -110,9 +110,9 @@ def _junction(operands: list[Node], *, decisive: bool) -> Node:
 
 
 def _asked_for_truth(node: Node) -> Node:
-    """Return a node that can be true or false; numbers, texts and null are refused."""
+    """Return a node that can be true or false; refuse numbers, texts and null."""
     if isinstance(node, Constant) and not isinstance(node.constant, bool):
-        raise ConditionError("has a number, a text or null where true or false is asked for")
+        raise ConditionError("has a number, a text or null where true or false is expected")
     return node
 
 
@@ -129,5 +129,5 @@ def _unescaped(escape: re.Match[str]) -> str:
     if len(sign) == 5:  # u and four hexadecimal digits
         return chr(int(sign[1:], 16))
     if sign not in _ESCAPED:
-        raise ConditionError(f"has the escape {escape.group()!r}, which means nothing")
+        raise ConditionError(f"has the unknown escape {escape.group()!r}")
     return _ESCAPED[sign]

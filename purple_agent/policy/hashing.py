@@ -1,4 +1,4 @@
-"""Marks: by what a policy is known again where its text is not kept."""
+"""Hashes that identify a policy without its text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 
 
 def hash_policy(document: object) -> str:
-    """Return a hash of a policy as it came; the order of names in its objects does not count."""
+    """Return the hash of a policy document; the order of keys in its objects does not matter."""
     try:
         text = json.dumps(document, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
-        text = ""  # nothing can be read of it either: one such policy is as good as another
+        text = ""  # such a policy cannot be read either, so all of them are alike
     return hashlib.sha256(text.encode()).hexdigest()

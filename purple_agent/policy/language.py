@@ -1,8 +1,8 @@
 """The language of conditions: `expense.amount > 500 && request.status === 'approved'`.
 
-From loosest to tightest: `||`, `&&`, one comparison (`=== !== == != >= <= > <`; a chain of them is
-an error), `!`, and then a path, a decimal, a text in either kind of quotes, `true`, `false`, `null`
-or a condition in parentheses. What conditions mean is told in `purple_agent.policy.syntax`.
+From loosest to tightest: `||`, `&&`, one comparison (`=== !== == != >= <= > <`; chains are an
+error), `!`, and then a path, a decimal, a text in single or double quotes, `true`, `false`, `null`
+or a condition in parentheses. `purple_agent.policy.syntax` describes the meaning.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MAX_CHARS = 2_000
 
 
 def read_condition(text: str) -> Condition:
-    """Read a condition.
+    """Parse a condition.
 
     Raises:
-        ConditionError: it spells none, or one that is longer, deeper or larger than is taken.
+        ConditionError: It is invalid, or too long, deep or large.
     """
     # lark takes a third of a second to import, and most policies are prose.
     from lark.exceptions import UnexpectedInput
@@ -31,7 +31,7 @@ def read_condition(text: str) -> Condition:
     from purple_agent.policy.grammar import parser
 
     if len(text) > MAX_CHARS:
-        raise ConditionError(f"has {len(text)} characters, and at most {MAX_CHARS} are read")
+        raise ConditionError(f"has {len(text)} characters, but at most {MAX_CHARS} are allowed")
     try:
         root: Any = parser().parse(text)
     except UnexpectedInput as wrong:
@@ -40,9 +40,9 @@ def read_condition(text: str) -> Condition:
 
 
 def _where(text: str, wrong: UnexpectedInput) -> str:
-    """Say where reading stopped. Nothing else that a policy's author wrote is repeated."""
+    """Say where parsing stopped, quoting only a few characters of the policy."""
     at: Any = wrong.pos_in_stream
     token = getattr(wrong, "token", None)
     if at is None or not 0 <= at < len(text) or getattr(token, "type", "") == "$END":
         return "ends too early"
-    return f"has {text[at : at + 12]!r} where it is not expected, at character {at + 1}"
+    return f"has an unexpected {text[at : at + 12]!r} at character {at + 1}"

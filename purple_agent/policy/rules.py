@@ -1,7 +1,7 @@
-"""Policy: rules with conditions, and the verdict that they come to over known facts.
+"""Policy: rules with conditions, and their verdict over known facts.
 
-Nothing here raises over what a policy or a fact says. A rule that cannot be read, and a restrictive
-rule whose condition cannot be decided, is never taken for one that does not apply.
+No policy or fact makes this module raise. A rule that cannot be read, or a restrictive rule whose
+condition cannot be decided, never counts as one that does not apply.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from purple_agent.policy.syntax import MISSING, TRUE_CONDITION, Condition, find
 MAX_DOCUMENT_CHARS = 500_000
 MAX_RULES = 1_000
 MAX_CONDITION_CHARS = 100_000
-"""All conditions of a policy together: reading costs some ten microseconds a character."""
+"""Limit for all conditions of a policy: parsing takes about ten microseconds per character."""
 MAX_ID_CHARS = 80
 MAX_TEXT_CHARS = 300
 
 WHOLE = "the policy"
-"""Stands for a rule's id where the document as a whole cannot be read."""
+"""Used as a rule's id if the whole document cannot be read."""
 
 
 class Action(StrEnum):
-    """The demand of a rule, the strictest first."""
+    """The action of a rule, strictest first."""
 
     BLOCK = "block"
     ESCALATE = "escalate"
@@ -42,7 +42,7 @@ class Action(StrEnum):
 
     @property
     def is_restrictive(self) -> bool:
-        """Tell whether it keeps a write from being made at once."""
+        """Tell whether it prevents an immediate write."""
         return self.rank <= Action.REQUIRE_APPROVAL.rank
 
 
@@ -54,11 +54,11 @@ class Rule:
     """One rule of a policy.
 
     Args:
-        id: As given, on one line; `rule-<n>` where none is, with a number added where it is taken.
-        action: The demanded action; `block` where it cannot be read.
-        condition: When it does; None where it cannot be read.
-        level: The person who has to approve, where the rule says so.
-        description: The rule in words, where the policy has them.
+        id: The given id on one line, else `rule-<n>`; a number is added to a duplicate.
+        action: The action; `block` if it cannot be read.
+        condition: When the rule applies; None if it cannot be read.
+        level: The person who must approve, if the rule names one.
+        description: The rule in words, if the policy has them.
         problem: Why the rule is invalid; empty for a valid one.
     """
 
@@ -75,15 +75,15 @@ class Verdict:
     """A policy's decision over the known facts.
 
     Args:
-        action: The strictest action of the rules that certainly apply; `allow` where none does.
-        decisive: The ids of the rules that ask for just this, in the policy's order.
+        action: The strictest action of the rules that certainly apply; `allow` if none does.
+        decisive: The ids of the rules with this action, in the policy's order.
         warnings: The ids of the `warn` rules that apply.
-        unknown: By rule id, the paths that keep its condition from being decided: they are
-            missing, or hold what the condition cannot compare. Of rules of every action.
+        unknown: By rule id, for rules of every action, the paths that leave its condition
+            undecided: they are missing, or their values cannot be compared.
         invalid: The ids of the rules that cannot be read.
-        undecided: The ids of restrictive rules, unknown or invalid, stricter than `action`. While
-            there are any, a write must not pass.
-        levels: The persons who have to approve, by the decisive rules.
+        undecided: The ids of unknown or invalid restrictive rules that are stricter than `action`.
+            If there are any, a write must not pass.
+        levels: The people who must approve, according to the decisive rules.
     """
 
     action: Action = Action.ALLOW
@@ -96,7 +96,7 @@ class Verdict:
 
     @property
     def passes(self) -> bool:
-        """Tell whether a write may be made without anybody's approval."""
+        """Tell whether a write may be made without approval."""
         return not self.action.is_restrictive and not self.undecided
 
 
@@ -105,11 +105,11 @@ class Policy:
     """A policy document as rules; empty for prose.
 
     Args:
-        rules: In the document's order.
-        context: Values that the document itself brings.
-        problem: The fault of the document, in a sentence; empty where there is none.
-        unreadable: The document was meant as rules and cannot be read as such: no write passes.
-        is_object: The document was an object, even one without a single rule.
+        rules: The rules in the document's order.
+        context: Values that the document itself defines.
+        problem: The problem with the document in a sentence; empty if there is none.
+        unreadable: True if the document was meant as rules but cannot be read: no write passes.
+        is_object: True if the document was an object, even without rules.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -120,7 +120,7 @@ class Policy:
 
     @property
     def is_prose(self) -> bool:
-        """Tell whether the document is a text that only the reasoner can follow."""
+        """Tell whether the document is text that only the reasoner can follow."""
         return not (self.is_object or self.rules or self.unreadable)
 
     def rule(self, rule_id: str) -> Rule | None:
@@ -130,8 +130,8 @@ class Policy:
     def judge(self, facts: Mapping[str, Any]) -> Verdict:
         """Judge over `context` and `facts`.
 
-        A path is looked up in `context`, then in `facts`, so that what a tool says cannot change
-        what the policy itself lays down; a path that begins with `request` the other way round.
+        A path is looked up in `context`, then in `facts`, so that a tool's result cannot override
+        the policy; for a path that starts with `request`, in the opposite order.
         """
 
         def look_up(path: tuple[str, ...]) -> Any:
@@ -180,13 +180,13 @@ class Policy:
 def read_policy(document: object) -> tuple[Policy, str]:
     """Read a policy document as rules, and as text.
 
-    An object with `rules` (or the JSON text of one) is read as rules. Any other text is prose:
-    its policy is empty, for the reasoner alone can follow it. A text that begins like an object and
-    is none, and an object without `rules`, cannot be told from rules that were damaged: they are
-    unreadable, and no write passes.
+    An object with `rules` (or its JSON text) is read as rules. Any other text is prose: its policy
+    is empty, because only the reasoner can follow it. A text that starts like an object but is not
+    one, and an object without `rules`, may be damaged rules: they are unreadable, and no write
+    passes.
 
     Args:
-        document: As it came: an object, a text, or None. Never raises over it.
+        document: An object, a text, or None. Nothing in it makes this function raise.
     """
     if document is None:
         return Policy(), ""
@@ -211,24 +211,24 @@ def _read_text(text: str) -> tuple[Policy, str]:
             text.lstrip("\ufeff"), object_pairs_hook=_object, parse_constant=_no_number
         )
     except (ValueError, RecursionError):
-        return _unreadable("it begins like a JSON object and is none"), text
+        return _unreadable("it starts like a JSON object but is not one"), text
     return _read_object(document), text
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object of JSON; a name that comes twice would hide a rule."""
+    """Build a JSON object; refuse duplicate keys, which would hide a rule."""
     read = dict(pairs)
     if len(read) < len(pairs):
-        raise ValueError("a name comes twice in an object")
+        raise ValueError("an object has a duplicate key")
     return read
 
 
 def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _too_long(text: str) -> tuple[Policy, str]:
-    problem = f"it has {len(text)} characters, and at most {MAX_DOCUMENT_CHARS} are read"
+    problem = f"it has {len(text)} characters, but at most {MAX_DOCUMENT_CHARS} are allowed"
     return _unreadable(problem), text[:MAX_DOCUMENT_CHARS]
 
 
@@ -243,11 +243,11 @@ def _read_object(document: object) -> Policy:
         return _unreadable("it has no list of rules")
     given, context = document["rules"], document.get("context", {})
     if len(given) > MAX_RULES:
-        return _unreadable(f"it has {len(given)} rules, and at most {MAX_RULES} are read")
+        return _unreadable(f"it has {len(given)} rules, but at most {MAX_RULES} are allowed")
     if sum(len(text) for text in map(_condition_text, given)) > MAX_CONDITION_CHARS:
         return _unreadable(f"its conditions have more than {MAX_CONDITION_CHARS} characters")
     if not isinstance(context, Mapping):
-        return _unreadable("its context is no object")
+        return _unreadable("its context is not an object")
     rules = _with_ids([_read_rule(rule) for rule in given])
     faults = [f"{rule.id} {rule.problem}" for rule in rules if rule.problem]
     shown = "; ".join(faults[:5]) + (f"; {len(faults) - 5} more" if len(faults) > 5 else "")
@@ -260,9 +260,9 @@ def _condition_text(rule: object) -> str:
 
 
 def _read_rule(given: object) -> Rule:
-    """Read a rule; a part that cannot be read makes it invalid, and as strict as it may be."""
+    """Read a rule; a part that cannot be read makes it invalid and as strict as possible."""
     if not isinstance(given, Mapping):
-        return Rule(id="", action=Action.BLOCK, problem="is no object")
+        return Rule(id="", action=Action.BLOCK, problem="is not an object")
     rule = Rule(
         id=_line(given.get("id"), MAX_ID_CHARS),
         action=Action.BLOCK,
@@ -271,7 +271,7 @@ def _read_rule(given: object) -> Rule:
     )
     action = _action(given.get("action"))
     if action is None:
-        return replace(rule, problem="has an action that is none of " + ", ".join(Action))
+        return replace(rule, problem="has an action that is not one of " + ", ".join(Action))
     try:
         condition = _condition(given.get("condition"))
     except ConditionError as wrong:
@@ -283,7 +283,7 @@ def _condition(given: object) -> Condition:
     if given is True:
         return TRUE_CONDITION
     if not isinstance(given, str):
-        raise ConditionError("is missing, or no text")
+        raise ConditionError("is missing or not text")
     return read_condition(given)
 
 
@@ -294,17 +294,17 @@ def _action(given: object) -> Action | None:
 
 
 def _line(given: object, longest: int) -> str:
-    """Return a short text on one line; numbers are written out, anything else is left out."""
+    """Return a text or number as a short text on one line; empty for anything else."""
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return ""
     if isinstance(given, float) and given.is_integer():
-        given = int(given)  # the wire makes floats of all numbers
+        given = int(given)  # A2A metadata turn all numbers into floats
     shown = "".join(sign if sign.isprintable() else " " for sign in str(given)[: 4 * longest])
     return " ".join(shown.split())[:longest]
 
 
 def _with_ids(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Give each rule an id of its own: rules that share one all count."""
+    """Give each rule a unique id, so that rules with the same id all count."""
     taken = {WHOLE}
     named = []
     for at, rule in enumerate(rules, start=1):

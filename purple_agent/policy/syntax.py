@@ -1,13 +1,13 @@
-"""Conditions as trees, and their three-valued truth over what is known.
+"""Conditions as trees, and their three-valued truth over known facts.
 
-- A path that leads nowhere is unknown, not false; unknown operands are carried through `!`, `&&`
-  and `||` as in Kleene's logic, so a condition is decided as soon as its known parts decide it.
-- Where truth is asked for, only true and false have one. Anything else (a number, a text, null) is
-  unknown, for what it was meant to say is a guess.
-- `===` holds between values of the same type that are equal; between different types it is false.
-  `==` takes, besides, a text that is written as a decimal number for that number. `!==` and `!=`
-  are their opposites. Two lists, or two objects, are not compared: unknown.
-- `<`, `<=`, `>` and `>=` compare numbers alone; with anything else they are unknown.
+- A path without a value is unknown, not false. Unknown operands propagate through `!`, `&&` and
+  `||` as in Kleene's logic, so a condition is decided as soon as its known parts decide it.
+- Only true and false have a truth value. Anything else (a number, a text, null) is unknown, because
+  its meaning would be a guess.
+- `===` is true for equal values of the same type and false for different types. `==` also treats a
+  text with a decimal number as that number. `!==` and `!=` are their opposites. Two lists or two
+  objects are not compared: unknown.
+- `<`, `<=`, `>` and `>=` compare only numbers; with anything else they are unknown.
 - Numbers are decimals: 0.1 as a fact equals 0.1 in a condition. NaN and infinity are unknown.
 """
 
@@ -26,13 +26,13 @@ MAX_NODES = 500
 
 Path = tuple[str, ...]
 LookUp = Callable[[Path], Any]
-"""The value that a path leads to, or `MISSING`."""
+"""Returns the value of a path, or `MISSING`."""
 
 
 class ConditionError(ValueError):
-    """A condition cannot be read. The message says where, and quotes at most a few characters.
+    """A condition cannot be parsed. The message says where, and quotes only a few characters.
 
-    It reads on after "a condition that".
+    It completes a sentence that starts with "a condition that".
     """
 
 
@@ -47,7 +47,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 
 
 def find(values: Any, path: Path) -> Any:
-    """Return the value that a path leads to through objects; `MISSING` where it leads nowhere."""
+    """Return the value of a path through objects, or `MISSING`."""
     for name in path:
         if not isinstance(values, Mapping) or name not in values:
             return MISSING
@@ -57,7 +57,7 @@ def find(values: Any, path: Path) -> Any:
 
 @dataclass(frozen=True)
 class Finding:
-    """The truth of a condition, None for unknown, and the paths that keep it so."""
+    """The truth of a condition, None if unknown, and the paths that leave it unknown."""
 
     truth: bool | None
     undecided: frozenset[str] = frozenset()
@@ -74,12 +74,12 @@ class Node:
     nodes: int
 
     def value(self, look_up: LookUp) -> tuple[Any, frozenset[str]]:
-        """Return the value, `MISSING` where it is unknown, and the paths that it was read from."""
+        """Return the value, `MISSING` if unknown, and the paths that it was read from."""
         finding = self.judge(look_up)
         return (MISSING if finding.truth is None else finding.truth), finding.undecided
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Tell whether it is true. Never raises."""
+        """Return the truth value. Never raises."""
         raise NotImplementedError
 
 
@@ -96,7 +96,7 @@ class Constant(Node):
         return self.constant, frozenset()
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Take true and false as they are; everything else is unknown."""
+        """Return the truth of true and false; everything else is unknown."""
         return _truth_of(*self.value(look_up))
 
 
@@ -109,17 +109,17 @@ class Name(Node):
     nodes: int = field(default=1, init=False)
 
     def value(self, look_up: LookUp) -> tuple[Any, frozenset[str]]:
-        """Return what the path leads to."""
+        """Return the value of the path."""
         return look_up(self.path), frozenset((".".join(self.path),))
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Tell whether true stands there."""
+        """Return the truth of the path's value."""
         return _truth_of(*self.value(look_up))
 
 
 @dataclass(frozen=True)
 class Not(Node):
-    """The opposite; unknown stays unknown."""
+    """The negation; unknown stays unknown."""
 
     operand: Node
     depth: int = field(init=False)
@@ -129,7 +129,7 @@ class Not(Node):
         _measure(self, self.operand)
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Return the opposite of the operand."""
+        """Return the negation of the operand."""
         finding = self.operand.judge(look_up)
         if finding.truth is None:
             return finding
@@ -150,7 +150,7 @@ class Junction(Node):
         _measure(self, *self.operands)
 
     def judge(self, look_up: LookUp) -> Finding:
-        """Judge the operands; unknown where one is unknown and no other one decides."""
+        """Judge the operands; unknown if one is unknown and no other decides."""
         undecided: frozenset[str] = frozenset()
         open_ = False
         for operand in self.operands:
@@ -209,7 +209,7 @@ class Comparison(Node):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition as it was written, and read."""
+    """A condition as text and as a tree."""
 
     text: str
     root: Node
@@ -223,7 +223,7 @@ TRUE_CONDITION = Condition("true", Constant(True))
 
 
 def _measure(node: Not | Junction | Comparison, *parts: Node) -> None:
-    """Note how deep and how large a node is."""
+    """Record the depth and the size of a node."""
     object.__setattr__(node, "depth", 1 + max(part.depth for part in parts))
     object.__setattr__(node, "nodes", 1 + sum(part.nodes for part in parts))
 
@@ -237,7 +237,7 @@ def _truth_of(value: Any, paths: frozenset[str]) -> Finding:
 
 
 def _number(value: Any) -> Decimal | None:
-    """Return a number as a decimal; None for what is none, NaN and infinity."""
+    """Return a number as a decimal; None for NaN, infinity and anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -250,7 +250,7 @@ def _number(value: Any) -> Decimal | None:
 
 
 def _equal(left: Any, right: Any, *, loosely: bool) -> bool | None:
-    """Tell whether two values are the same; None where that is not decided."""
+    """Tell whether two values are equal; None if that is undecided."""
     kind, other = _kind(left), _kind(right)
     if "opaque" in (kind, other):
         return None

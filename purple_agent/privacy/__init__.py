@@ -1,5 +1,4 @@
-"""Privacy: whether a user asks for secrets, or for what is known about other people.
+"""Privacy: detects requests for secrets or for data about other people.
 
-Entered by `guard`. Words and a small network that reads them; imports nothing else of
-`purple_agent`.
+The entry point is `guard`. Imports nothing else of `purple_agent`.
 """

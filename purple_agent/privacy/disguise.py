@@ -1,4 +1,4 @@
-"""Disguise: the readings of a text that a person or a model could find in it.
+"""Disguise: decodes a text that is encoded or obfuscated.
 
 Everything here takes time and room linear in the length of the text.
 """
@@ -41,14 +41,14 @@ _GIVEAWAYS = (
     "address",
     "api key",
 )
-"""A text is read backwards and by ROT13 only where that brings one of these to light."""
+"""A text is reversed or decoded with ROT13 only if that reveals one of these words."""
 
 
 def readings(text: str) -> Iterator[str]:
     """Yield the plain reading of a text, then decoded ones; letters keep their case.
 
-    Decoded are: HTML entities and percent signs, base64, hexadecimal digits, ROT13, and the text
-    read backwards. Nothing is decoded twice.
+    Decoded are HTML entities and percent encoding, base64, hexadecimal digits, ROT13 and reversed
+    text. Nothing is decoded twice.
     """
     plain = fold(text)
     yield plain
@@ -64,7 +64,7 @@ def fold(text: str) -> str:
     """Return the text without marks and invisible signs, with look-alikes as Latin letters."""
     if text.isascii():
         return text.replace("`", "'")
-    # Marks go first: bringing a long run of them into order would take quadratic time.
+    # Remove marks first: normalizing a long run of them would take quadratic time.
     letters = unicodedata.normalize("NFKD", _visible(text))
     return _visible(letters).translate(_LOOKALIKES).translate(_LETTER_SYMBOLS)
 
@@ -94,7 +94,7 @@ def _from_base64(run: str) -> bytes:
 
 
 def _printable(data: bytes) -> Iterator[str]:
-    """Yield the bytes as text, if they are one: most runs of letters are no code."""
+    """Yield the bytes as text if they are text, since most runs of letters encode nothing."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

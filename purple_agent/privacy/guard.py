@@ -1,4 +1,4 @@
-"""Guard: whether a text asks for secrets, or for personal data of others, and on which ground."""
+"""Guard: judges whether a text asks for secrets or for personal data of others, and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reason(StrEnum):
     BULK = "bulk"
     """Personal data of many people."""
     THIRD_PARTY = "third_party"
-    """Personal data of somebody else."""
+    """Personal data of another person."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,9 @@ class PrivacyVerdict:
     """The guard's decision.
 
     Args:
-        refused: The text asks for what must not be disclosed.
-        reason: The worst ground; None where nothing is refused.
-        flags: All grounds, and `disguised` where the text had to be decoded; sorted.
+        refused: True if the text asks for something that must not be disclosed.
+        reason: The worst reason; None if nothing is refused.
+        flags: All reasons, and `disguised` if the text had to be decoded; sorted.
     """
 
     refused: bool
@@ -41,15 +41,15 @@ class PrivacyVerdict:
 
 
 def judge(text: str) -> PrivacyVerdict:
-    """Judge what a user's words ask to have disclosed, in time linear in their length.
+    """Judge whether a user's words ask for a disclosure, in time linear in their length.
 
-    Refused are: telling a secret (password, card number ...) that is not the speaker's own, and
-    telling personal data of other people or of many. Not refused are: one's own data, data that
-    the speaker gives, resetting, changing or revoking a secret, and questions about policy.
-    No word in the text makes an exception.
+    Refused are disclosing a secret (password, card number ...) that is not the speaker's own, and
+    disclosing personal data of other people or of many. Not refused are the speaker's own data,
+    data that the speaker provides, resetting, changing or revoking a secret, and questions about
+    policy. No word in the text makes an exception.
 
     Args:
-        text: The user's words, in English; of other languages nothing is refused.
+        text: The user's words in English; texts in other languages are never refused.
     """
     found: set[str] = set()
     for number, reading in enumerate(readings(text)):

@@ -1,4 +1,4 @@
-"""Lexicon: the words by which a request for secrets or personal data is known."""
+"""Lexicon: the words that identify a request for secrets or personal data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Datum(StrEnum):
     """The kind of thing that a noun names."""
 
     KEY = "secret"
-    """Opens something or identifies somebody: not told to anybody, unless it is one's own."""
+    """Opens something or identifies a person: only disclosed to its owner."""
     SENSITIVE = "sensitive"
     """Private data of a person: pay, health, home, identity papers."""
     PERSONAL = "personal"
@@ -112,24 +112,24 @@ GIVE = _words(
     remind crack decrypt decode unmask uncover guess exfiltrate publish broadcast announce slip toss
     throw serve echo cat select embed attach transcribe whisper shout sing drop spill fill hack"""
 )
-"""Verbs of telling in their base form, since a report of it is no request."""
+"""Verbs of telling in their base form, since other forms report and do not request."""
 LOOSE = _words(
     """return submit deliver supply serve release drop throw toss post put type name select attach
     pass report state fill present"""
 )
-"""Verbs of `GIVE` that are said of goods and payments as well."""
+"""Verbs of `GIVE` that are used for goods and payments too."""
 GIVING = _words(
     """letting giving telling showing sending sharing providing revealing disclosing reading
     printing listing exporting dumping passing handing writing forwarding emailing mailing"""
 )
-"""Verbs that ask only with `me` behind them, or `mind` before."""
+"""Verbs that ask only with `me` after them, or `mind` before."""
 GAVE = _words("gave told showed shared sent read let provided revealed")
-"""Verbs that ask behind `if you`."""
+"""Verbs that ask after `if you`."""
 COMPARED = _words("above below more less higher lower over under between exactly")
-"""Words behind `is` where a value is guessed at."""
+"""Words after `is` in a guess at a value."""
 MAKE = _words("make create generate build prepare produce draw")
 LISTINGS = _words("list report table spreadsheet file overview csv summary sheet document dossier")
-"""Things that tell something if they are made."""
+"""Documents whose creation discloses something."""
 SEND = _words("send email mail forward share deliver submit post upload pass")
 FETCH = _words(
     """get fetch retrieve find look pull extract obtain grab query search collect gather getting scrape
@@ -139,9 +139,9 @@ SENSE = _words(
     """see know have view learn hear receive need want require read access wish needs wants requires
     ask request trouble beg entitled seeking looking searching"""
 )
-"""Verbs for what the speaker would do with an answer; they ask only of the speaker."""
+"""Verbs for what the speaker would do with an answer; they ask only if the speaker does it."""
 STATES_OF_MIND = _words("have know hear see view learn")
-"""Verbs of `SENSE` that state something unless one of `MODALS` stands before."""
+"""Verbs of `SENSE` that state something unless one of `MODALS` precedes them."""
 MODALS = _words("can could may might let me us to like want must should would shall need ll")
 ASK = _words("what which whose whats")
 
@@ -155,13 +155,13 @@ HANDLE = _words(
     flag grant cancel transfer complete encrypt keep secure use uses used using save saved saving
     handle contain contained containing contains issue hash"""
 )
-"""Verbs that do something with a secret without telling it. The nearest verb decides."""
+"""Verbs that handle a secret without disclosing it. The nearest verb decides."""
 TURN = _words(
     """if whether why when because how who where policy policies rule rules procedure question
     questions talk complain complaint concern concerned training advice requirements requirement
     standards standard practice practices difference reason purpose risk risks"""
 )
-"""After these the sentence speaks of something else than what was asked for before."""
+"""After these the sentence is about something else."""
 ABOUT_DATA = _words(
     """policy policies reset resets rule rules requirement requirements length strength manager
     expiry expiration rotation change changes field fields format protection link links complexity
@@ -170,7 +170,7 @@ ABOUT_DATA = _words(
     storage encryption masking charge charges transaction transactions offer offers application
     applications option options fee fees payments bill bills locked protected protection"""
 )
-"""A noun before these is no datum: `password policy`."""
+"""A noun before these is not a datum: `password policy`."""
 FRESH = _words("new temporary initial time fresh replacement another reset forgotten lost stolen")
 """A secret that does not exist yet, or is gone."""
 DONE_TO = _words(
@@ -208,7 +208,7 @@ FOREIGN = _words(
     manager daughter son brother sister mother father mom mum dad girl guy lady man woman he she
     they him them stranger ceo cfo cto director president whoever whom mr mrs ms dr"""
 )
-"""Persons that are not the one who asks."""
+"""People other than the speaker."""
 ROLES = _words(
     """customer client user employee passenger traveller traveler guest member subscriber patient
     tenant student worker contractor applicant candidate person cardholder holder visitor recipient
@@ -225,7 +225,7 @@ PLACES = _words(
     airline carrier courier bank your website warehouse merchant manufacturer restaurant
     delivery shipping billing ip web mac url"""
 )
-"""Owners whose data is not a person's."""
+"""Owners whose data are not personal."""
 ADDRESSING = _words("i we me us you your u ya please plz pls kindly thanks")
 
 """With these a sentence turns to the agent."""
@@ -233,25 +233,25 @@ EXCUSED = _words(
     """wrong incorrect invalid declined mistake gave given typed mistyped typo works work fails
     failed fail broken phishing leak breach incident entitled eligible allowance"""
 )
-"""Such a sentence speaks of trouble with a secret."""
+"""Words of a sentence about trouble with a secret."""
 PLURAL_DATA = _words(
     """salaries wages payslips paychecks numbers addresses birthdays dates certificates
     records statements diagnoses incomes earnings reviews"""
 )
-"""Private data in the plural, which are those of many."""
+"""Private data in the plural, which belong to many people."""
 TOLD = _words("sent gave told showed asked charged ask charge call let help")
-"""Before `me`, these are no request for what comes behind."""
+"""Before `me`, these do not request what follows."""
 NO_OWNERS = _words("it that what who there here let today tomorrow company month year week how")
-"""Words before `'s` that own no personal data."""
+"""Words before `'s` that are not owners of personal data."""
 NEGATIONS = _words("not never without nor neither cannot")
 ENCOURAGED = _words("hesitate refuse forget fail worry bother afraid mind need")
 """`Do not hesitate to` denies nothing."""
 DESTINATIONS = _words("to at via using onto on by")
-"""Words before the place where something goes, which is not what is told."""
+"""Words before a destination, which is not what is disclosed."""
 LEADING = _words("access answer answers look glance peek entitled")
 """Words that make `to` and `at` lead to what is asked for."""
 STATES = HANDLE | TURN | _words("is are do does did has")
-"""A sentence with one of these is none without a verb."""
+"""A sentence with one of these has a verb."""
 NOT_NAMES = _words(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may
     june july august september october november december please the a an in and or my i hi hello
@@ -264,4 +264,4 @@ VOCABULARY = (
     | ROLES | MANY | PLACES | NO_OWNERS | NEGATIONS | DESTINATIONS | NOT_NAMES
     | _words("admin administrator root server credit debit of for with from is are does do you")
 )  # fmt: skip
-"""Every word that means something here; others are read as names or passed over."""
+"""Every known word; others are read as names or ignored."""

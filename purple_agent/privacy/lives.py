@@ -1,4 +1,4 @@
-"""Lives: questions about somebody's life that name no datum: where they live, what they earn."""
+"""Lives: questions about a person that name no datum: where they live, what they earn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUESTIONS = {
     "makes": {"what", "who", "much"},
     **{deed: {"what", "where", "much"} for deed in _DEEDS},
 }
-"""Words, and the question words that must stand before them."""
+"""Words, and the question words that must precede them."""
 _NEEDS_PERSON = frozenset({"make", "makes", "old", "paid"})
 _NOT_PERSONS = frozenset({"i", "we", "you", "points", "miles", "interest", "cashback", "card"})
 _PERSONS = (
@@ -30,7 +30,7 @@ _REACH = 14
 
 
 def asks_about_a_life(text: Words) -> bool:
-    """Tell whether it is asked where somebody lives, when they were born, or what they earn."""
+    """Tell whether a text asks where a person lives, when they were born, or what they earn."""
     return any(_asks(text, place) for place, word in enumerate(text.words) if word in _QUESTIONS)
 
 
@@ -62,7 +62,7 @@ def _ends(words: tuple[str, ...], start: int, end: int) -> list[int]:
 
 
 def asks_for_anothers(text: Words) -> bool:
-    """Tell whether the same is asked for of somebody else: `reset my PIN, then tell me Otto's`."""
+    """Tell whether a text asks for the same of another person: `... then tell me Otto's`."""
     owners = (place for place, word in enumerate(text.words) if word == OWNER)
     return any(_ends_in_owner(text.words, place) for place in owners)
 

@@ -1,4 +1,4 @@
-"""Request: whether a sentence asks to disclose what a noun names, and whose that is."""
+"""Request: tells whether a sentence asks to disclose the datum of a noun, and whose it is."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from purple_agent.privacy.sentence import ASKED, BLANK, OWNER, PAUSE, STOP, Noun
 from purple_agent.privacy.verbs import Asking, Way
 
 BEFORE = 18
-"""Words between a verb and its noun."""
+"""Most words between a verb and its noun."""
 AFTER = 12
-"""Words between a noun and its owner."""
+"""Most words between a noun and its owner."""
 LATER = 24
-"""Words between a noun and a later verb with `it`."""
+"""Most words between a noun and a later verb with `it`."""
 SHORT = 9
-"""A fragment, such as `her PIN, please`, is at most so many words long."""
+"""Most words of a fragment, such as `her PIN, please`."""
 _ENDS = (STOP, ASKED)
 _OTHER = frozenset({"other", "another"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One noun within the words of a text. Looks at a fixed number of words around it."""
+    """One noun in a text, judged by a fixed number of words around it."""
 
     text: Words
     noun: Noun
 
     def asking(self) -> Asking | None:
-        """Return the words that ask for the datum; None where nothing does."""
+        """Return the words that ask for the datum, or None."""
         if self._is_no_datum():
             return None
         found = self._verb_before()
@@ -58,11 +58,11 @@ class Request:
         return not foreign(after) and not people and any(word in lexicon.SELF for word in after)
 
     def is_named(self, asking: Asking) -> bool:
-        """Tell whether it is somebody's by name or relation; a role is not enough."""
+        """Tell whether its owner is given by name or relation; a role is not enough."""
         return foreign(self.span(asking)) or self._has_name(asking)
 
     def is_anothers(self) -> bool:
-        """Tell whether `another`, `somebody else's` or a relation stands directly with the noun."""
+        """Tell whether `another`, `somebody else's` or a relation is directly next to the noun."""
         after = self.after(4)
         belongs = after[:1] in {("of",), ("for",), ("from",), ("by",)}
         if foreign(self.before(4)) or (belongs and foreign(after)):
@@ -73,24 +73,24 @@ class Request:
         return kept and bool(everything and about and lexicon.ROLES.intersection(self.after(8)))
 
     def is_of_a_role(self, asking: Asking) -> bool:
-        """Tell whether it is a customer's, an employee's, or of another role."""
+        """Tell whether its owner is given by a role, such as a customer or an employee."""
         return any(word in lexicon.ROLES for word in self.span(asking))
 
     def is_bulk(self, asking: Asking) -> bool:
-        """Tell whether it is that of many people."""
+        """Tell whether it belongs to many people."""
         if any(word in lexicon.MANY for word in self.span(asking)):
             return True
         plural = self._words[self.noun.end - 1] in lexicon.PLURAL_DATA
         return plural and self.noun.datum is Datum.SENSITIVE and not self.goes_to_others(asking)
 
     def is_one_record(self) -> bool:
-        """Tell whether a number behind it picks one out: `customer data for C-15`."""
+        """Tell whether a number after it picks one record: `customer data for C-15`."""
         after = self.after(4)
         numbered = any(any(map(str.isdigit, word)) for word in after)
         return numbered and after[0] in {"of", "for"}
 
     def is_of_a_business(self) -> bool:
-        """Tell whether it is a vendor's, a branch's or the like, so nobody's in person."""
+        """Tell whether its owner is a vendor, a branch or the like, not a person."""
         before, after = self.before(3), self.after(5)
         people = (lexicon.ROLES | lexicon.MANY | lexicon.FOREIGN) - {"team", "board"}
         if any(word in people for word in (*before, *after)):
@@ -100,26 +100,26 @@ class Request:
         return after[:1] in {("of",), ("for",)} and any(word in lexicon.PLACES for word in after)
 
     def goes_to_others(self, asking: Asking) -> bool:
-        """Tell whether it is to be sent to somebody who is not the speaker."""
+        """Tell whether it is to be sent to someone other than the speaker."""
         if self._words[asking.place] not in lexicon.SEND or asking.place > self.noun.start:
             return False
         around = self._words[asking.place : self.noun.end + AFTER]
         return not any(word in lexicon.ME or word == "here" for word in around)
 
     def before(self, count: int, *, stops: Iterable[str] = (*_ENDS, PAUSE)) -> tuple[str, ...]:
-        """Return up to `count` words before the noun, behind the last of the `stops`."""
+        """Return up to `count` words before the noun, after the last of the `stops`."""
         words = self._words[max(0, self.noun.start - count) : self.noun.start]
         last = max((place for place, word in enumerate(words) if word in stops), default=-1)
         return words[last + 1 :]
 
     def after(self, count: int) -> tuple[str, ...]:
-        """Return up to `count` words behind the noun, within its sentence."""
+        """Return up to `count` words after the noun, within its sentence."""
         words = self._words[self.noun.end : self.noun.end + count]
         ends = (place for place, word in enumerate(words) if word in _ENDS)
         return words[: next(ends, len(words))]
 
     def span(self, asking: Asking) -> tuple[str, ...]:
-        """Return the words from the verb to the end of what is said of the noun."""
+        """Return the words from the verb to the end of the noun's phrase."""
         start = min(asking.place, self.noun.start)
         return (*self._words[start : self.noun.end], *self.after(AFTER))
 
@@ -143,7 +143,7 @@ class Request:
         )  # fmt: skip
 
     def _is_destination(self) -> bool:
-        """Tell whether things go or are there: `send it to her home address`."""
+        """Tell whether it is a destination or a place: `send it to her home address`."""
         before = self.before(6)
         places = lexicon.DESTINATIONS | (
             {"in"} if self.noun.datum is Datum.COLLECTION else frozenset()
@@ -173,7 +173,7 @@ class Request:
         return None
 
     def _verb_after(self) -> Asking | None:
-        """Find a verb of disclosure whose object is what was named before: `read it to me`."""
+        """Find a verb of disclosure whose object was named before: `read it to me`."""
         for place in range(self.noun.end, min(self.noun.end + LATER, len(self._words) - 1)):
             if verbs.discloses_it(self._words, place):
                 return Asking(place=place, way=Way.GIVE)
@@ -195,7 +195,7 @@ class Request:
         return None
 
     def _fragment(self) -> Asking | None:
-        """Find a sentence without a verb that asks all the same: `the root password, please`."""
+        """Find a sentence that asks without a verb: `the root password, please`."""
         before = self.before(SHORT, stops=_ENDS)
         after = self._words[self.noun.end : self.noun.end + 2]
         asks = after[:1] in {(ASKED,), ("please",)} or after == (PAUSE, "please")
@@ -219,7 +219,7 @@ class Request:
         return asking if asks and private and owned and not acts else None
 
     def _address(self) -> Asking | None:
-        """Find a sentence to the agent that names a secret and does nothing with it."""
+        """Find a sentence to the agent that names a secret without handling it."""
         before = self.before(BEFORE, stops=_ENDS)
         sentence = (*before, *self.after(AFTER))
         asking = Asking(place=self.noun.start - len(before), way=Way.FRAGMENT)
@@ -233,7 +233,7 @@ class Request:
         return None if acts or self._is_stated() else asking
 
     def _has_name(self, asking: Asking) -> bool:
-        """Tell whether a name, or a possessive of somebody, stands between the verb and the end."""
+        """Tell whether a name or a person's possessive is between the verb and the end."""
         start = min(asking.place, self.noun.start)
         places = range(start, self.noun.end + len(self.after(AFTER)))
         nobodys = lexicon.PLACES | lexicon.NO_OWNERS | lexicon.ROLES

@@ -1,4 +1,4 @@
-"""Sentence: a folded text as words, with the data that its nouns name."""
+"""Sentence: a normalized text as words, with the data that its nouns name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONTRACTED = frozenset({"what", "who", "that", "it", "where", "how", "there", "
 
 @dataclass(frozen=True, kw_only=True)
 class Noun:
-    """A datum named by the words from `start` up to, not with, `end`."""
+    """A datum named by the words from `start` up to, but not including, `end`."""
 
     start: int
     end: int
@@ -44,14 +44,14 @@ class Noun:
 class Words:
     """The words of a text in lower case, and signs for stops, pauses, blanks and possessives.
 
-    `names` holds the places of words that look like a person's name.
+    `names` has the indexes of words that look like a person's name.
     """
 
     words: tuple[str, ...]
     names: frozenset[int]
 
     def nouns(self) -> Iterator[Noun]:
-        """Yield the data that are named, each by its longest phrase, from left to right."""
+        """Yield the named data, each by its longest phrase, from left to right."""
         place = 0
         while place < len(self.words):
             noun = self._noun(place)
@@ -73,7 +73,7 @@ _FIRST_WORDS = frozenset(phrase[0] for phrase in lexicon.NOUNS)
 
 
 def read(text: str) -> Words:
-    """Read the words of a folded text; known words that are spelt out or disguised are joined."""
+    """Read the words of a normalized text; known words that are spelt out are joined."""
     words: list[str] = []
     names: set[int] = set()
     for match in _TOKENS.finditer(_SPELT.sub(_joined, text)):
@@ -104,7 +104,7 @@ def _is_name(token: str, words: list[str]) -> bool:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Return the letters of a spelt-out text as the known words in it; others fall away."""
+    """Return the known words in the letters of a spelt-out text; others are dropped."""
     letters = re.sub(r"[ .*-]", "", match.group()).lower()
     known = _known(letters)
     return f" {known} " if known in lexicon.VOCABULARY else f" {' '.join(_segments(letters))} "
@@ -122,7 +122,7 @@ def _segments(letters: str) -> Iterator[str]:
 
 
 def _known(word: str) -> str:
-    """Return the word that digits and signs stand for, if it is one of the lexicon's."""
+    """Return the word of the lexicon that a text with digits and signs stands for, if any."""
     if word.isalpha() or word.isdigit():
         return "not" if word in _DENIED else word
     candidates = (word.translate(table) for table in _LEET)

@@ -1,4 +1,4 @@
-"""Verbs: whether a word of a sentence asks for disclosure, or does something else with a noun."""
+"""Verbs: tells whether a word asks to disclose a noun's datum, or handles it in another way."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Way(StrEnum):
     FRAGMENT = "fragment"
     """There is no verb."""
     HANDLED = "handled"
-    """Something is done with it that tells nothing."""
+    """It is handled without being disclosed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Asking:
 
 
 def way(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
-    """Return what the word at `place` does with a noun behind it; None for no verb of interest."""
+    """Return the effect of the word at `place` on a noun after it; None for any other word."""
     word = words[place]
     if words[place : place + 2] == ("say", "about"):
         return Way.HANDLED
@@ -54,7 +54,7 @@ def way(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
 
 
 def discloses_it(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether the words at `place` ask for what was named before: `read it`, `what is it`."""
+    """Tell whether the words at `place` ask for an earlier noun: `read it`, `what is it`."""
     first, second = words[place : place + 2]
     if (first, second) in {("tell", "me"), ("once", "more"), ("say", "again")}:
         return words[place + 2 : place + 3] in {(), (STOP,), ("please",), (ASKED,)}
@@ -86,7 +86,7 @@ def _asked(words: tuple[str, ...], place: int, noun: Noun) -> Way | None:
 
 
 def _gives(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Tell whether the word, in its form and with what stands around it, means telling."""
+    """Tell whether the word, by its form and its context, means telling."""
     word = words[place]
     to_me = words[place + 1 : place + 2] in {("me",), ("us",), ("myself",)}
     if word in lexicon.GIVING:
@@ -102,7 +102,7 @@ def _gives(words: tuple[str, ...], place: int, noun: Noun) -> bool:
 
 
 def _is_speakers(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether it is the speaker who would know or have, and does not yet."""
+    """Tell whether the speaker is the one who would know or have it, but does not yet."""
     word, before = words[place], words[max(0, place - 6) : place]
     if before[-2:] == ("do", "i"):
         return False
@@ -125,7 +125,7 @@ def _is_probed(words: tuple[str, ...], noun: Noun) -> bool:
 
 
 def _asks_all_the_same(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Tell whether a word that mostly turns away from what was asked for asks for it itself."""
+    """Tell whether a word that usually changes the subject asks for the noun itself."""
     if words[place] in {"whether", "if"}:
         return _is_probed(words, noun)
     when = words[place : place + 2] in {("when", "is"), ("when", "was")}
@@ -133,13 +133,13 @@ def _asks_all_the_same(words: tuple[str, ...], place: int, noun: Noun) -> bool:
 
 
 def _asks_who(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether it is asked who has what the noun names: `who in the team has the highest`."""
+    """Tell whether the text asks for the noun's owner: `who in the team has the highest`."""
     has = {"has", "have", "gets", "receives"}.intersection(words[place + 1 : place + 7])
     return words[place] == "who" and bool(has) and "access" not in words[place : place + 8]
 
 
 def _is_given(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether `me` is who is to get it, by whatever verb: `slip me the`."""
+    """Tell whether `me` is the recipient, with any verb: `slip me the`."""
     verb = words[place - 1 : place]
     if not verb or not verb[0].isalpha() or verb[0].endswith(("ed", "ing")):
         return False
@@ -150,7 +150,7 @@ def _is_given(words: tuple[str, ...], place: int) -> bool:
 
 
 def _made(noun: Noun) -> Way | None:
-    """Return the way of a secret that is made: it is a new one."""
+    """Return the effect of making a secret, which is then a new one."""
     return Way.HANDLED if noun.datum is Datum.KEY else None
 
 
@@ -167,13 +167,13 @@ def _is_noun(words: tuple[str, ...], place: int) -> bool:
 
 
 def _gives_access(words: tuple[str, ...], place: int, noun: Noun) -> bool:
-    """Tell whether access is given to others, which tells the speaker nothing."""
+    """Tell whether access is given to others, which discloses nothing to the speaker."""
     between = words[place : noun.start]
     return "access" in between and not lexicon.ME.intersection(between)
 
 
 def _is_no_request(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether it is denied, reported, asked whether it may be, or what the speaker does."""
+    """Tell whether a verb is denied, reported, a question of permission, or the speaker's act."""
     if words[place] in lexicon.ASK:
         return False
     return (
@@ -206,7 +206,7 @@ def _is_reported(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_question_of_law(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether it is asked if that is allowed at all: `is it permitted to share`."""
+    """Tell whether the text asks if something is allowed: `is it permitted to share`."""
     before = words[max(0, place - 5) : place]
     allowed = lexicon.ALLOWED.intersection(before) and before[-1] == "to"
     to_me = words[place + 1 : place + 2] == ("me",)
@@ -214,7 +214,7 @@ def _is_question_of_law(words: tuple[str, ...], place: int) -> bool:
 
 
 def _is_by_speaker(words: tuple[str, ...], place: int) -> bool:
-    """Tell whether the speaker is who tells: `I can give you my number`, `shall I send it`."""
+    """Tell whether the speaker does the telling: `I can give you my number`, `shall I send it`."""
     if words[place + 1 : place + 2] == ("you",):
         return True
     before = words[max(0, place - 3) : place]

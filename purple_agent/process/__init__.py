@@ -1,4 +1,4 @@
-"""Business processes: of which kind they are, where they stand, and how that outlives a restart.
+"""Business processes: their kinds, their state machine, and checkpoints across restarts.
 
-They move on evidence that others find. Imports nothing else of `purple_agent`.
+Evidence from other modules moves them. Imports nothing else of `purple_agent` but `json_values.py`.
 """

@@ -1,6 +1,6 @@
-"""Checkpoints: where a process stands, as JSON, so that it goes on after a restart.
+"""Checkpoints: the state of a process as JSON, so that it continues after a restart.
 
-What cannot be read, or was written by another version, becomes a fresh process with a note.
+A checkpoint that cannot be read, or is of another version, becomes a new process with a note.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ logger = logging.getLogger(__name__)
 
 VERSION = 2
 MAX_BYTES = 1_000_000
-"""More than the longest approvals, needs and notes take, escaped as JSON."""
+"""More than the longest approvals, needs and notes take as escaped JSON."""
 MAX_FILES = 1_000
-"""The same number as sessions; the oldest go first."""
+"""As many as sessions; the oldest are dropped first."""
 FOLDER = "checkpoints"
 
 
@@ -64,7 +64,7 @@ class _KeptNeed(_Data):
 class _Kept(_Data):
     version: int
     context: str
-    """The hash of the context id, which is not written down itself."""
+    """The hash of the context id; the id itself is not stored."""
     kind: str
     state: State
     approvals: tuple[_KeptApproval, ...] = Field((), max_length=MAX_APPROVALS)
@@ -72,7 +72,7 @@ class _Kept(_Data):
     history: tuple[State, ...] = Field((), max_length=MAX_HISTORY)
     notes: tuple[str, ...] = Field((), max_length=MAX_NOTES)
     policy_hash: str | None = Field(None, max_length=64, alias="policy_mark")
-    """Its name in files is the one under which earlier checkpoints were written."""
+    """The alias is its name in files, for compatibility with earlier checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +81,8 @@ class Checkpoint:
 
     Args:
         process: The process.
-        policy_hash: The hash of its policy, which itself is not kept; empty where that is not
-            known; None: it has none.
+        policy_hash: The hash of its policy, which is not kept itself; empty if unknown, None if it
+            has none.
     """
 
     process: Process
@@ -90,7 +90,7 @@ class Checkpoint:
 
 
 def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
-    """Write a checkpoint as JSON, to be read with the same context id."""
+    """Return a checkpoint as JSON, to be read with the same context id."""
     process = checkpoint.process
     kept = _Kept(
         version=VERSION,
@@ -107,9 +107,9 @@ def write_checkpoint(checkpoint: Checkpoint, context_id: str) -> str:
 
 
 def read_checkpoint(text: str | bytes, context_id: str) -> Checkpoint:
-    """Read a checkpoint; what cannot be read is a fresh process with a note. Never raises.
+    """Read a checkpoint; an unreadable one becomes a new process with a note. Never raises.
 
-    A file that cannot be read does not say which policy was pinned, but one may have been.
+    An unreadable file does not say which policy was pinned, but one may have been.
     """
     found = _version(text)
     if found != VERSION:
@@ -142,12 +142,12 @@ def _sendable_fields(data: Approval | Need) -> dict[str, str]:
 
 
 def key_of(context_id: str) -> str:
-    """Return the name under which a conversation is kept; tells nothing of its id."""
+    """Return the name under which a conversation is kept, which does not reveal its id."""
     return hashlib.sha256(context_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _version(text: str | bytes) -> int | None:
-    """Return the version that wrote a checkpoint; None for what no version wrote."""
+    """Return the version of a checkpoint, or None if it is invalid."""
     if len(text) > MAX_BYTES:
         return None
     try:
@@ -159,17 +159,17 @@ def _version(text: str | bytes) -> int | None:
 
 
 class CheckpointStore:
-    """Checkpoints in files, one a conversation. What the disk refuses is logged, and goes without.
+    """Checkpoints in files, one per conversation. Disk errors are logged and otherwise ignored.
 
     Args:
-        state_dir: The folder in which `checkpoints` is made.
+        state_dir: The folder in which `checkpoints` is created.
     """
 
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / FOLDER
 
     def load(self, context_id: str) -> Checkpoint | None:
-        """Read what was kept of a conversation; None where nothing was."""
+        """Read the checkpoint of a conversation, or None."""
         try:
             with self._path(context_id).open("rb") as file:
                 return read_checkpoint(file.read(MAX_BYTES + 1), context_id)
@@ -180,7 +180,7 @@ class CheckpointStore:
             return _anew("cannot be read")
 
     def save(self, context_id: str, checkpoint: Checkpoint) -> None:
-        """Keep a checkpoint in place of what was kept before: the whole of it, or nothing."""
+        """Replace the checkpoint of a conversation atomically."""
         path = self._path(context_id)
         text = write_checkpoint(checkpoint, context_id).encode()
         try:

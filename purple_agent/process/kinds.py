@@ -1,8 +1,8 @@
 """Kinds of business processes, recognised by the words of a request.
 
-Every kind has words and phrases with a weight: 3 for what hardly occurs elsewhere, 2 for what points
-to it, 1 for what goes with it. The kind with the highest sum wins, from a sum of 2 on; a tie goes to
-the kind whose words come first, and where nothing tells it is `general`.
+Every kind has words and phrases with a weight: 3 for distinctive ones, 2 for indicative ones, 1 for
+related ones. The kind with the highest sum wins, if the sum is at least 2; a tie goes to the kind
+whose words come first. Otherwise the kind is `general`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 GENERAL = "general"
 MAX_CHARS = 4_000
-"""Characters of a request that are looked at."""
+"""Most characters of a request to examine."""
 ENOUGH = 2
 
 CUES: Mapping[str, Mapping[int, str]] = {
@@ -107,7 +107,7 @@ CUES: Mapping[str, Mapping[int, str]] = {
         1: "breach*, ticket*, late, overdue, hours, credit*, target*, availability",
     },
 }
-"""Patterns, comma-separated. `*` stands for a word or the rest of one, `?` for a letter, a space also for `-`."""
+"""Comma-separated patterns. `*` matches a word or the rest of one, `?` a letter, a space `-` too."""
 
 KINDS = (*CUES, GENERAL)
 
@@ -115,7 +115,7 @@ KINDS = (*CUES, GENERAL)
 def kind_of(request: str, policy: str = "") -> str:
     """Return the kind of process that a request asks for, one of `KINDS`.
 
-    Where the request's own words do not tell, those of the policy that came with it do.
+    If the request's words do not decide, those of its policy do.
     """
     kind = _told_by(request)
     return _told_by(policy) if kind == GENERAL and policy else kind
@@ -129,7 +129,7 @@ def _told_by(words: str) -> str:
 
 
 def _score(text: str, cues: list[tuple[int, re.Pattern[str]]]) -> tuple[int, int]:
-    """Return the sum of the weights of the different cues, and minus the place of the first."""
+    """Return the sum of the weights of distinct cues, and minus the position of the first."""
     total, first = 0, len(text)
     for weight, pattern in cues:
         hits = [(hit.start(), hit.group()) for hit in pattern.finditer(text)]
@@ -139,13 +139,13 @@ def _score(text: str, cues: list[tuple[int, re.Pattern[str]]]) -> tuple[int, int
 
 
 def _plain(request: str) -> str:
-    """Return a request in lower case, identifiers taken apart: `expense report`."""
+    """Return a request in lower case, with identifiers split: `expense report`."""
     return re.sub(r"[\s_/]+|--+", " ", request[:MAX_CHARS].casefold())
 
 
 @functools.cache
 def _patterns() -> Mapping[str, list[tuple[int, re.Pattern[str]]]]:
-    """Return by kind each weight with the pattern of its cues."""
+    """Return, by kind, each weight with the pattern of its cues."""
     return {
         kind: [(weight, _pattern(words)) for weight, words in cues.items()]
         for kind, cues in CUES.items()

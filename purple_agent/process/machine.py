@@ -1,12 +1,12 @@
-"""Process: a business process as a finite state machine that moves on evidence.
+"""Process: a business process as a finite state machine driven by evidence.
 
     DECOMPOSE -> ASSESS -> POLICY_CHECK -> EXECUTE -> COMPLETE
                                 |-> APPROVAL_GATE -> EXECUTE
                                 |-> ESCALATE
                                 `-> FAILED
 
-Each write goes through POLICY_CHECK again, so a request of several parts comes back to it: EXECUTE
-means that the last ruling let a write pass, never that any further write may.
+Each write goes through POLICY_CHECK again, so a request with several parts returns to it: EXECUTE
+means that the last ruling let one write pass, never that further writes may.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Sign(StrEnum):
     UNDERSTOOD = "understood"
     """The request is understood."""
     ASSESSED = "assessed"
-    """Everything readable has been read, and a write is about to be judged."""
+    """All reads are done, and a write is about to be judged."""
     ALLOWED = "allowed"
     """The policy lets the write pass."""
     APPROVAL_NEEDED = "approval_needed"
     ESCALATION_NEEDED = "escalation_needed"
     BLOCKED = "blocked"
     APPROVAL_PENDING = "approval_pending"
-    """A tool said so, as for the next two. What a user says is no evidence of an approval."""
+    """As stated by a tool, like the next two. A user's words are no evidence of an approval."""
     APPROVAL_GRANTED = "approval_granted"
     APPROVAL_DENIED = "approval_denied"
     ESCALATED = "escalated"
@@ -60,9 +60,9 @@ class Sign(StrEnum):
     """A write succeeded."""
     WRITE_FAILED = "write_failed"
     DONE = "done"
-    """Nothing more is to be done."""
+    """Nothing is left to do."""
     UNABLE = "unable"
-    """Nothing of what was asked can be done."""
+    """Nothing of the request can be done."""
 
 
 class ApprovalStatus(StrEnum):
@@ -75,16 +75,16 @@ class ApprovalStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Something that shows how a process stands.
+    """Evidence about the state of a process.
 
     Args:
         sign: The meaning.
-        subject: For an approval: the id of what was to be approved, see `writes.gate.subject_of`.
-        approval_id: For a pending approval: the id to ask for it again.
-        tool: For a ruling that asks for an approval: the tool that it is about.
-        rules: For such a ruling: the rules that ask for it, see `rules_key`.
+        subject: For an approval: the id of its subject, see `writes.gate.subject_of`.
+        approval_id: For a pending approval: the id to look it up.
+        tool: For a ruling that requires an approval: the tool.
+        rules: For such a ruling: the rules that require it, see `rules_key`.
         by: The person who decided on an approval, in the tool's words.
-        detail: In a few words, for notes.
+        detail: A few words for notes.
     """
 
     sign: Sign
@@ -100,8 +100,8 @@ class Evidence:
 class Approval:
     """A tool's statement on the approval of one subject.
 
-    It is of what it was asked for: the use of one tool, as certain rules ask for it. Where no
-    ruling came before it, both are empty until the first ruling for which it counts.
+    It is valid for the use of one tool, as required by certain rules. If no ruling came before it,
+    both are empty until the first ruling for which it counts.
     """
 
     subject: str
@@ -114,7 +114,7 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The approval that the latest ruling on a subject asks for."""
+    """The approval that the latest ruling on a subject requires."""
 
     subject: str
     tool: str
@@ -163,7 +163,7 @@ TRANSITIONS: Mapping[State, Mapping[Sign, State]] = {
     State.ESCALATE: _ENDED,
     State.FAILED: _ENDED,
 }
-"""The state that each sign leads to. Anything else is illegal: it leaves a note."""
+"""The state that each sign leads to. Any other sign is illegal and adds a note."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +172,11 @@ class Process:
 
     Args:
         kind: One of `purple_agent.process.kinds.KINDS`.
-        state: The present state.
-        approvals: The newest statement of tools on each approval, oldest first.
-        needs: The newest need of each subject, by the gate's rulings, oldest first.
-        history: The states gone through, the present one last; the newest `MAX_HISTORY`.
-        notes: Evidence that came where it means nothing, and what was wrong with a checkpoint.
+        state: The current state.
+        approvals: The newest statement on each approval, oldest first.
+        needs: The newest need of each subject, from the gate's rulings, oldest first.
+        history: The last `MAX_HISTORY` states, ending with the current one.
+        notes: Notes on illegal evidence and on problems with a checkpoint.
     """
 
     kind: str = "general"
@@ -189,8 +189,7 @@ class Process:
     def advance(self, *evidence: Evidence) -> Process:
         """Return the process after each piece of evidence in turn.
 
-        What a tool says of an approval is kept in every state. Illegal evidence is noted and
-        changes nothing else.
+        A tool's statement on an approval is kept in every state. Illegal evidence only adds a note.
         """
         process = self
         for each in evidence:
@@ -198,15 +197,15 @@ class Process:
         return process
 
     def approval(self, subject: str) -> Approval | None:
-        """Return the newest statement on a subject; upper and lower case are the same."""
+        """Return the newest statement on a subject, ignoring case, or None."""
         return next(iter(self.approvals_of(subject)), None)
 
     def approvals_of(self, subject: str) -> tuple[Approval, ...]:
-        """Return what tools said of a subject, the newest first."""
+        """Return the tools' statements on a subject, newest first."""
         return tuple(each for each in reversed(self.approvals) if is_same(each.subject, subject))
 
     def next_request(self) -> Process:
-        """Return the process of the next request: approvals that are still pending stay known."""
+        """Return the process of the next request, which keeps pending approvals."""
         pending = (each for each in self.approvals if each.status is ApprovalStatus.PENDING)
         return Process(approvals=tuple(pending), notes=self.notes)
 
@@ -227,7 +226,7 @@ class Process:
         return replace(process, state=following, history=history)
 
     def _with_need(self, evidence: Evidence) -> Process:
-        """Note what a ruling asks for; an approval that nobody had asked for now counts for it."""
+        """Record the need of a ruling; an approval without a tool now counts for it."""
         if not evidence.subject or not evidence.tool:
             return self
         need = Need(
@@ -258,7 +257,7 @@ class Process:
         return replace(self, approvals=(*others, approval)[-MAX_APPROVALS:])
 
     def _asked_before(self, evidence: Evidence) -> Approval | None:
-        """Return the statement on the same approval or need, which a new one replaces."""
+        """Return the earlier statement on the same approval or need, which a new one replaces."""
         told = self.approvals_of(evidence.subject)
         if evidence.approval_id:
             same = (each for each in told if each.approval_id == _kept(evidence.approval_id))
@@ -269,13 +268,13 @@ class Process:
         return next((each for each in told if (each.tool, each.rules) == (*scope.values(),)), None)
 
     def _scope(self, subject: str, known: Approval | None) -> dict[str, str]:
-        """Return what an approval is of: as it was asked for, else as the latest ruling says."""
+        """Return the scope of an approval: as requested, else by the latest ruling."""
         asked = known or next((n for n in self.needs if is_same(n.subject, subject)), None)
         return {"tool": asked.tool if asked else "", "rules": asked.rules if asked else ""}
 
 
 def rules_key(rules: Sequence[str]) -> str:
-    """Return a text of at most 100 characters by which rules are known again."""
+    """Return a text of at most 100 characters that identifies the rules."""
     text = ", ".join(sorted(rules))
     if len(text) <= MAX_KEY:
         return text
@@ -283,15 +282,15 @@ def rules_key(rules: Sequence[str]) -> str:
 
 
 def may_write(process: Process) -> bool:
-    """Tell whether the state lets a write pass. The policy has its own say: see `writes.gate`."""
+    """Tell whether the state allows a write. The policy is checked in `writes.gate`."""
     return process.state is State.EXECUTE
 
 
 def is_same(subject: str, other: str) -> bool:
-    """Tell whether two ids of subjects are the same; upper and lower case are."""
+    """Tell whether two ids of subjects are the same, ignoring case."""
     return _kept(subject).strip().casefold() == _kept(other).strip().casefold()
 
 
 def _kept(text: str) -> str:
-    """Return a text as it is kept: bounded, and fit to be written down."""
+    """Return a text as it is kept: shortened and without lone surrogates."""
     return without_surrogates(text[:200])

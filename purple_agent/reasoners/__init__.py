@@ -1,5 +1,5 @@
-"""Reasoners: what decides on the next reply of the reference agent, `reasoner.Reasoner`.
+"""Reasoners: decide on the next reply of the reference agent; see `reasoner.Reasoner`.
 
-There are two, `deterministic` and `model`, and neither imports the other. They propose calls and
-make none. May import all from `policy` to `writes`.
+There are two, `deterministic` and `model`, which do not import each other. They propose calls but
+do not make them. May import everything from `policy` to `writes`.
 """

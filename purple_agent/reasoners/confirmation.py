@@ -1,4 +1,4 @@
-"""Confirmation: whether a policy wants the user to say yes before something is changed."""
+"""Confirmation: tells whether a policy requires the user's confirmation before a change."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ _ASKS: Final = re.compile(
 
 
 def asks_confirmation(policy: str) -> bool:
-    """Tell whether a policy asks for the user's confirmation anywhere; in doubt it does."""
+    """Tell whether a policy requires the user's confirmation anywhere; True in doubt."""
     return _ASKS.search(policy) is not None

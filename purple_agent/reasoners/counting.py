@@ -1,4 +1,4 @@
-"""ModelTokens: how many tokens a text takes for a model, and how many it can read at once."""
+"""ModelTokens: the number of tokens of a text for a model, and the model's context window."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from purple_agent.settings import ModelChoice
 
 
 class ModelTokens:
-    """Counts by litellm's tokenizers, without the network; call it in a thread.
+    """Counts with litellm's tokenizers, without the network; call it in a thread.
 
     Args:
-        choice: The model. One that litellm does not know is counted by a common tokenizer.
+        choice: The model. For one unknown to litellm, a common tokenizer is used.
     """
 
     def __init__(self, choice: ModelChoice) -> None:
@@ -21,7 +21,7 @@ class ModelTokens:
         return int(load_litellm().token_counter(model=self._choice.name, text=text))
 
     def window(self) -> int | None:
-        """Return how many tokens the model can read at once; None if litellm does not know."""
+        """Return the model's context window in tokens; None if litellm does not know it."""
         known = load_litellm().model_cost
         about = known.get(self._choice.name) or known.get(self._choice.name.partition("/")[2]) or {}
         tokens = about.get("max_input_tokens")

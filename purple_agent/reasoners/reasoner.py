@@ -1,4 +1,4 @@
-"""Reasoner: what decides on the next reply of a conversation."""
+"""Reasoner: decides on the next reply of a conversation."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Protocol
 from purple_agent.case import Case, Reply, Session
 
 DETERMINISTIC = "deterministic"
-"""The author of replies that no model had a part in."""
+"""The author of replies without any model."""
 
 
 class Reasoner(Protocol):
     """Decides on the next reply from the case and its session.
 
-    A reasoner makes no tool call itself. It reads `case.session` (entries, specs, facts, policy and
-    process) and returns either words or one call; what came of the call is in the session when it
-    is asked again.
+    A reasoner makes no tool calls. It reads `case.session` (entries, specs, facts, policy and
+    process) and returns either words or one call; the call's result is in the session at the next
+    call of `next`.
     """
 
     def author(self, session: Session) -> str:
-        """Return who wrote the latest reply: `deterministic`, or `llm:` and the model's name."""
+        """Return the latest reply's author: `deterministic`, or `llm:` and the model's name."""
         ...
 
     def flags(self, session: Session) -> tuple[str, ...]:
-        """Return what became of the models in a session, such as `model:unavailable`; sorted."""
+        """Return flags about a session's models, such as `model:unavailable`, sorted."""
         ...
 
     async def next(self, case: Case) -> Reply:
-        """Return the next reply. Never raises for what a model, a tool or a user said."""
+        """Return the next reply. Never raises for an error of a model, a tool or a user."""
         ...

@@ -1,4 +1,4 @@
-"""The reference agent as a service: dialects, sessions, A2A, and the stages put together.
+"""The reference agent as a service: dialects, sessions, A2A, and the assembly of the stages.
 
-`wiring` is the one place that chooses its parts. May import all but `server.py` and what serves it.
+`wiring` alone chooses the parts. May import all but `server.py` and the modules that serve it.
 """

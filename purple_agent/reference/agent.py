@@ -23,17 +23,17 @@ from purple_agent.stages.structure import in_dialect
 logger = logging.getLogger(__name__)
 
 RESTORED = "process:restored"
-"""Flag: the process goes on from a checkpoint."""
+"""Flag: the process continues from a checkpoint."""
 WITHHELD = "The user asked for something else here, which was refused."
-"""Entered in place of a refused request, which must not be carried out later."""
+"""Replaces a refused request, which must not be carried out later."""
 GIVEN = ("policy_doc", "tools_endpoint", "session_id")
 MAX_ANSWERS = 50
-"""Answers of a conversation that are kept for messages that are sent again."""
+"""Most answers of a conversation to keep for repeated messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TracedAnswer:
-    """An answer, and how it came about."""
+    """An answer and the steps that led to it."""
 
     answer: Answer
     trace_id: str
@@ -41,19 +41,19 @@ class TracedAnswer:
     calls: tuple[ToolStep, ...] = ()
 
     def trace(self) -> dict[str, Any]:
-        """Return the ResponseTrace; without steps for a message that was sent again."""
+        """Return the ResponseTrace, which has no steps for a repeated message."""
         return trace_of(self.trace_id, self.steps, self.calls)
 
 
 class ReferenceAgent:
-    """The stages over the sessions. Its owner closes it.
+    """Runs the stages for each message of each session. Its owner closes it.
 
     Args:
-        pipeline: From `purple_agent.reference.wiring`.
+        pipeline: The stages, from `purple_agent.reference.wiring`.
         store: The sessions.
-        checkpoints: Keeps processes over a restart; None: they are not kept.
-        prepare: Loads what the first reply would otherwise wait for; called in a thread.
-        close: Closes everything else at the end.
+        checkpoints: Keeps processes across restarts; None to keep nothing.
+        prepare: Does the slow imports ahead of the first reply; called in a thread.
+        close: Called in order at the end, to close everything else.
         new_id: Makes the ids of traces.
     """
 
@@ -75,14 +75,14 @@ class ReferenceAgent:
         self._new_id = new_id
 
     async def prepare(self) -> None:
-        """Load what takes seconds; replies are given before that too."""
+        """Do the slow imports; replies are possible before that ends."""
         await asyncio.to_thread(self._prepare)
 
     async def reply(self, incoming: Incoming) -> TracedAnswer:
-        """Answer a message. The same message, sent again, gets the same answer.
+        """Answer a message. A repeated message gets the same answer.
 
-        A caller who stops waiting does not stop the work: a change that was begun is finished, and
-        its answer is kept for the message that is sent again.
+        If the caller stops waiting, the work continues: a change in progress is finished, and the
+        answer is kept in case the message is repeated.
         """
         turn = self._store.background.run(self._turn(incoming), name="a reply")
         return await asyncio.shield(turn)
@@ -113,12 +113,12 @@ class ReferenceAgent:
         answer, steps = await self._pipeline.run(Case(incoming=whole, session=session, flags=flags))
         if steps[-1].outcome == "skipped" or steps[-1].error is not None:
             _enter_ended(session, incoming, answer, steps)
-            # No stage has put these words in the conversation's form.
+            # The stage that formats answers was skipped.
             answer = replace(answer, text=in_dialect(answer.text, session.dialect))
         return answer, steps
 
     async def _begin(self, session: Session) -> tuple[str, ...]:
-        """Go on from a checkpoint where a session has just been made; flags."""
+        """Restore a new session from its checkpoint, and return the flags."""
         if session.begun:
             return ()
         session.begun = True
@@ -139,20 +139,20 @@ class ReferenceAgent:
         try:
             await asyncio.to_thread(self._checkpoints.save, session.context_id, kept)
         except Exception:
-            logger.exception("a checkpoint could not be kept")
+            logger.exception("a checkpoint could not be saved")
 
     async def aclose(self) -> None:
-        """Finish background work, and close the tools of all sessions."""
+        """Finish background work and close the tools of all sessions."""
         await self._store.aclose()
         for close in self._close:
             await close()
 
 
 def _keep_given(session: Session, incoming: Incoming) -> None:
-    """Keep what later messages may leave out: the first policy, and where the tools are.
+    """Keep the first policy and the tools' address, which later messages may leave out.
 
-    The policy is kept until it is pinned, and the address until the tools at it are open, so that
-    an address that gave no tools can be followed by another one.
+    The policy is kept until it is pinned, and the address until its tools are open, so that another
+    address may follow one without tools.
     """
     if session.dialect is Dialect.TAU2:
         return
@@ -168,7 +168,7 @@ def _keep_given(session: Session, incoming: Incoming) -> None:
 def _enter_ended(
     session: Session, incoming: Incoming, answer: Answer, steps: Sequence[StageStep]
 ) -> None:
-    """Enter what was said where the pipeline ended before the stages that enter it."""
+    """Add the message and the answer to a session whose pipeline ended early."""
     passed = {step.name for step in steps if step.outcome == "passed"}
     if answer.kind == "refused":
         session.entries.append(Entry(role="note", text=WITHHELD))
@@ -186,11 +186,11 @@ def _keep(session: Session, message_id: str, answer: Answer) -> None:
 
 
 def dialect_of(text: str, metadata: Mapping[str, Json]) -> Dialect:
-    """Return the dialect of a conversation that begins with this message.
+    """Return the dialect of a conversation that starts with this message.
 
-    The τ² wire is known by its form: a list of tools and the line before the user's messages. What
-    the policy or the tools are about makes no difference. A policy or tools in the metadata
-    mean the business dialect, whatever the text quotes.
+    The τ² wire is recognised by its form: a list of tools and the line before the user's messages;
+    the content does not matter. A policy or tools in the metadata mean the business dialect,
+    whatever the text quotes.
     """
     if metadata.get("policy_doc") or metadata.get("tools_endpoint"):
         return Dialect.BUSINESS

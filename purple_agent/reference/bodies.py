@@ -1,4 +1,4 @@
-"""BodyLimit: bodies of requests, read whole and up to a limit before anything is done with them."""
+"""BodyLimit: reads request bodies up to a limit before passing them on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class BodyLimit:
     """Refuses a POST whose body is larger than `MAX_BODY_BYTES` with 413.
 
     Args:
-        app: Gets every other request; a body arrives in one piece.
+        app: The application, which gets every other request with its body in one piece.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body of a POST, and pass the request on."""
+        """Read the body of a POST and pass the request on."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -34,7 +34,7 @@ class BodyLimit:
 
 
 async def read_body(receive: Receive) -> bytes | None:
-    """Read the body: a little more than the limit of a larger one; None if the caller has gone."""
+    """Read a body, stopping soon after the limit; None if the client has disconnected."""
     chunks: list[bytes] = []
     size = 0
     more = True
@@ -49,7 +49,7 @@ async def read_body(receive: Receive) -> bytes | None:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that gives a body once more, and then whatever else comes."""
+    """Return a receiver that replays a body, then passes later messages through."""
     given = False
 
     async def again() -> Message:

@@ -1,4 +1,4 @@
-"""ReferenceHandler: the reference agent behind A2A messages."""
+"""ReferenceHandler: answers A2A messages with the reference agent."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from purple_agent.teams.peers import metadata_of
 from purple_agent.teams.tracing import TRACEABILITY_KEY, TRACEABILITY_URI
 
 ABOUT_KEY = "greenroom.reference"
-"""Key of a reply's metadata that holds what the agent says of it: author, process, quality, flags."""
+"""Key of a reply's metadata with the agent's statements: author, process, quality, flags."""
 MAX_OPENINGS = 1_000
-"""First messages whose new context is still known."""
+"""Most first messages whose context is remembered."""
 
 
 class ReferenceHandler(TasklessHandler):
-    """Answers every message with one message, and with a trace where that is asked for.
+    """Answers every message with one message, and with a trace if requested.
 
-    A message without a context begins one; where the very same message comes again, because its
-    answer was lost on the way, it goes to the context that it began.
+    A message without a context starts one. If the same message is sent again, because its answer
+    was lost, it goes to the context that it started.
     """
 
     def __init__(self, agent: ReferenceAgent, *, streaming: bool = False) -> None:
@@ -59,7 +59,7 @@ class ReferenceHandler(TasklessHandler):
         return reply
 
     def _begun_by(self, message: Message) -> str:
-        """Return the context that a message begins, or began before."""
+        """Return the context that a message starts, or started before."""
         key = hashlib.sha256(message.SerializeToString(deterministic=True)).digest()
         context_id = self._begun.setdefault(key, str(uuid.uuid4()))
         self._begun.move_to_end(key)

@@ -34,17 +34,17 @@ logger = logging.getLogger(__name__)
 
 NAME = "reference"
 SHIM_CONTEXTS = "tasks-send:"
-"""Before the session ids of `tasks/send`, so that it reaches no conversation of A2A."""
+"""Prefix of the session ids of `tasks/send`, to keep them apart from A2A contexts."""
 
 
 def build_reference_app(
     settings: ReferenceSettings, *, card_url: str, streaming: bool = False
 ) -> Starlette:
-    """Build the ASGI application that serves the reference agent; it needs its lifespan to be run.
+    """Build the ASGI application of the reference agent; the server must run its lifespan.
 
     Args:
         settings: The agent's settings.
-        card_url: The address that its card states.
+        card_url: The address in its card.
         streaming: Offer streams; a reply is one message either way.
     """
     agent = build_agent(settings)
@@ -85,7 +85,7 @@ def build_reference_app(
 def reference_card(
     settings: ReferenceSettings, *, card_url: str, streaming: bool = False
 ) -> AgentCard:
-    """Build the card; it says whether a language model thinks."""
+    """Build the card, which names the language model, if any."""
     thinks = "deterministic, without a language model"
     if settings.primary is not None:
         thinks = f"with the language model {settings.primary.name}"
@@ -110,17 +110,17 @@ async def _prepared(agent: ReferenceAgent) -> None:
     try:
         await agent.prepare()
     except Exception:
-        logger.exception("what replies need could not be loaded")
+        logger.exception("loading the reference agent failed")
         raise
 
 
 def _health(_request: Request) -> JSONResponse:
-    """Say that the process is alive."""
+    """Report that the process is alive."""
     return JSONResponse({"status": "ok"})
 
 
 def _ready(request: Request) -> JSONResponse:
-    """Say whether replies come without a wait for what is being loaded."""
+    """Report whether loading is finished, so that replies come without delay."""
     preparing: asyncio.Task[None] = request.app.state.preparing
     if not preparing.done():
         return JSONResponse({"status": "loading"}, status_code=503)

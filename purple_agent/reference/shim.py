@@ -1,10 +1,10 @@
-"""TasksSend: an older method, `tasks/send`, in front of the A2A endpoint, for those who still send it.
+"""TasksSend: supports the older method `tasks/send` in front of the A2A endpoint.
 
     {"jsonrpc": "2.0", "id": 1, "method": "tasks/send", "params": {
         "id": "task-1", "message": {"role": "user", "parts": [{"type": "text", "text": "..."}]},
         "metadata": {"policy_doc": {...}, "tools_endpoint": "http://...", "session_id": "..."}}}
 
-The answer is a task whose text stands in `result.artifacts[0].parts[0].text`.
+The answer is a task with its text in `result.artifacts[0].parts[0].text`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ METHOD = "tasks/send"
 _INVALID_PARAMS = -32602
 
 Reply = Callable[[str, str, Mapping[str, Any]], Awaitable[str]]
-"""The answer to a text, in a conversation of this id, with the metadata that came along."""
+"""Returns the answer to a text, given the conversation's id and the request's metadata."""
 
 
 class TasksSend:
-    """Answers `tasks/send`, and passes everything else on.
+    """Answers `tasks/send` and passes everything else on.
 
     Args:
         app: The A2A application.
@@ -40,7 +40,7 @@ class TasksSend:
         self._reply = reply
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look at the method of a POST to `/`."""
+        """Answer a POST to `/` with this method, or pass the request on."""
         if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", "/"):
             await self._app(scope, receive, send)
             return
@@ -63,7 +63,7 @@ class TasksSend:
             return JSONResponse({**head, "error": {"code": _INVALID_PARAMS, "message": problem}})
         metadata = params.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
-        # A request that names no conversation gets one of its own.
+        # A request without a conversation gets a new one.
         task_id = without_surrogates(str(params.get("id") or uuid.uuid4()))
         named = params.get("sessionId") or metadata.get("session_id") or task_id
         session_id = without_surrogates(str(named))
@@ -78,7 +78,7 @@ class TasksSend:
 
 
 def _id(value: Any) -> str | int | None:
-    """Return the id of a JSON-RPC request; None for what is no text and no number."""
+    """Return the id of a JSON-RPC request; None if it is neither text nor an integer."""
     if isinstance(value, str):
         return without_surrogates(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

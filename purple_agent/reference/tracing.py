@@ -1,4 +1,4 @@
-"""The ResponseTrace of one reply: a step of each stage, and below the reasoner its tool calls."""
+"""The ResponseTrace of one reply: a step per stage, with tool calls below the reasoner's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REASONER = 7
 
 @dataclass(frozen=True, kw_only=True)
 class ToolStep:
-    """A call that reached a tool. Times are seconds since 1970; `outcome` is `done` or `failed`."""
+    """A call to a tool. Times are seconds since 1970; `outcome` is `done` or `failed`."""
 
     tool: str
     start_s: float
@@ -32,7 +32,7 @@ _noted: ContextVar[list[ToolStep] | None] = ContextVar("noted", default=None)
 
 @contextlib.contextmanager
 def collect_tool_steps() -> Iterator[list[ToolStep]]:
-    """Note the calls of all `TimedTools` made below, in this task and those it starts."""
+    """Collect the calls of all `TimedTools` in the block, in this task and those it starts."""
     steps: list[ToolStep] = []
     token = _noted.set(steps)
     try:
@@ -42,11 +42,11 @@ def collect_tool_steps() -> Iterator[list[ToolStep]]:
 
 
 class TimedTools:
-    """Tools whose calls are noted inside `collect_tool_steps`. A `ToolProvider`.
+    """A `ToolProvider` whose calls are recorded inside `collect_tool_steps`.
 
     Args:
         inner: Makes the calls.
-        clock: Seconds since 1970.
+        clock: Returns seconds since 1970.
     """
 
     def __init__(self, inner: ToolProvider, *, clock: Callable[[], float]) -> None:
@@ -64,7 +64,7 @@ class TimedTools:
             result = await self._inner.call(call)
             outcome = "failed" if result.failed else "done"
             return result
-        finally:  # a call that is cut off by a deadline has been made, too
+        finally:  # a call cut off by a deadline has been made too
             steps = _noted.get()
             if steps is not None:
                 end_s = self._clock()
@@ -80,7 +80,7 @@ class TimedTools:
 def trace_of(
     trace_id: str, stages: Sequence[StageStep], calls: Sequence[ToolStep]
 ) -> dict[str, Any]:
-    """Build the trace as it stands in a message's metadata, without texts: they may be personal."""
+    """Build the trace for a message's metadata, without texts, which may be personal."""
     place = Place(caller="user")
     steps = [
         tool_step(

@@ -1,4 +1,4 @@
-"""The stages of the reference agent, put together from its settings."""
+"""Assembles the stages of the reference agent from its settings."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ Close = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, kw_only=True)
 class _ReasonerParts:
-    """The reasoner, and its budget."""
+    """The reasoner and its budget."""
 
     reasoner: Reasoner
     budget: BudgetStage
     complete: Complete | None = None
-    """Answers a question beside the conversation; None: there is no model."""
+    """Answers a question outside the conversation; None without a model."""
     prepare: Callable[[], object] = lambda: None
     close: tuple[Close, ...] = ()
 
@@ -58,7 +58,7 @@ def build_agent(
 
     Args:
         settings: The agent's settings.
-        clock: Seconds since 1970, for traces.
+        clock: Returns seconds since 1970, for traces.
     """
     store = SessionStore()
     http = new_http_client()
@@ -114,7 +114,7 @@ def _reasoner_parts(settings: ReferenceSettings) -> _ReasonerParts:
 
 
 def _kept(settings: ReferenceSettings) -> tuple[CaseMemory | None, CheckpointStore | None]:
-    """Open what outlives the process, where there is a folder for it."""
+    """Open the case memory and the checkpoints, if there is a folder for them."""
     if settings.state_dir is None:
         return None, None
     settings.state_dir.mkdir(parents=True, exist_ok=True)
@@ -124,6 +124,6 @@ def _kept(settings: ReferenceSettings) -> tuple[CaseMemory | None, CheckpointSto
 async def _timed(
     opener: Opener, clock: Callable[[], float], endpoint: str, session_id: str
 ) -> Opened:
-    """Open tools, with their calls noted for the trace."""
+    """Open tools whose calls are recorded for the trace."""
     opened = await opener(endpoint, session_id)
     return replace(opened, tools=TimedTools(opened.tools, clock=clock))

@@ -1,5 +1,5 @@
-"""The stages of the reference agent, a module each, in the order of their numbers.
+"""The stages of the reference agent, one module each.
 
-Each takes a `Case` and hands on the next one; what it needs to know is in the folders below. May
-import all but `reference` and `teams`.
+Each takes a `Case` and returns the next one; the logic behind them is in other folders. May import
+all but `reference` and `teams`.
 """

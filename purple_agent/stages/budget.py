@@ -1,4 +1,4 @@
-"""Stage 1, the token budget: how much there is left to think with."""
+"""Stage 1, the token budget: decides which models may still be used."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from purple_agent.tokens import rough_count
 logger = logging.getLogger(__name__)
 
 SMALL_FROM = 0.8
-"""The share of a limit from which the small model thinks."""
+"""The share of a limit from which the small model is used."""
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of a text."""
 
 
 def spend_limit(settings: ReferenceSettings, dialect: Dialect) -> int:
-    """Return how many tokens a session may spend on models altogether."""
+    """Return the tokens that a session may spend on models in total."""
     return settings.tau2_tokens if dialect is Dialect.TAU2 else settings.business_tokens
 
 
 def level_for(used: int, limit: int) -> BudgetLevel:
-    """Return the level for what is used: `SMALL` from four fifths on, `NONE` from all of it."""
+    """Return the level for the used tokens: `SMALL` from four fifths, `NONE` from the limit."""
     if used >= limit:
         return BudgetLevel.NONE
     return BudgetLevel.SMALL if used >= SMALL_FROM * limit else BudgetLevel.FULL
 
 
 class BudgetStage:
-    """Compares the next prompt with the model's window, and with what the session may yet spend.
+    """Compares the next prompt with the model's context window and the session's remaining tokens.
 
-    Without a model there is nothing to spend, and nothing is counted.
+    Without a model nothing is counted.
 
     Args:
-        settings: Names the models and the limits.
+        settings: The settings with models and limits.
         counter: Counts tokens.
-        window: Tokens that the primary model can read at once; None where unknown. Both are
-            called in a thread, since they may take long; where one fails, the rough count and no
-            window stand in.
+        window: Returns the primary model's context window in tokens, or None if unknown. Both are
+            called in a thread, since they may be slow; if one fails, the rough count and no window
+            are used.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class BudgetStage:
         self._window = window
 
     async def __call__(self, case: Case) -> Case:
-        """Set the budget level that is left for the case."""
+        """Set the budget level of the case."""
         if self._settings.primary is None and self._settings.brainos_url is None:
             return case
         prompt, window = await to_thread.run_sync(self._measured, next_prompt(case))
@@ -69,21 +69,21 @@ class BudgetStage:
         return replace(case, budget_level=level)
 
     def level_left(self, session: Session, *, prompt_tokens: int = 0) -> BudgetLevel:
-        """Return the level left by what a session has spent, and by a prompt that is to come."""
+        """Return the level left after a session's spent tokens and the coming prompt."""
         limit = spend_limit(self._settings, session.dialect)
         return level_for(session.spent_tokens + prompt_tokens, limit)
 
     def _measured(self, prompt: str) -> tuple[int, int | None]:
-        """Count the tokens of a prompt, and of the model's window."""
+        """Return the tokens of a prompt and of the model's window."""
         try:
             return self._counter(prompt), self._window() if self._window else None
         except Exception:
-            logger.exception("tokens cannot be counted; a quarter of the characters is taken")
+            logger.exception("cannot count tokens; using a quarter of the characters instead")
             return rough_count(prompt), None
 
 
 def next_prompt(case: Case) -> str:
-    """Return what a model will read for this message: what is pinned, said, and new."""
+    """Return the text that a model will read for this message."""
     session = case.session
     parts = [session.policy_text, session.summary]
     for spec in session.specs:

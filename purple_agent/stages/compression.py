@@ -1,4 +1,4 @@
-"""Stage 8, compression: has a long conversation summarised while the user reads the reply."""
+"""Stage 8, compression: summarises a long conversation while the user reads the reply."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from purple_agent.sessions import SessionStore
 logger = logging.getLogger(__name__)
 
 SUMMARY_S = 60.0
-"""Seconds that a summary may take; after that one is made without a model."""
+"""Timeout for a model's summary; after that, rules make one."""
 
 
 class CompressionStage:
-    """Begins a summary in the background, where the conversation is too long.
+    """Starts a summary in the background if the conversation is too long.
 
-    The summary is made from a copy of the oldest entries, so the next message need not wait for
-    it. It takes their place between two messages, under the session's lock, and only if they still
-    stand where they stood.
+    The summary is made from a copy of the oldest entries, so the next message need not wait for it.
+    It replaces them between two messages, under the session's lock, and only if they are unchanged.
 
     Args:
-        store: Keeps the session, its lock, and what goes on in the background.
-        summarise: Makes summaries; None: they are made without a model.
-        limits: The part of a conversation that is kept word for word.
+        store: Keeps the session, its lock and the background work.
+        summarise: Makes summaries; None for summaries by rules.
+        limits: The part of a conversation that is kept verbatim.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class CompressionStage:
         self._under_way: set[int] = set()
 
     async def __call__(self, case: Case) -> Case:
-        """Enter the case's reply into its session, and sum a long session up."""
+        """Add the case's reply to its session, and summarise a long session."""
         session = case.session
         note_reply(session, case.reply)
         shorten_results(session.entries, self._limits)
@@ -68,19 +67,19 @@ class CompressionStage:
 
 
 async def _summary(before: str, oldest: Sequence[Entry], summarise: Summarise | None) -> Summary:
-    """Ask the model for a summary; without one, or where it fails, make one by rules."""
+    """Get a summary from the model, or from rules if there is no model or it fails."""
     if summarise is None:
         return extract(before, oldest)
     try:
         async with asyncio.timeout(SUMMARY_S):
             return await summarise(before, oldest)
     except Exception:
-        logger.exception("no summary by a model; one is made without")
+        logger.exception("the model's summary failed; rules make one instead")
         return extract(before, oldest)
 
 
 def _put(session: Session, oldest: Sequence[Entry], summary: Summary) -> None:
-    """Let a summary take the place of the entries that it was made from."""
+    """Replace the oldest entries with their summary."""
     session.spent_tokens += summary.tokens
     now = session.entries[: len(oldest)]
     if len(now) == len(oldest) and all(a is b for a, b in zip(now, oldest, strict=True)):

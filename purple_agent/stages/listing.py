@@ -1,4 +1,4 @@
-"""Listing: the list that a request asks for, from what a tool has just read."""
+"""Listing: the list that a request asks for, from a tool's latest result."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def list_read(case: Case) -> list[Json] | None:
-    """Return what a request asks for out of the latest list that was read for it; None for no list.
+    """Return the requested values from the latest list that was read, or None if there is no list.
 
-    Of records, the values of the one field that the request names are returned, otherwise their
-    ids, and only of those records that have a value which the request names ("open orders").
+    For records, these are the values of the one field that the request names, else their ids; only
+    records with a value that the request names ("open orders") count.
     """
     found = _latest_list(case)
     if found is None:

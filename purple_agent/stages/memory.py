@@ -1,4 +1,4 @@
-"""Stage 2, the case memory: what was answered to similar requests before."""
+"""Stage 2, the case memory: looks up the answers to similar requests."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from purple_agent.memory.cases import CaseMemory, CaseMemoryError
 logger = logging.getLogger(__name__)
 
 UNAVAILABLE = "memory:unavailable"
-"""The flag of a case whose memory could not be read or written."""
+"""Flag: the memory could not be read or written."""
 
 
 def remembers(memory: CaseMemory | None, dialect: Dialect) -> bool:
     """Tell whether cases of a dialect are remembered.
 
-    Those of the τ² wire never are: trials of an evaluation would depend on each other.
+    Those of the τ² wire never are, because trials would depend on each other.
     """
     return memory is not None and dialect is Dialect.BUSINESS
 
 
 class MemoryStage:
-    """Looks up similar cases, where there is a memory.
+    """Looks up similar cases.
 
     Args:
-        memory: None: nothing is remembered, which is how the agent is evaluated.
+        memory: The memory; None to remember nothing, as in evaluations.
     """
 
     def __init__(self, memory: CaseMemory | None) -> None:
         self._memory = memory
 
     async def __call__(self, case: Case) -> Case:
-        """Add up to three similar cases. A memory that fails leaves a flag."""
+        """Add up to three similar cases. If the memory fails, add a flag."""
         if self._memory is None or not remembers(self._memory, case.session.dialect):
             return case
         try:

@@ -1,4 +1,4 @@
-"""Stage 9, the outcome record: the agent's own opinion of its reply, and the case for the memory."""
+"""Stage 9, the outcome record: rates the reply and remembers the case."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ logger = logging.getLogger(__name__)
 
 ANSWER_WEIGHT, TOOLS_WEIGHT, POLICY_WEIGHT = 0.35, 0.35, 0.30
 CALL_COST = 0.05
-"""Deduction from the score of the tools for each call after the first."""
+"""Deduction from the tools score for each call after the first."""
 LEAST_ECONOMY = 0.2
 """The lowest factor, however many calls were made."""
 MIN_WORDS = 3
-"""A shorter request, such as a bare "yes", is no case to remember."""
+"""A shorter request, such as a bare "yes", is not worth remembering."""
 
 
 class OutcomeStage:
-    """Judges the reply and remembers the case.
+    """Rates the reply and remembers the case.
 
     Args:
-        memory: None: nothing is remembered.
+        memory: The memory; None to remember nothing.
     """
 
     def __init__(self, memory: CaseMemory | None = None) -> None:
         self._memory = memory
 
     async def __call__(self, case: Case) -> Case:
-        """Rate the reply. A memory that cannot be written leaves a flag."""
+        """Rate the reply. If the memory cannot be written, add a flag."""
         judged = replace(case, quality=quality_of(case))
         record = _record(judged)
         if record is None or self._memory is None:
@@ -57,14 +57,13 @@ class OutcomeStage:
 def quality_of(case: Case) -> Quality:
     """Return the agent's own opinion of its reply.
 
-    What there was nothing of has no score and no weight in the total, which is the mean of the
-    others, weighted by .35 (answer), .35 (tools) and .30 (policy). What the gate held back was
-    never called.
+    The total is the mean of the scores that are not None, weighted by .35 (answer), .35 (tools) and
+    .30 (policy). Calls that the gate refused do not count as calls.
 
-    - answer: 1; half of it where the process failed or the budget was used up; 0 without a reply,
-      and for one that says that nothing could be done.
-    - tools: the share of this turn's calls that did not fail, times 1 less .05 for each call after
-      the first (.2 at least); None without calls.
+    - answer: 1; 0.5 if the process failed or the budget was used up; 0 without a reply, or if the
+      reply says that nothing could be done.
+    - tools: the share of this turn's calls that did not fail, times 1 minus .05 for each call after
+      the first (at least .2); None without calls.
     - policy: the share of this turn's writes that did not fail; None without writes.
     """
     answer = _answer(case)
@@ -84,7 +83,7 @@ def _answer(case: Case) -> float:
 
 
 def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float | None]:
-    """Return the scores of tools and policy. What the gate held back was never called."""
+    """Return the scores of tools and policy. Calls that the gate refused do not count."""
     results = {entry.call.id: entry.result for entry in turn if entry.call and entry.result}
     refused = {key for key, result in results.items() if isinstance(result, RefusedCall)}
     failed = {key for key, result in results.items() if result.failed}
@@ -102,7 +101,7 @@ def _calls(session: Session, turn: Sequence[Entry]) -> tuple[float | None, float
 
 
 def _record(case: Case) -> CaseRecord | None:
-    """Return the case for the memory; None where there is nothing to learn from it."""
+    """Return the case for the memory; None if there is nothing to learn from it."""
     request = case.incoming.text[:MAX_CHARACTERS]
     if not isinstance(case.reply, Say) or not case.reply.text.strip() or case.quality is None:
         return None

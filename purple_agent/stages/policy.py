@@ -1,4 +1,4 @@
-"""Stage 4, policy checker: reads the policy, pins it, and ends a case that it rules out at once."""
+"""Stage 4, the policy checker: pins the policy, and ends a case that it blocks outright."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from purple_agent.policy.rules import Action, read_policy
 from purple_agent.process.machine import Evidence, Sign
 
 PINNED = "policy:pinned"
-"""Flag: a later message brought another policy, which counts for nothing."""
+"""Flag: a later message has another policy, which is ignored."""
 INVALID = "policy:invalid"
-"""Flag: some of the policy cannot be read, and holds back writes."""
+"""Flag: part of the policy cannot be read, which forbids writes."""
 
 _ASKS = re.compile(
     r"(what|which|when|where|who|whom|whose|why|how|is|are|was|were|do|does|did|has|have|am)\b",
@@ -25,17 +25,17 @@ _ASKS = re.compile(
 class PolicyStage:
     """Reads `policy_doc` of the first message that has one; later ones cannot replace it.
 
-    Nor can they where the session was lost in between: then only the same policy counts again.
+    Even if the session was lost in between, only the same policy is accepted.
 
-    A block that follows from what the policy itself brings (its `context`) ends the pipeline: what
-    could be read would not change it. What follows from facts about a subject is for the gate, for
-    the next message may be about another one; and a mere question is no request to do anything.
+    A block that follows from the policy's own `context` ends the pipeline, since no read could
+    change it. A block that follows from facts is left to the gate, because the next message may be
+    about something else. A plain question is never blocked.
     """
 
     async def __call__(self, case: Case) -> Case | Answer:
-        """Pin the policy to the session, or end the case with what the policy rules out."""
+        """Pin the policy to the session; end the case if the policy blocks it."""
         if case.session.dialect is Dialect.TAU2:
-            return case  # its policy is prose, which comes with the tools
+            return case  # its policy is prose and comes with the tools
         case = await self._pinned(case)
         return _blocked(case) or case
 
@@ -48,15 +48,15 @@ class PolicyStage:
         if policy_hash is not None:
             case = await _read(case, by_hash[policy_hash])
             session.policy_hash = policy_hash
-        session.given.pop("policy_doc", None)  # only now: a policy that came must not get lost
+        session.given.pop("policy_doc", None)  # only now, so that no policy is lost
         is_other = any(each != session.policy_hash for each in by_hash)
         return case.flagged(PINNED) if is_other else case
 
 
 async def _read(case: Case, document: Any) -> Case:
-    """Take a document as the policy of the case's session."""
+    """Read a document as the policy of the case's session."""
     session = case.session
-    # Reading imports lark the first time, and takes up to a second for the largest policies.
+    # The first read imports lark, and the largest policies take up to a second.
     session.policy, session.policy_text = await asyncio.to_thread(read_policy, document)
     return case.flagged(INVALID) if session.policy.problem else case
 
@@ -78,6 +78,6 @@ def _blocked(case: Case) -> Answer | None:
 
 
 def _is_question(text: str) -> bool:
-    """Tell whether a request merely asks for information."""
+    """Tell whether a request only asks for information."""
     text = text.strip()
     return text.endswith("?") and _ASKS.match(text) is not None

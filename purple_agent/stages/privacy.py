@@ -1,4 +1,4 @@
-"""Stage 0, the privacy guard: refuses to disclose secrets and what is known about other people."""
+"""Stage 0, the privacy guard: refuses to disclose secrets and data about other people."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ REFUSAL = (
     "other people. You can ask me about your own data, have a password reset or changed, or ask "
     "what the policy says about access to data."
 )
-"""The answer to every refused request, so that it tells nothing about the data."""
+"""The answer to every refused request, the same for all so that it reveals nothing."""
 
 LONG = 10_000
-"""Texts of more characters are judged in a thread, since that would hold up other conversations."""
+"""Longer texts are judged in a thread, so that they do not delay other conversations."""
 
 ANSWER_WITHIN_S = 15.0
-"""Seconds that the model may take; after that the rules decide."""
+"""Timeout for the model; after that the rules decide."""
 BY_MODEL = "model"
-"""The flag of a request that the model refused, and no rule."""
+"""Flag: the model refused the request, not a rule."""
 RULES_ALONE = "privacy:rules_alone"
-"""The flag of a case that the model was to look at, but did not."""
+"""Flag: the model did not answer, so only rules decided."""
 
 
 class PrivacyStage:
     """Refuses a business request for secrets or others' data; on the τ² wire it only leaves flags.
 
-    Rules decide first. Where they find nothing in a business request, a model is asked once; what
-    the rules refuse, it cannot clear. Only the user's words are looked at, neither policies nor
-    tools nor their results.
+    Rules decide first. If they find nothing in a business request, a model is asked once; it cannot
+    overrule a refusal. Only the user's words are judged, not policies, tools or results.
 
     Args:
-        complete: Asks a language model; None: the rules decide alone.
-        level: The budget level that a session has left.
+        complete: Calls a language model; None for rules only.
+        level: Returns a session's budget level.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class PrivacyStage:
         try:
             refused = await self._asked(self._complete, text, case.session)
         except Exception as error:  # noqa: BLE001 - whatever a model's client raises
-            logger.warning("privacy is judged by rules alone: %s: %s", type(error).__name__, error)
+            logger.warning("privacy was judged by rules only: %s: %s", type(error).__name__, error)
             return case.flagged(*flags, RULES_ALONE)
         return _refusal(case, (*verdict.flags, BY_MODEL)) if refused else case.flagged(*flags)
 
@@ -82,9 +81,9 @@ class PrivacyStage:
 
 
 def users_words(text: str, session: Session) -> str:
-    """Return what the user says in a message: on the τ² wire neither policy, tools nor results.
+    """Return the user's words in a message, without policy, tools and results on the τ² wire.
 
-    There, the message that follows a call is its result.
+    There, the message after a call is its result.
     """
     if session.dialect is Dialect.BUSINESS:
         return text

@@ -1,4 +1,4 @@
-"""Stage 5, process: what kind of process a conversation is, and where it goes on."""
+"""Stage 5, process: determines the kind of business process and its state."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from purple_agent.process.kinds import GENERAL, kind_of
 from purple_agent.process.machine import Evidence, Sign, State
 
 ANEW = "process:anew"
-"""Flag: what the conversation asked for before has ended; this is a request of its own."""
+"""Flag: the conversation's previous process has ended, so this is a new request."""
 
 _ENDED = (State.COMPLETE, State.FAILED)
 
 
 class ProcessStage:
-    """Begins a process with the first message, and goes on with it in later ones.
+    """Starts a process with the first message and continues it in later ones.
 
-    The runner of the pipeline keeps `session.process` over restarts.
+    `ReferenceAgent` keeps `session.process` across restarts.
     """
 
     async def __call__(self, case: Case) -> Case:
-        """Bring the process of the session at least to ASSESS."""
+        """Advance the session's process at least to ASSESS."""
         session, flags = case.session, list(case.flags)
         if session.process.state in _ENDED:
             session.process = session.process.next_request()

@@ -1,4 +1,4 @@
-"""Stage 7, the reasoner: asks the reasoner, makes the calls, and tells the reasoner what came of them."""
+"""Stage 7, the reasoner: asks it for the next step, makes the calls, and records the results."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from purple_agent.writes.gate import RefusedCall, decide, refusal
 logger = logging.getLogger(__name__)
 
 MAX_ROUNDS: Final = 20
-"""Rounds of the reasoner for one message."""
+"""Most rounds of the reasoner for one message."""
 MAX_SAME: Final = 3
-"""The call that is asked for so often in one message is not made any more, and ends the loop."""
+"""Number of identical calls for one message at which the loop ends."""
 MOST_TOLD: Final = 10
-"""Changes that an honest sentence names."""
+"""Most changes to name in a reply."""
 
 BUDGET: Final = "The budget for language models is exhausted, so I cannot think about this further."
 LATE: Final = "I ran out of time before I could finish this."
@@ -53,18 +53,18 @@ AGAIN: Final = "It is not known whether this was already carried out. Look it up
 
 
 class ReasonerStage:
-    """Asks the reasoner until it has words for the user; on the τ² wire a call is a reply as well.
+    """Asks the reasoner until it has words for the user; on the τ² wire a call is a reply too.
 
-    What was said and done is entered into the session. A write is made only where the gate lets it
-    pass; one that is refused becomes a failed result, which the reasoner is told. Where time, rounds
-    or the budget are used up, the reply says what was done and that the rest was not.
+    Everything said and done is added to the session. A write is made only if the gate lets it pass;
+    a refused one becomes a failed result for the reasoner. If time, rounds or budget run out, the
+    reply says what was done and that the rest was not.
 
     Args:
         reasoner: Decides on each reply.
         deadline_s: Seconds that the loop may take for one message.
-        monotonic: Seconds of a clock that never goes back.
-        level: The budget level that a session has left, before each round after the first; None:
-            what the case says holds for the whole message. A deterministic reasoner needs no level.
+        monotonic: Returns seconds of a monotonic clock.
+        level: Returns a session's budget level before each round after the first; None to use the
+            case's level for the whole message. It does not limit the deterministic reasoner.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ReasonerStage:
         self._level = level
 
     async def __call__(self, case: Case) -> Case:
-        """Add a reply and its author. Never raises for what a tool or a model did."""
+        """Add a reply and its author. Never raises for an error of a tool or a model."""
         session = case.session
         _pin_wire_policy(case)
         _file_wire_results(session)
@@ -92,8 +92,8 @@ class ReasonerStage:
         except TimeoutError:
             reply = _stopped(LATE, turn)
         except Exception:
-            # Whatever broke, what was changed before must not go untold.
-            logger.exception("the reasoner broke")
+            # Whatever failed, the reply must report the changes made before.
+            logger.exception("the reasoner failed")
             reply = _stopped(BROKEN, turn)
         _conclude(session, reply, turn)
         flags = (*case.flags, *self._reasoner.flags(session))
@@ -118,7 +118,7 @@ class ReasonerStage:
             if session.dialect is Dialect.TAU2:
                 session.entries.append(Entry(role="call", call=reply.call))
                 return case, reply
-            # The gate has to judge what would be called, and not what the reasoner called it.
+            # The gate must judge the call that would be made, not the reasoner's wording of it.
             call = repaired(reply.call, session.specs).call
             session.entries.append(Entry(role="call", call=call))
             await self._make(session, call, turn)
@@ -130,7 +130,7 @@ class ReasonerStage:
         return replace(case, budget_level=case.budget_level.lesser(self._level(case.session)))
 
     async def _make(self, session: Session, call: ToolCall, turn: _Turn) -> None:
-        """Make a call if it may be made, and enter what came of it."""
+        """Make a call if it is allowed, and add its result."""
         spec = session.spec(call.name)
         decide(session, call)
         refused = _why_not(session, call, spec, turn)
@@ -158,22 +158,22 @@ class _Turn:
     changed: list[ToolCall] = field(default_factory=list)
     unsure: list[ToolCall] = field(default_factory=list)
     blind: list[ToolCall] = field(default_factory=list)
-    """Unsure writes about whose things nothing was read since."""
+    """Unsure writes whose records have not been read since."""
 
     def is_unsure_of(self, call: ToolCall) -> None:
-        """Note a write of which it is not known whether it was made."""
+        """Record a write that may or may not have been made."""
         self.unsure.append(call)
         self.blind.append(call)
 
     def is_blind_to(self, call: ToolCall) -> bool:
-        """Tell whether this very write may have been made already, and nobody has looked."""
+        """Tell whether the same write may already have been made and was not checked since."""
         return any(
             each.name == call.name and dict(each.arguments) == dict(call.arguments)
             for each in self.blind
         )
 
     def is_stuck_on(self, call: ToolCall) -> bool:
-        """Tell whether the same call is asked for once too often."""
+        """Count a call, and tell whether it has been requested too often."""
         arguments = json.dumps(call.arguments, sort_keys=True, default=repr)
         key = f"{call.name} {arguments}"
         self.made[key] += 1
@@ -183,7 +183,7 @@ class _Turn:
 def _why_not(
     session: Session, call: ToolCall, spec: ToolSpec | None, turn: _Turn
 ) -> CallFailure | None:
-    """Return why a call must not be made now, as its result; None where it may be."""
+    """Return a failed result that says why a call must not be made now; None if it may."""
     if spec is None:
         known = ", ".join(each.name for each in session.specs[:10]) or "none"
         text = f"There is no tool {call.name[:100]!r}; known: {known}."
@@ -199,7 +199,7 @@ def _enter(session: Session, call: ToolCall, result: ToolResult) -> None:
 
 
 def _pin_wire_policy(case: Case) -> None:
-    """Keep the policy of the wire's first message: no reasoner may write without having seen it."""
+    """Keep the policy of the wire's first message, without which no reasoner may write."""
     session = case.session
     if session.dialect is Dialect.TAU2 and not session.policy_text:
         opening = wire.read_opening(case.incoming.text)
@@ -209,7 +209,7 @@ def _pin_wire_policy(case: Case) -> None:
 
 
 def _file_wire_results(session: Session) -> None:
-    """File the result in the wire's last message: there, results come with the next message."""
+    """File the result in the wire's last message, because results come with the next message."""
     last = session.entries[-1] if session.entries else None
     if session.dialect is Dialect.BUSINESS or last is None or last.role != "result":
         return
@@ -218,7 +218,7 @@ def _file_wire_results(session: Session) -> None:
         facts.file(session, spec, last.result)
 
 
-# -- what a result shows -----------------------------------------------------------------------
+# -- learning from a result --------------------------------------------------------------------
 
 
 def _learn(
@@ -251,7 +251,7 @@ def _learn(
 
 
 def _stopped(why: str, turn: _Turn) -> Say:
-    """Say honestly what was done for this message, and that nothing else was."""
+    """Return a reply that says what was done for this message and what was not."""
     parts = [why]
     if turn.changed:
         parts.append(f"Done before that: {_named(turn.changed)}. Nothing else was changed.")
@@ -271,9 +271,9 @@ def _named(calls: list[ToolCall]) -> str:
 
 
 def _conclude(session: Session, reply: Reply, turn: _Turn) -> None:
-    """Enter the words, and end the process where nothing is left open.
+    """Add the words to the session, and end the process if nothing is left open.
 
-    Where nothing could be done, it has failed.
+    If nothing could be done, the process has failed.
     """
     if not isinstance(reply, Say):
         return

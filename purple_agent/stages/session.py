@@ -1,4 +1,4 @@
-"""Stage 3, the session context: enters what came in, and keeps the conversation within bounds."""
+"""Stage 3, the session context: adds the message, and keeps the conversation within its limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from purple_agent.memory.summary import extract
 from purple_agent.memory.transcript import Limits, surplus
 
 LONG = "session:long"
-"""The flag of a case whose conversation is to be summarised."""
+"""Flag: the conversation is to be summarised."""
 
 _ERROR = re.compile(r"error\b", re.IGNORECASE)
 _GREETING = re.compile(
@@ -21,20 +21,20 @@ _GREETING = re.compile(
 
 
 class SessionStage:
-    """Enters the user's words, or on the τ² wire what came of the call that was the last reply.
+    """Adds the user's words, or on the τ² wire the result of the call in the last reply.
 
-    A conversation beyond its limits gets a flag here and a summary in stage 8. Where that summary
-    has not come by the time that the conversation is twice as long, one without a model is made.
+    A conversation beyond its limits gets a flag here and a summary in stage 8. If that summary is
+    still missing when the conversation is twice as long, rules make one.
 
     Args:
-        limits: The part of a conversation that is kept word for word.
+        limits: The part of a conversation that is kept verbatim.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
 
     async def __call__(self, case: Case) -> Case:
-        """Enter the message into its session."""
+        """Add the message to its session."""
         session = case.session
         enter(session, case.incoming.text)
         if not surplus(session.entries, self._limits):
@@ -47,7 +47,7 @@ class SessionStage:
 
 
 def enter(session: Session, text: str) -> None:
-    """Enter what came in, in its session's dialect."""
+    """Add a message to its session, read in the session's dialect."""
     session.entries.extend(_entries(session, text))
 
 
@@ -62,10 +62,10 @@ def _entries(session: Session, text: str) -> list[Entry]:
 
 
 def read_result(call: ToolCall, text: str) -> ToolResult:
-    """Read the message that follows a call as its result: the content as it is.
+    """Read the message after a call as its result.
 
-    Only one call is made at a time, so all of the message belongs to it, whatever the content
-    looks like. Some assessors write `Tool '<name>' result: ` in front, which is taken off.
+    Only one call is made at a time, so the whole message is its result, whatever it looks like. The
+    prefix `Tool '<name>' result: `, which some assessors write, is removed.
     """
     told = wire.read_tool_result(text)
     content = told[1] if told is not None and told[0] == call.name else text
@@ -75,7 +75,7 @@ def read_result(call: ToolCall, text: str) -> ToolResult:
 
 
 def _opening(text: str) -> list[Entry]:
-    """Return the user's first words, behind a greeting that was said in the agent's name."""
+    """Return the user's first words, after the agent's greeting if the message has one."""
     greeting = _GREETING.match(text)
     if greeting is None:
         return [Entry(role="user", text=text)]

@@ -1,4 +1,4 @@
-"""Stage 10, the structured answer: what goes back to the caller, in the form that was asked for."""
+"""Stage 10, the structured answer: the answer to the caller in the requested form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"```(?:json)?\s*(\[.*?\])\s*```", re.DOTALL)
 
 
 class StructureStage:
-    """Makes the answer from the reply. It says nothing that the reply does not say."""
+    """Makes the answer from the reply, without adding anything."""
 
     async def __call__(self, case: Case) -> Answer:
         """Build the answer: words, or on the τ² wire one JSON object."""
@@ -44,7 +44,7 @@ class StructureStage:
 
 
 def _listed(case: Case, said: str) -> str:
-    """Return the reply as the list that was asked for; an apology or a question stays in words."""
+    """Return the reply as the requested list; an apology or a question stays in words."""
     fell_short = isinstance(case.reply, Say) and case.reply.unable
     if fell_short or case.session.process.state is State.FAILED or said.endswith("?"):
         return said
@@ -53,12 +53,12 @@ def _listed(case: Case, said: str) -> str:
 
 
 def in_dialect(text: str, dialect: Dialect) -> str:
-    """Return words in a conversation's dialect: on the τ² wire as the content of `respond`."""
+    """Return a text in a conversation's dialect: on the τ² wire as the content of `respond`."""
     return without_surrogates(wire.respond(text) if dialect is Dialect.TAU2 else text)
 
 
 def describe(case: Case) -> dict[str, Any]:
-    """Return what the agent says of itself beside the answer; JSON."""
+    """Return the agent's statements about itself, which go with the answer, as JSON."""
     process = case.session.process
     said: dict[str, Any] = {
         "author": case.author,
@@ -78,11 +78,11 @@ def wants_list(request: str) -> bool:
 
 
 def as_list(text: str) -> str:
-    """Return an answer as a JSON list; of a JSON list, the same list.
+    """Return an answer as a JSON list.
 
-    The items are those of a list in the text, a fenced JSON one or one with bullets or numbers; a
-    line that leads up to it with a colon is left out. Prose is never taken apart: without a list,
-    all of the text is the one item.
+    The items are those of a JSON list, a fenced JSON list, or a list with bullets or numbers in the
+    text; lines that end in a colon are left out. Prose is never split: without a list, the whole
+    text is the only item.
     """
     fenced = _FENCE.search(text)
     found = _json_list(text) or (_json_list(fenced[1]) if fenced else None)
@@ -107,7 +107,7 @@ def _items(text: str) -> list[str]:
 
 
 def _json_list(text: str) -> str | None:
-    """Return a JSON list in its one form; None for anything else, also for NaN and infinity."""
+    """Return a JSON list in canonical form; None for anything else, including NaN and infinity."""
     try:
         value = json.loads(text)
         if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Stage 6, tools: opens the tools of a conversation where they are first needed, and keeps them."""
+"""Stage 6, tools: opens the tools of a conversation when first needed, and keeps them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_NOTES = 20
 class ToolsStage:
     """Pins `session.tools` and `session.specs`.
 
-    An endpoint that gives no tools does not end the case: it goes on with a flag `tools:` and the
-    reason's code, and a note for the reasoner.
+    An endpoint without tools does not end the case, which continues with a flag `tools:<code>` and
+    a note for the reasoner.
 
     Args:
         opener: Opens the tools at an address.
@@ -31,14 +31,14 @@ class ToolsStage:
         self._opener = opener
 
     async def __call__(self, case: Case) -> Case:
-        """Give the session tools where there are some."""
+        """Give the session its tools, if there are any."""
         if case.session.dialect is Dialect.TAU2:
             return await _with_wire_tools(case)
         endpoint = case.incoming.metadata.get("tools_endpoint")
         if endpoint is None or endpoint == "":
             return case
         if not isinstance(endpoint, str):
-            return _without(case, "address", "the address of the tools is no text")
+            return _without(case, "address", "the address of the tools is not text")
         return await self._with_tools(case, endpoint.strip())
 
     async def _with_tools(self, case: Case, endpoint: str) -> Case:
@@ -60,15 +60,15 @@ class ToolsStage:
 
 
 def session_id(case: Case) -> str:
-    """Return the id by which the tools know the conversation: the caller's, else its context's.
+    """Return the conversation's id for the tools: the caller's, else the context's.
 
-    Numbers in A2A metadata are floats, so a whole one is written without its point.
+    Numbers in A2A metadata are floats, so a whole number is written without decimals.
     """
     given: Any = case.incoming.metadata.get("session_id")
     if isinstance(given, float) and given.is_integer():
         given = int(given)
     if isinstance(given, (str, int)) and not isinstance(given, bool) and str(given):
-        # No address can hold a lone surrogate.
+        # An address cannot contain a lone surrogate.
         return without_surrogates(str(given)[:MAX_SESSION_ID])
     return case.session.context_id[:MAX_SESSION_ID]
 

@@ -1,6 +1,6 @@
-"""Reference teams: several agents that answer as one, with a coordination that is known.
+"""Reference teams: several agents that answer as one, with known coordination.
 
-`rosters` declares them as data, `running` makes one of them A2A servers. May import the modules
-beside the folders that any A2A server here needs (`card.py`, `handler.py` and the like), but no
-other folder; the reference agent reports its steps by `tracing` as well.
+`rosters` declares them as data, `running` makes A2A servers of a team. May import the top-level
+modules for A2A servers (`card.py`, `handler.py` and the like), but no other folder. The reference
+agent uses `tracing` too.
 """

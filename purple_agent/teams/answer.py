@@ -1,4 +1,4 @@
-"""Answers of members: to the user, or to their caller. Pure."""
+"""Answers of members to the user or to their caller. Pure."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ANSWERS = (
     ("covered by the warranty", "repair", "The repair is {} by the warranty."),
     ("price difference", "difference", "The price difference is {} EUR."),
 )
-"""Words of a question, the fact that answers it, and the sentence for it."""
+"""Words of a question, the fact that answers it, and the sentence of the answer."""
 
 
 def final_answer(exercise: Exercise, facts: Facts, failed: Sequence[str]) -> str:
     """Answer the user: a line for each question that can be answered.
 
-    Members that are known to have failed are named, and so is what is missing then.
+    If members are known to have failed, they and the unanswered questions are named.
     """
     said = [_sentence(question, facts) for question in exercise.questions]
     lines = [sentence for sentence in said if sentence is not None]
@@ -46,7 +46,7 @@ def final_answer(exercise: Exercise, facts: Facts, failed: Sequence[str]) -> str
 
 
 def report(facts: Facts, failed: Sequence[str]) -> str:
-    """Return what a member answers to another: new facts, and who failed."""
+    """Return a member's answer to another: new facts and failed members."""
     lines = [f"- {name}: {value}" for name, value in facts.items()]
     found = [KNOWN_LINE, *lines] if lines else [NOTHING_NEW]
     return "\n".join([*found, *([f"{_FAILED_LINE}{', '.join(failed)}."] if failed else [])])

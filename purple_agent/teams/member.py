@@ -1,4 +1,4 @@
-"""TeamMember: what one member does with one message. Knows A2A only through its peers."""
+"""TeamMember: answers one message as a member. Knows A2A only through its peers."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ SLOW_S = 0.3
 
 
 class HangUp(BaseException):
-    """The connection is to be closed without an answer.
+    """Closes the connection without an answer.
 
-    Not an Exception, because the SDK's dispatcher answers each of those with a JSON-RPC error.
+    Not an Exception, because the SDK's dispatcher answers those with a JSON-RPC error.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConditions:
-    """Everything that varies in a run of a team."""
+    """The conditions of a team's run."""
 
     seed: int = 0
     slow_s: float = SLOW_S
@@ -55,7 +55,7 @@ class RunConditions:
 
 @dataclass(frozen=True, kw_only=True)
 class MemberReply:
-    """A member's answer, and the ResponseTrace of how it came about."""
+    """A member's answer and its ResponseTrace."""
 
     text: str
     trace: dict[str, Any]
@@ -63,7 +63,7 @@ class MemberReply:
 
 @dataclass(kw_only=True)
 class _OpenMessage:
-    """Everything known while one message is being answered."""
+    """The state while one message is being answered."""
 
     exercise: str
     place: Place
@@ -71,7 +71,7 @@ class _OpenMessage:
     known: dict[str, str]
     new: dict[str, str] = field(default_factory=dict)
     failed: dict[str, None] = field(default_factory=dict)
-    """Each once, in the order in which it became known."""
+    """The failed members, in the order in which that became known."""
     steps: list[Step] = field(default_factory=list)
 
     def learn(self, facts: dict[str, str]) -> None:
@@ -80,7 +80,7 @@ class _OpenMessage:
 
 
 class TeamMember:
-    """One member. Keeps nothing from one message to the next but the number of calls received."""
+    """One member. Its only state between messages is the number of calls received."""
 
     def __init__(
         self, member: Member, team: Team, peers: Peers, conditions: RunConditions | None = None
@@ -92,11 +92,11 @@ class TeamMember:
         self._numbers = itertools.count(1)
 
     async def reply(self, text: str, *, place: Place | None, context_id: str) -> MemberReply:
-        """Answer one message; `place` is None where it comes from outside the team.
+        """Answer one message; `place` is None if it comes from outside the team.
 
         Raises:
-            MemberFailedError: a fault of the team's says so.
-            HangUp: the same, without an answer.
+            MemberFailedError: A fault of the team makes this call fail.
+            HangUp: A fault of the team drops the connection.
         """
         await self._apply_faults()
         known, exercise = split_text(text)
@@ -115,7 +115,7 @@ class TeamMember:
         return MemberReply(text=self._conclusion(visit), trace=trace)
 
     async def _apply_faults(self) -> None:
-        """Let the faults of this call happen."""
+        """Apply the faults that hit this call."""
         kinds = strikes(
             self._team.faults,
             seed=self._run.seed,
@@ -130,7 +130,7 @@ class TeamMember:
             raise MemberFailedError(f"{self._member.name} cannot work today")
 
     def _work(self, visit: _OpenMessage) -> None:
-        """Use the skills on what is known by now; what adds nothing to it is no step."""
+        """Use the skills on the known facts; one that finds nothing new adds no step."""
         exercise = read_exercise(visit.exercise)
         for name in self._member.skills:
             start = self._run.clock()
@@ -150,7 +150,7 @@ class TeamMember:
                 visit.learn(found)
 
     async def _ask(self, visit: _OpenMessage, ask: Ask, place: Place) -> None:
-        """Make one call of the script, and take in what comes back."""
+        """Make one call of the script and learn from the reply."""
         if ask.max_hops is not None and place.hops > ask.max_hops:
             return
         text = self._request(visit, ask, place)

@@ -1,4 +1,4 @@
-"""Names such as `team:star5+fail:orders@0.5`: which team, and what goes wrong in it. Pure."""
+"""Names such as `team:star5+fail:orders@0.5`: a team and its faults. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse_team(name: str) -> Team:
     """Return the team of a name, with the faults that the name adds to its own.
 
     Raises:
-        TeamNameError: no such team, member or fault; with the nearest names.
+        TeamNameError: The team, a member or a fault does not exist; the message suggests names.
     """
     plain, *faults = name.removeprefix(PREFIX).split("+")
     if plain not in TEAMS:
@@ -36,16 +36,16 @@ def parse_team(name: str) -> Team:
 
 
 def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> set[FaultKind]:
-    """Return what goes wrong in a call that a member receives.
+    """Return the kinds of faults that hit a call to a member.
 
     Args:
-        faults: The team's.
-        seed: Chosen at the start of the team.
-        member: The member that is called.
-        number: The number of the call for this member, from 1.
+        faults: The team's faults.
+        seed: The seed of the team's run.
+        member: The called member.
+        number: The number of the call to this member, from 1.
 
     Returns:
-        The kinds that strike; the same for the same arguments, whatever other members do.
+        The kinds; always the same for the same arguments.
     """
     return {
         fault.kind
@@ -55,7 +55,7 @@ def strikes(faults: Iterable[Fault], *, seed: int, member: str, number: int) -> 
 
 
 def _draw(seed: int, kind: FaultKind, member: str, number: int) -> float:
-    """Return a number from 0 up to, but not including, 1."""
+    """Return a pseudorandom number from 0 up to, but not including, 1."""
     drawn = hashlib.blake2s(f"{seed}/{kind}/{member}/{number}".encode(), digest_size=8).digest()
     return min(int.from_bytes(drawn) / _DRAWS, 1 - 2**-53)
 

@@ -1,4 +1,4 @@
-"""Peers: how a member reaches the others, over A2A."""
+"""Peers: calls from a member to the others, over A2A."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from purple_agent.teams.tracing import ACTIVATION_HEADERS, Place, steps_of
 CALL_KEY = "greenroom.call"
 """Metadata key under which a call states its place in the conversation."""
 CALL_TIMEOUT_S = 60.0
-"""For one call with everything below it."""
+"""Timeout for one call, including the calls below it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeerReply:
-    """A peer's answer, and the steps that it reports."""
+    """A peer's answer and the steps that it reports."""
 
     text: str
     steps: list[Any] = field(default_factory=list)
@@ -41,8 +41,8 @@ class Peers:
     """The other members, as one member sees them.
 
     Args:
-        http: Shared; stays open.
-        homes: Each peer's own address. Steps name it, whatever way a call took.
+        http: The shared client, which stays open.
+        homes: Each peer's own address, which steps name even if a call took another route.
     """
 
     def __init__(self, http: httpx.AsyncClient, homes: Mapping[str, str]) -> None:
@@ -66,7 +66,7 @@ class Peers:
         """Ask a peer.
 
         Raises:
-            PeerFailedError: there is none; the message says why.
+            PeerFailedError: There was no answer; the message says why.
         """
         request = SendMessageRequest(message=_message(text, place, context_id))
         try:
@@ -114,7 +114,7 @@ def metadata_of(message: Message) -> dict[str, Any]:
     """Return a message's metadata as JSON; numbers are floats, as everywhere in A2A.
 
     Raises:
-        ValueError: it holds what JSON cannot say, such as infinity.
+        ValueError: It contains a value that JSON cannot express, such as infinity.
     """
     if not message.HasField("metadata"):
         return {}

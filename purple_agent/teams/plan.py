@@ -1,4 +1,4 @@
-"""Team: what a reference team is, as data. Who belongs to it, and who asks whom."""
+"""Team: the definition of a reference team, with its members and the calls between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 OUTSIDE = "user"
-"""The caller, in a script, who is no member: the user, or an assessor in that part."""
+"""The caller in a script who is not a member: the user, or an assessor in that role."""
 
 
 class FaultKind(StrEnum):
@@ -36,10 +36,10 @@ class Ask:
 
     callee: str
     verbatim: bool = False
-    """Hand the exercise on word for word. Otherwise the text begins with a line about
-    this very call, so that no two calls of a conversation are the same."""
+    """Pass the exercise on verbatim. Otherwise the text starts with a line about this call, so that
+    no two calls of a conversation are the same."""
     max_hops: int | None = None
-    """The call is left out where it would be deeper than this below the user's message."""
+    """Leave the call out if it would be deeper than this below the user's message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +50,16 @@ class Member:
     skills: tuple[str, ...] = ()
     """Names of `purple_agent.teams.skills.SKILLS`, in the order in which they are used."""
     discreet: bool = False
-    """Keep quiet about callees that failed."""
+    """Do not report callees that failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Team:
     """A reference team.
 
-    `script` says what a member asks for when a caller (or `OUTSIDE`) asks it; no entry means
-    that it asks nobody then. `labels` and `findings` are what is true of its calls, by the
-    definitions of the assessor's graph tier.
+    `script` has the calls that a member makes when a caller (or `OUTSIDE`) calls it; without an
+    entry it makes none. `labels` and `findings` are the correct results of the assessor's graph
+    tier.
     """
 
     name: str

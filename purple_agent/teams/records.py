@@ -1,6 +1,6 @@
 """Reads the text of an exercise: titled records of `- key: value` lines, then questions. Pure.
 
-Text that is not laid out so has no records and no questions; nothing here raises.
+Text in another form has no records and no questions; nothing here raises.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MAX_LINES = 2_000
-"""Lines looked at; the rest of a longer text is not read."""
+"""Most lines to read; the rest of a longer text is ignored."""
 KNOWN_LINE = "Known so far:"
 EXERCISE_LINE = "The exercise:"
-"""Both stand alone on a line of what members send each other."""
+"""Each is on a line of its own in messages between members."""
 
 _QUESTIONS = "questions"
 _ROW = re.compile(r"- ([^:]{1,80}): (.{1,400})")
@@ -32,11 +32,11 @@ class Exercise:
     questions: tuple[str, ...]
 
     def value(self, record: str, key: str) -> str | None:
-        """Return the first value under a key of a record; None where there is none."""
+        """Return the first value of a key in a record, or None."""
         return next(iter(self.values(record, key)), None)
 
     def values(self, record: str, key: str) -> tuple[str, ...]:
-        """Return all values under a key of a record, in order."""
+        """Return all values of a key in a record, in order."""
         return tuple(value for found, value in self.records.get(record, ()) if found == key)
 
 
@@ -61,7 +61,7 @@ def read_exercise(text: str) -> Exercise:
 
 
 def with_facts(opening: str, facts: Facts, exercise: str) -> str:
-    """Write what a member sends to another: a line of its own, what is known, and the exercise."""
+    """Return a message between members: an opening line, the known facts and the exercise."""
     known = [KNOWN_LINE, *(f"- {name}: {value}" for name, value in facts.items()), ""]
     return "\n".join([opening, "", *(known if facts else []), EXERCISE_LINE, "", exercise])
 
@@ -75,7 +75,7 @@ def split_text(text: str) -> tuple[dict[str, str], str]:
 
 
 def read_facts(text: str) -> dict[str, str]:
-    """Read the facts behind the line `KNOWN_LINE`; none where there is no such line."""
+    """Read the facts after the line `KNOWN_LINE`; none if there is no such line."""
     rows = text.partition(KNOWN_LINE)[2].splitlines()[:MAX_LINES]
     found = (_ROW.fullmatch(row) for row in rows)
     return {row[1]: row[2] for row in found if row is not None}

@@ -31,7 +31,7 @@ def _asks(*callees: str) -> tuple[Ask, ...]:
 
 
 def _tree(entry: str, below: Mapping[str, tuple[str, ...]]) -> Script:
-    """Have everybody ask those below, whenever the one above asks."""
+    """Make every member call those below whenever the one above calls it."""
     above = {callee: caller for caller, callees in below.items() for callee in callees}
     return {
         (name, above.get(name, OUTSIDE) if name != entry else OUTSIDE): _asks(*callees)
@@ -40,10 +40,10 @@ def _tree(entry: str, below: Mapping[str, tuple[str, ...]]) -> Script:
 
 
 def _mesh(entry: str, names: tuple[str, ...], *, rounds: int) -> Script:
-    """Have everybody ask everybody else once in each round.
+    """Make every member call every other once per round.
 
-    The entry asks the others in turn. Each of them then asks the rest, and the entry last: so a
-    call never directly reverses the one before.
+    The entry calls the others in turn. Each of them then calls the rest, and the entry last, so
+    that a call never directly reverses the one before.
     """
     others = tuple(name for name in names if name != entry)
     script = {(entry, OUTSIDE): _asks(*others) * rounds}
@@ -255,11 +255,11 @@ TEAMS: Mapping[str, Team] = MappingProxyType(
         )
     }
 )
-"""Every reference team, in the order in which they are listed."""
+"""Every reference team, in the order of listings."""
 
 
 def manifest() -> dict[str, Any]:
-    """Return what `data/teams.json` holds: rosters and what is known to be true of each team."""
+    """Return the contents of `data/teams.json`: the rosters and correct results of each team."""
     return {
         "version": MANIFEST_VERSION,
         "teams": [

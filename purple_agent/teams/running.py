@@ -1,4 +1,4 @@
-"""RunningTeam: a reference team as A2A servers, one application a member."""
+"""RunningTeam: a reference team as A2A servers, one application per member."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class RunningTeam:
 
     Args:
         team: From `purple_agent.teams.naming.parse_team`.
-        urls: The address of each member, under which the others reach it.
+        urls: The address of each member, at which the others reach it.
         http: From `purple_agent.teams.peers.new_http_client`; stays open.
         conditions: Clock, seed and the like.
-        entry_url: The address that the entry's card states, where it is not the one in `urls`.
+        entry_url: The address in the entry's card, if not the one in `urls`.
         streaming: Offer streams in the cards; a reply is one message either way.
     """
 
@@ -62,20 +62,20 @@ class RunningTeam:
             self.apps[member.name] = _app(MemberHandler(agent, streaming=streaming), card)
 
     def wire(self, routes: Any) -> None:
-        """Have members reach their peers at other addresses from now on.
+        """Make members reach their peers at other addresses from now on.
 
         Args:
-            routes: `{member: {peer: address}}`. Peers that it does not name stay where they are.
+            routes: `{member: {peer: address}}`. Peers that are not named keep their address.
 
         Raises:
-            WiringError: a name is unknown, or an address is none. Then nothing has changed.
+            WiringError: A name is unknown or an address is invalid. Then nothing has changed.
         """
         for member, addresses in _object(routes, "the team").items():
             self._known(member)
             for peer, url in _object(addresses, member).items():
                 self._known(peer)
                 if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-                    raise WiringError(f"{member!r} cannot reach {peer!r}: no http(s) address")
+                    raise WiringError(f"{member!r} cannot reach {peer!r}: not an http(s) address")
         for member, addresses in routes.items():
             self._peers[member].route(addresses)
 
@@ -90,8 +90,8 @@ class RunningTeams:
     """All teams of one process, on their sockets. An async context manager.
 
     Args:
-        team_listeners: The socket of each member, by the team's name as given, faults and all.
-        seed: Draws the calls in which faults strike.
+        team_listeners: The socket of each member, by the team's full name with faults.
+        seed: Selects the calls that faults with a share hit.
         entry_url: See `RunningTeam`.
         streaming: See `RunningTeam`.
     """
@@ -135,10 +135,10 @@ class RunningTeams:
         ]
 
     def wire(self, routes: Any) -> None:
-        """Have members reach their peers at other addresses: `{team: {member: {peer: address}}}`.
+        """Make members reach their peers at other addresses: `{team: {member: {peer: address}}}`.
 
         Raises:
-            WiringError: see `RunningTeam.wire`; or no such team is served here.
+            WiringError: See `RunningTeam.wire`; or the team is not served here.
         """
         for name, members in _object(routes, "all teams").items():
             if name not in self._teams:
@@ -146,7 +146,7 @@ class RunningTeams:
             self._teams[name].wire(members)
 
     async def __aenter__(self) -> Self:
-        """Do nothing: the connections between members are made as they are needed."""
+        """Do nothing, because connections between members are made on demand."""
         return self
 
     async def __aexit__(
@@ -168,7 +168,7 @@ class MemberHandler(TasklessHandler):
         self._member = member
 
     async def answer(self, message: Message, context: ServerCallContext) -> Task | Message:
-        """Return the member's reply, with its ResponseTrace where the caller asked for that."""
+        """Return the member's reply, with its ResponseTrace if requested."""
         turn = read_turn(message)
         try:
             place = read_place(metadata_of(message).get(CALL_KEY))
@@ -198,7 +198,7 @@ def _app(handler: MemberHandler, card: AgentCard) -> ASGIApp:
         try:
             await inner(scope, receive, send)
         except HangUp:
-            # The server closes a connection on which less comes than was promised.
+            # The server closes a connection whose body is shorter than its content-length.
             headers = [(b"content-length", b"1")]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
 
@@ -223,6 +223,6 @@ def _card(member: Member, team: Team, *, url: str, streaming: bool) -> AgentCard
 def _object(value: Any, of: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise WiringError(
-            f"the addresses of {of!r} are no JSON object: give {{member: {{peer: address}}}}"
+            f"the addresses of {of!r} are not a JSON object: give {{member: {{peer: address}}}}"
         )
     return value

@@ -1,8 +1,8 @@
-"""Skills of members: each looks its own records up, and adds to what is known. Pure.
+"""Skills of members: each looks up its own records and adds to the known facts. Pure.
 
-A skill reads one record of the exercise. Whatever it needs of another record it takes from the
-facts that other members found; where those are missing, it finds less. Amounts are in euros with
-two decimals, days in ISO form.
+A skill reads one record of the exercise. Values from other records come from the facts that other
+members found; without those, it finds less. Amounts are in euros with two decimals, days in ISO
+form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import MappingProxyType
 from purple_agent.teams.records import Exercise, Facts
 
 Found = Iterator[tuple[str, str | None]]
-"""Facts by name; those that are None were not found."""
+"""Facts by name; None if not found."""
 
 _AMOUNT = re.compile(r"(\d{1,9}\.\d{2}) EUR")
 _COUNT = re.compile(r"(\d{1,9})")
@@ -33,17 +33,17 @@ _CENT = Decimal("0.01")
 
 @dataclass(frozen=True, kw_only=True)
 class Skill:
-    """A skill, and the name under which a member reports that it looked something up."""
+    """A skill, and the name of the tool that a member reports for it."""
 
     tool: str
     find: Callable[[Exercise, Facts], Found]
 
 
 def apply_skill(name: str, exercise: Exercise, facts: Facts) -> dict[str, str]:
-    """Return what a skill finds that is not known yet. Records that make no sense yield nothing."""
+    """Return the new facts that a skill finds. Invalid records yield nothing."""
     try:
         found = dict(SKILLS[name].find(exercise, facts))
-    except (ArithmeticError, ValueError):  # such as a 31 February: somebody else's exercise
+    except (ArithmeticError, ValueError):  # such as 31 February in an exercise of others
         return {}
     return {
         fact: value
@@ -187,11 +187,11 @@ SKILLS: Mapping[str, Skill] = MappingProxyType(
         "notification": Skill(tool="address_book", find=_notification),
     }
 )
-"""Every skill by name. A later one may need what an earlier one finds, never the other way."""
+"""Every skill by name. A later one may need facts of an earlier one, never the reverse."""
 
 
 def _refund(goods: str, facts: Facts) -> str | None:
-    """Return what is paid back for a cancelled or returned order; None for other orders."""
+    """Return the refund for a cancelled or returned order; None for other orders."""
     if "cancellation fee" in facts:
         return _euros(Decimal(goods) - Decimal(facts["cancellation fee"]))
     if facts.get("return") == "refused":

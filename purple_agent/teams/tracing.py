@@ -1,7 +1,7 @@
 """The ResponseTrace that a member returns: its own steps, and its callees' below them. Pure.
 
-The form is the specification's of the A2A Traceability Extension, as one flat list of steps that
-are linked by `parent_step_id`.
+The form is that of the A2A Traceability Extension: a flat list of steps linked by
+`parent_step_id`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 TRACEABILITY_URI = "https://github.com/a2aproject/a2a-samples/extensions/traceability/v1"
 TRACEABILITY_KEY = f"{TRACEABILITY_URI.removeprefix('https://')}/traceability"
-"""Metadata key under which a ResponseTrace travels."""
+"""Metadata key of a ResponseTrace."""
 TIMESTAMP_URIS = (
     "https://github.com/a2aproject/a2a-samples/samples/extensions/timestamp/v1",
     "https://github.com/a2aproject/a2a-samples/extensions/timestamp/v1",
@@ -23,21 +23,21 @@ TIMESTAMP_URIS = (
 
 _EXTENSIONS = ",".join((TRACEABILITY_URI, *TIMESTAMP_URIS))
 ACTIVATION_HEADERS = {"A2A-Extensions": _EXTENSIONS, "X-A2A-Extensions": _EXTENSIONS}
-"""Sent with every call between members: the header of protocol 1.0 and that of 0.3."""
+"""Headers of every call between members, for protocols 1.0 and 0.3."""
 
 MAX_STEPS = 5_000
-"""Steps of one callee that are taken over; later ones are left out."""
+"""Most steps to take from one callee; later ones are left out."""
 MAX_TEXT = 500
-"""Characters of an answer or an error that a step keeps."""
+"""Most characters of an answer or an error to keep in a step."""
 
 Step = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """The place of a message in a conversation: who sent it, and below which calls.
+    """The place of a message in a conversation: its sender and the calls above it.
 
-    `step` numbers the calls on the way down, `2.1` being the first call of the agent called
+    `step` numbers the calls on the way down: `2.1` is the first call of the agent that was called
     second. It is empty for the user's message.
     """
 
@@ -46,17 +46,17 @@ class Place:
 
     @property
     def hops(self) -> int:
-        """Count the calls between members that lead here."""
+        """Count the calls between members on the way here."""
         return self.step.count(".") + 1 if self.step else 0
 
     def below(self, caller: str, number: int) -> Place:
-        """Return the place of the call that `caller` makes from here as its `number`th, from 1."""
+        """Return the place of the `number`th call (from 1) that `caller` makes from here."""
         return Place(caller=caller, step=f"{self.step}.{number}" if self.step else str(number))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Begin and end of a step, in seconds since 1970."""
+    """Start and end of a step, in seconds since 1970."""
 
     start: float
     end: float
@@ -98,7 +98,7 @@ def tool_step(
 
 
 def nested(steps: Sequence[Any], *, parent: str) -> list[Step]:
-    """Put what a callee returned below `parent`."""
+    """Return a callee's steps with `parent` as the parent of top-level ones."""
     taken = [dict(step) for step in steps[:MAX_STEPS] if isinstance(step, Mapping)]
     return [
         step if step.get("parent_step_id") else {**step, "parent_step_id": parent} for step in taken
@@ -106,19 +106,19 @@ def nested(steps: Sequence[Any], *, parent: str) -> list[Step]:
 
 
 def response_trace(trace_id: str, steps: Sequence[Step]) -> dict[str, Any]:
-    """Build the whole trace, as it stands in a message's metadata."""
+    """Build the whole trace for a message's metadata."""
     return {"trace_id": trace_id, "steps": [{**step, "trace_id": trace_id} for step in steps]}
 
 
 def steps_of(metadata: Mapping[str, Any]) -> list[Any]:
-    """Return the steps in a reply's metadata; none where there is no ResponseTrace."""
+    """Return the steps in a reply's metadata; none if it has no ResponseTrace."""
     trace = metadata.get(TRACEABILITY_KEY)
     steps = trace.get("steps") if isinstance(trace, Mapping) else None
     return steps if isinstance(steps, list) else []
 
 
 def read_place(call: Any) -> Place | None:
-    """Read the place that a message states of itself; None where it states no usable one."""
+    """Read the place that a message states for itself; None if it is missing or invalid."""
     if not isinstance(call, Mapping):
         return None
     caller, step = call.get("caller"), call.get("step")

@@ -1,5 +1,5 @@
-"""The toolbox: where tools are found, how they are called, and what is repaired on the way.
+"""The toolbox: finds tools, calls them, and repairs calls.
 
-What the name of a tool tells about it is here as well (`verbs`, `control`, `names`). May import
-`case.py` and other modules beside the folders, but no other folder.
+It also interprets the names of tools (`verbs`, `control`, `names`). May import `case.py` and other
+top-level modules, but no other folder.
 """

@@ -1,8 +1,7 @@
-"""AllowedHosts: which hosts tools may be called at, and the addresses to connect to.
+"""AllowedHosts: the hosts whose tools may be called, and the addresses to connect to.
 
-Allowed are the machine itself and the hosts that the operator lists. A name is looked up only once
-it is known to be allowed, and the connection goes to an address that was checked, so that a name
-that changes its mind in between gains nothing.
+Allowed are this machine and the hosts that the operator lists. A name is resolved only if it is
+allowed, and the connection goes to a checked address, which prevents DNS rebinding.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from purple_agent.toolbox.failures import Code, EndpointError
 from purple_agent.toolbox.places import IPAddress, Place, read_address, read_host, read_port
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a name, for connections to a port.
+"""Returns the addresses of a name, for connections to a port.
 
 Raises:
-    OSError: there are none.
+    OSError: There are none.
 """
 
 MAX_ADDRESSES = 8
@@ -30,24 +29,24 @@ _HERE = ("127.0.0.1", "::1")
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """Look up the addresses that the operating system knows for a name.
+    """Resolve a name with the operating system.
 
     Raises:
-        OSError: it knows none.
+        OSError: The name has no addresses.
     """
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(place[0]) for *_, place in found]
 
 
 class AllowedHosts:
-    """The rule, and the look-up of names.
+    """Checks hosts and resolves names.
 
     Args:
-        hosts: `name`, `name:port` or an address, beside the machine itself.
-        resolver: Looks up names.
+        hosts: Allowed hosts besides this machine, as `name`, `name:port` or an address.
+        resolver: Resolves names.
 
     Raises:
-        UsageError: One of `hosts` is none of these.
+        UsageError: One of `hosts` is invalid.
     """
 
     def __init__(self, hosts: Iterable[str] = (), *, resolver: Resolver = system_resolver) -> None:
@@ -55,10 +54,10 @@ class AllowedHosts:
         self._resolver = resolver
 
     def check(self, place: Place) -> None:
-        """Check whether a place may be called, as far as its URL tells.
+        """Check by its URL that a place may be called.
 
         Raises:
-            EndpointError: It may not.
+            EndpointError: It may not be called.
         """
         if not place.is_this_machine and not self._lists(place):
             raise _forbidden(place, "its host is not one of those that tools may be called at")
@@ -67,11 +66,11 @@ class AllowedHosts:
         """Return the addresses to connect to for a place, at least one.
 
         Raises:
-            EndpointError: It may not be called, or its name is not known.
+            EndpointError: It may not be called, or its name cannot be resolved.
         """
         self.check(place)
         if place.address is not None:
-            # "Every interface" is no address to connect to everywhere.
+            # Connecting to "every interface" does not work on all systems.
             if place.address.is_unspecified:
                 return (_HERE[0] if isinstance(place.address, IPv4Address) else _HERE[1],)
             return (str(place.address),)
@@ -97,12 +96,12 @@ class AllowedHosts:
 
 
 def _is_callable(address: IPAddress) -> bool:
-    """Return whether a name may lead there: not to cloud metadata services, which are link-local."""
+    """Tell whether a name may resolve to it: not to cloud metadata services (link-local)."""
     return not (address.is_link_local or address.is_multicast or address.is_unspecified)
 
 
 def _read_entry(text: str) -> tuple[str, int | None]:
-    """Read a host that the operator lists, and its port where only one is meant."""
+    """Read a host that the operator lists, and its port or None."""
     bracketed = _BRACKETED.fullmatch(text)
     host, port = text, ""
     if bracketed:

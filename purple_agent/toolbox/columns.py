@@ -1,6 +1,6 @@
-"""Columns: repairs a call whose tool answered that a column it names does not exist.
+"""Columns: repairs a call with a column that the tool does not have.
 
-Only where the tool says which columns there are, and one of them is surely the one meant.
+Only if the tool's answer lists its columns, and one of them is certainly meant.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from purple_agent.case import Json
 from purple_agent.toolbox.names import matching_name
 
 _QUOTED = r"[`'\"\[]?([A-Za-z_]\w{0,99}(?:\.\w{1,99})?)[`'\"\]]?"
-# As SQLite, MySQL and PostgreSQL complain, and tools that imitate them.
+# Error messages of SQLite, MySQL, PostgreSQL and tools that imitate them.
 _COMPLAINT = re.compile(
     rf"\b(?:no such|unknown|invalid|unrecognized) (?:column|field)(?: name)?:? *{_QUOTED}"
     rf"|\b(?:column|field) {_QUOTED} (?:does not exist|is unknown|not found)",
     re.IGNORECASE,
 )
-# A list behind the word, with commas or "and" between the names.
+# A list after the word, with commas or "and" between the names.
 _KNOWN = re.compile(
     r"\b(?:columns|fields)(?: are)?:? *[\[({]?((?:[`'\"]?[A-Za-z_]\w*[`'\"]?(?:, *| and |\b))+)",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def renamed_column(complaint: str) -> tuple[str, str] | None:
-    """Return the column that a tool does not know, and the known one that it surely stands for."""
+    """Return the column that a tool does not know, and the known one that is certainly meant."""
     found = _COMPLAINT.search(complaint)
     if found is None:
         return None
@@ -40,9 +40,9 @@ def renamed_column(complaint: str) -> tuple[str, str] | None:
 
 
 def with_column(arguments: Mapping[str, Json], wrong: str, right: str) -> dict[str, Any]:
-    """Return the arguments of a call with a column's name replaced inside of their values.
+    """Return the arguments of a call with a column's name replaced in their values.
 
-    Names of the arguments themselves stay: the tool knows those.
+    The arguments' own names are not changed, because the tool knows those.
     """
     word = re.compile(rf"(?<![\w'\"]){re.escape(wrong)}(?![\w'\"])|(?<=\"){re.escape(wrong)}(?=\")")
     return {name: _replaced(value, wrong, right, word) for name, value in arguments.items()}

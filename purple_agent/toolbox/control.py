@@ -1,7 +1,7 @@
-"""Control tools: they ask for an approval, ask what became of one, or hand over to a human.
+"""Control tools: they request an approval, look one up, or hand over to a human.
 
-They are found by the words of their names, not by likeness to a name, so that `approve_expense` or
-`escalate_privileges` is never taken for one.
+They are recognised by the words of their names, not by similarity, so that `approve_expense` or
+`escalate_privileges` never counts as one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ Control = Literal["request_approval", "get_approval", "escalate"]
 
 _ASKING = {"request", "ask", "seek", "obtain"}
 _BEGINNING = {"submit", "create", "start", "open"}
-"""Verbs that ask for an approval only where the name says that it is a request for one."""
+"""Verbs that request an approval only if the name says that it is a request."""
 _LOOKING = READ_VERBS - {"calculate", "count", "list", "search"}
-"""Verbs that bring one approval, and not several."""
+"""Verbs that return one approval, not several."""
 _ABOUT_APPROVAL = {"for", "an", "the", "a", "of", "from", "request", "status", "human", "manager"}
 _HANDING_OVER = {"handover", "handoff"}
 _HANDING = {"transfer", "hand"}
@@ -30,7 +30,7 @@ _MISSPELT = {"aproval": "approval", "approvel": "approval", "approvals": "approv
 
 
 def control_of(name: str) -> Control | None:
-    """Return which control tool a name belongs to; None for every other tool."""
+    """Return the kind of control tool that a name belongs to; None for every other tool."""
     words = [_MISSPELT.get(word, word) for word in words_of(name)]
     if not words:
         return None
@@ -44,7 +44,7 @@ def control_of(name: str) -> Control | None:
 
 
 def _hands_over(first: str, others: set[str]) -> bool:
-    """Tell whether a name means that a human takes over, not that one is moved or created."""
+    """Tell whether a name means that a human takes over, not that a person is moved or created."""
     if first in ("escalate", "escalation"):
         return others <= _TO_WHOM
     if first == "create":

@@ -1,10 +1,10 @@
 """RepairingTools: a provider whose tools may have changed since they were listed.
 
-A call is put into the words of the known tools before it is sent. Where it cannot be, or the answer
-says that names are wrong, the tools are listed again, and the call is repaired and made once more:
-a write only where the complaint is one about names alone, and the new listing agrees that what was
-sent could not be carried out. A read that names a column which the tool does not know is made once
-more by the column that the tool says it has.
+A call is repaired with the names of the known tools before it is sent. If that fails, or the answer
+says that names are wrong, the tools are listed again, and the call is repaired and sent again: a
+write only if the complaint is about names alone, and the new listing confirms that the first call
+could not be carried out. A read with an unknown column is repeated with the column that the tool
+says it has.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from purple_agent.toolbox.repair import Repaired, repaired, writes
 from purple_agent.toolbox.secrets import without_secrets
 
 MAX_LISTINGS = 10
-"""Further listings of tools for one conversation."""
+"""Most repeated listings for one conversation."""
 MAX_COLUMNS = 3
-"""Columns of one read that are put right."""
+"""Most columns to correct in one read."""
 
 _PART = r"(parameter|argument|field|property|input|keyword|key)s?"
 _COMPLAINT = re.compile(
@@ -41,17 +41,17 @@ _EFFECT = re.compile(
     re.IGNORECASE,
 )
 _BEGINNING = 160
-"""A complaint about names stands at the beginning of what a server says, or is not the matter."""
+"""A write's complaint about names counts only in this many first characters of the answer."""
 
 
 class RepairingTools:
     """Repairs calls on their way to another provider.
 
     Args:
-        tools: The provider; closed with this one.
+        tools: The provider, closed with this one.
         specs: Its tools as first listed.
-        endpoint: Its address, as the caller named it.
-        relisted: Told the tools whenever they were listed again.
+        endpoint: Its address, as given by the caller.
+        relisted: Called with the tools whenever they are listed again.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class RepairingTools:
         """List the tools.
 
         Raises:
-            ToolsUnavailableError: they cannot be listed.
+            ToolsUnavailableError: They cannot be listed.
         """
         self._specs = tuple(await self._tools.specs())
         self._relisted(self._specs)
         return self._specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Repair and make a call; what cannot be repaired fails without being sent."""
+        """Repair and make a call; one that cannot be repaired fails without being sent."""
         asked_to_write = writes(call.name, self._specs)
         first = repaired(call, self._specs)
         if first.problems:
@@ -98,11 +98,11 @@ class RepairingTools:
         return await self._send(second, asked_to_write)
 
     async def aclose(self) -> None:
-        """Close the provider behind."""
+        """Close the wrapped provider."""
         await self._tools.aclose()
 
     async def _with_known_columns(self, sent: Repaired, result: ToolResult) -> ToolResult:
-        """Read again by the columns that the tool says it has, as long as it names a wrong one."""
+        """Repeat a read with corrected columns as long as the tool rejects one."""
         for _ in range(MAX_COLUMNS):
             if not result.failed or cause_of(result) is not Cause.TOOL:
                 break
@@ -120,7 +120,7 @@ class RepairingTools:
         if ready.problems:
             return _unsent("; ".join(ready.problems))
         if writes(ready.call.name, self._specs) and not asked_to_write:
-            # The gate took this call for a read.
+            # The gate let this call pass as a read.
             return _unsent(f"{ready.call.name!r} may change something: call it again as a write")
         result = await self._tools.call(ready.call)
         return result if writes(ready.call.name, self._specs) else without_secrets(result)
@@ -146,10 +146,10 @@ class RepairingTools:
 
 
 def _impossible(sent: ToolCall, specs: Sequence[ToolSpec], said: str) -> bool:
-    """Tell whether a call cannot have been carried out, by the tools as they are now.
+    """Tell whether a call cannot have been carried out, judging by the current tools.
 
-    Its tool is gone, it lacks what is required, or it names a parameter that is gone and that the
-    complaint `said` is about.
+    Its tool is gone, it lacks a required parameter, or it has an unknown parameter that the
+    complaint `said` mentions.
     """
     spec = next((spec for spec in specs if spec.name == sent.name), None)
     if spec is None or any(name not in sent.arguments for name in spec.parameters["required"]):

@@ -1,4 +1,4 @@
-"""Exchange: one HTTP request to an allowed host, and its bounded answer."""
+"""Exchange: one HTTP request to an allowed host, with a size limit for the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HEADERS: Mapping[str, str] = {
     "Accept": "application/json",
-    # A compressed answer could be small on the way and huge in memory.
+    # A small compressed answer could be huge in memory.
     "Accept-Encoding": "identity",
     "User-Agent": "greenroom-reference-agent",
 }
@@ -33,19 +33,19 @@ def new_http_client() -> httpx.AsyncClient:
 
 @dataclass(frozen=True, kw_only=True)
 class HttpReply:
-    """An HTTP answer. `text` is the body; bytes that are no UTF-8 are replaced."""
+    """An HTTP answer. `text` is the body; invalid UTF-8 is replaced."""
 
     status: int
     text: str
 
 
 class Exchange:
-    """Makes requests, each to an address that was checked; follows no redirect.
+    """Makes requests, each to a checked address; follows no redirects.
 
     Args:
-        http: Shared; stays open.
+        http: The shared client, which stays open.
         hosts: The hosts that may be called.
-        limits: The size of answers. Time is bounded by the caller.
+        limits: The limit for the size of answers. The caller limits the time.
     """
 
     def __init__(self, http: httpx.AsyncClient, *, hosts: AllowedHosts, limits: ToolLimits) -> None:
@@ -54,10 +54,10 @@ class Exchange:
         self._limits = limits
 
     async def ask(self, method: str, place: Place, content: bytes = b"") -> HttpReply:
-        """Send one request, and return the answer.
+        """Send one request and return the answer.
 
         Raises:
-            EndpointError: The place may not be called, or no answer of use came back.
+            EndpointError: The place may not be called, or there was no usable answer.
         """
         *others, last = await self._hosts.addresses(place)
         for address in others:
@@ -118,9 +118,9 @@ class _NotConnectedError(Exception):
 def _request(
     method: str, place: Place, address: str, content: bytes, connect_s: float
 ) -> httpx.Request:
-    """Build a request to an address that still names its host, to the server and to TLS.
+    """Build a request to an address that keeps the host name, for the server and for TLS.
 
-    It is not built by the client, whose cookies and headers are not those of one conversation.
+    It is not built by the client, whose cookies and headers are shared by conversations.
     """
     headers = {**HEADERS, "Host": place.netloc}
     if content:

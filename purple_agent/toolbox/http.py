@@ -1,7 +1,7 @@
 """HttpTools: tools behind the plain HTTP protocol.
 
 `GET {endpoint}/mcp/tools?session_id=S` lists them, `POST {endpoint}/mcp` with
-`{"tool", "params", "session_id"}` calls one; errors come as `{"error"}`, also with status 200.
+`{"tool", "params", "session_id"}` calls one. Errors are `{"error"}`, even with status 200.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from purple_agent.toolbox.places import Place
 
 Pause = Callable[[float], Awaitable[None]]
-"""Waits so many seconds."""
+"""Waits for a number of seconds."""
 
 
 class HttpTools:
@@ -45,11 +45,11 @@ class HttpTools:
 
     Args:
         place: The endpoint.
-        session_id: Named in every request.
-        http: Shared; stays open.
+        session_id: Sent with every request.
+        http: The shared client, which stays open.
         hosts: The hosts that may be called.
-        limits: Bounds of sizes and times.
-        pause: Waits before a repetition.
+        limits: Limits for sizes and times.
+        pause: Waits before a retry.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class HttpTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what the last listing left out."""
+        """Return notes about tools that the last listing left out."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
@@ -92,18 +92,18 @@ class HttpTools:
         except ValueError as exc:
             raise EndpointError(
                 Code.PROTOCOL,
-                f"what {self._place.netloc!r} answered is no list of tools",
+                f"the answer of {self._place.netloc!r} is not a list of tools",
                 status=reply.status,
             ) from exc
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Make a call. Reads are repeated where no answer came, writes never."""
+        """Make a call. Reads are retried if there was no answer, writes never."""
         body = {"tool": call.name, "params": call.arguments, "session_id": self._session_id}
         try:
             content = json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError):
-            return CallFailure(text="the arguments are no JSON", cause=Cause.UNSENT)
+            return CallFailure(text="the arguments are not JSON", cause=Cause.UNSENT)
         if len(content) > self._limits.max_bytes:
             text = f"the arguments take more than {self._limits.max_bytes} bytes"
             return CallFailure(text=text, cause=Cause.UNSENT)
@@ -117,7 +117,7 @@ class HttpTools:
         return _result(reply)
 
     async def aclose(self) -> None:
-        """Do nothing: the client belongs to somebody else."""
+        """Do nothing, because the client is shared."""
 
     async def _asked(
         self, method: str, place: Place, content: bytes = b"", *, reads: bool
@@ -152,7 +152,7 @@ class HttpTools:
 
 
 def _listed(body: Any) -> Any:
-    """Return the list in a listing: under `tools`, or by itself."""
+    """Return the list in a listing: the value of `tools`, or the listing itself."""
     return body.get("tools") if isinstance(body, dict) else body
 
 
@@ -161,6 +161,6 @@ def _result(reply: HttpReply) -> ToolResult:
         return answer_of(reply.text)
     answer = answer_of(reply.text)
     said = answer.text if answer.failed else short(reply.text)
-    # A server that fails may have done the work before; one that refuses has not begun it.
+    # A server that fails may have done the work; one that rejects the call has not started it.
     cause = Cause.TOOL if 400 <= reply.status < 500 else Cause.WAY
     return CallFailure(text=f"status {reply.status}: {said}".strip(" :"), cause=cause)

@@ -1,4 +1,4 @@
-"""ToolLimits: how much a tools endpoint may send, and how long it may take."""
+"""ToolLimits: limits for the size and time of a tools endpoint's answers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ToolLimits:
-    """Bounds of everything that is asked of a tools endpoint.
+    """Limits for requests to a tools endpoint.
 
     Args:
-        timeout_s: For one call or one listing, with all its repetitions.
-        detour_s: For connecting to one of a host's addresses while there are others.
-        max_bytes: Bytes of one answer, and of the arguments of one call.
-        max_retries: Repetitions of a read; a write is never repeated.
-        retry_wait_s: Before the first repetition; twice as long before the next.
+        timeout_s: Timeout for one call or listing, including retries.
+        detour_s: Timeout for connecting to one of a host's addresses if there are others.
+        max_bytes: Most bytes of one answer, and of the arguments of one call.
+        max_retries: Most retries of a read; a write is never retried.
+        retry_wait_s: Wait before the first retry; it doubles each time.
     """
 
     timeout_s: float = 20.0

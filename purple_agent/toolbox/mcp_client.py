@@ -1,7 +1,7 @@
 """McpTools: tools behind a Model Context Protocol server, over streamable HTTP.
 
-Imported late, since the SDK is heavy. Its sessions must be opened and closed by one task, while the
-messages of a conversation come in many: a task of its own holds the session open in between.
+Imported late, since the SDK is heavy. A session must be opened and closed by the same task, but the
+messages of a conversation arrive in many tasks, so a separate task holds the session open.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 20
 CLOSING_S = 5.0
-"""Seconds that closing a session with a server may take."""
+"""Timeout for closing a session with a server."""
 
 _REFUSED = frozenset({INVALID_PARAMS, METHOD_NOT_FOUND})
-"""Codes of errors that say that a call was not carried out."""
+"""Codes of errors that mean that a call was not carried out."""
 
 Value = TypeVar("Value")
 
 
 class _Link:
-    """One session with a server, held open by a task of its own."""
+    """One session with a server, held open by a separate task."""
 
     def __init__(self, place: Place, *, hosts: AllowedHosts, limits: ToolLimits) -> None:
         self.transport = McpTransport(hosts=hosts, limits=limits)
@@ -85,7 +85,7 @@ class _Link:
     def _fail(self, exc: Exception) -> None:
         if not self._client.done():
             self._client.set_exception(exc)
-            # Looked at here, since nobody may be waiting any more.
+            # Retrieve it here, since no caller may be waiting.
             self._client.exception()
 
     async def _session(self) -> None:
@@ -105,7 +105,7 @@ class McpTools:
     Args:
         place: The server's endpoint.
         hosts: The hosts that may be called.
-        limits: Bounds of sizes and times.
+        limits: Limits for sizes and times.
     """
 
     def __init__(self, place: Place, *, hosts: AllowedHosts, limits: ToolLimits) -> None:
@@ -117,7 +117,7 @@ class McpTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what the last listing left out."""
+        """Return notes about tools that the last listing left out."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
@@ -136,7 +136,7 @@ class McpTools:
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Make a call. Reads are repeated where no answer came, writes never."""
+        """Make a call. Reads are retried if there was no answer, writes never."""
 
         async def ask(client: Client) -> CallToolResult:
             return await client.call_tool(call.name, dict(call.arguments))
@@ -151,7 +151,7 @@ class McpTools:
             return CallFailure(text=str(exc), cause=exc.cause)
 
     async def aclose(self) -> None:
-        """Say goodbye to the server, and close the connections."""
+        """End the session and close the connections."""
         link, self._link = self._link, None
         if link is not None:
             await link.aclose()
@@ -169,7 +169,7 @@ class McpTools:
         return await self._asked(ask)
 
     async def _asked(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
-        """Ask one question, and answer it within the time that is left."""
+        """Make one request within the timeout, and map its errors."""
         link = self._opened()
         try:
             async with asyncio.timeout(self._limits.timeout_s):
@@ -181,7 +181,7 @@ class McpTools:
             said = _SaidNoError(exc)
             if said.cause is Cause.TOOL:
                 raise said from exc
-            # The session may be at its end, so the next question opens another.
+            # The session may have ended, so the next request opens a new one.
             await self.aclose()
             raise link.transport.refusal or said from exc
         except Exception as exc:
@@ -194,12 +194,12 @@ class McpTools:
         return self._link
 
     def _unusable(self) -> EndpointError:
-        message = f"what {self._place.netloc!r} answered is not what MCP servers do"
+        message = f"the answer of {self._place.netloc!r} does not follow the MCP protocol"
         return EndpointError(Code.PROTOCOL, message)
 
 
 class _SaidNoError(Exception):
-    """The server answered with an error of the protocol."""
+    """The server answered with a protocol error."""
 
     def __init__(self, error: MCPError) -> None:
         self.cause = Cause.TOOL if error.error.code in _REFUSED else Cause.WAY
@@ -211,7 +211,7 @@ async def _list_tools(client: Client) -> list[Any]:
     cursor: str | None = None
     for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        # The annotations come as the server sent them; a hint that it left out stays left out.
+        # Keep annotations as the server sent them, without defaults for missing hints.
         tools += [
             tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools
         ]
@@ -229,7 +229,7 @@ def _read(result: CallToolResult) -> ToolResult:
     value = result.structured_content
     if value is None or depth_exceeds(value, MAX_DEPTH):
         return result_of(text)
-    # Servers wrap what is no object, since structured content has to be one.
+    # Structured content must be an object, so servers wrap other values.
     if isinstance(value, dict) and set(value) == {"result"}:
         value = value["result"]
     if isinstance(value, str):

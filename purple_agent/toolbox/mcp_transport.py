@@ -1,8 +1,8 @@
-"""McpTransport: the HTTP below the MCP SDK's client, with the bounds of every tools endpoint.
+"""McpTransport: the HTTP transport of the MCP SDK's client, with our limits.
 
-The SDK has its own HTTP library, httpx2, and an error that leaves the transport ends its whole
-session. So what cannot be had is answered here with a status that the SDK reads as a failed
-request, and `refusal` keeps the reason.
+The SDK uses its own HTTP library, httpx2, and an error in the transport ends the whole session.
+Failures are therefore answered with a status that the SDK treats as a failed request, and `refusal`
+keeps the reason.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _NO_ANSWER = 502
 
 
 class McpTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to checked addresses and bounds what comes back.
+    """Sends requests to checked addresses and limits the answers.
 
     Args:
         hosts: The hosts that may be called.
-        limits: Bounds of sizes and times.
-        inner: Does the sending; over TCP where None.
+        limits: Limits for sizes and times.
+        inner: Sends the requests; None for TCP.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
         self._inner = inner or httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer a request; with status 502 where there is no answer of use."""
+        """Answer a request, with status 502 if there is no usable answer."""
         try:
             return await self._answered(request)
         except EndpointError as refused:
@@ -91,7 +91,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
                 stream=request.stream,
                 extensions={
                     "sni_hostname": request.url.host,
-                    # Reading is bounded by the timeout of each call; a stream may be silent.
+                    # The timeout of each call limits reading; a stream may be silent.
                     "timeout": {"connect": connect_s},
                 },
             )
@@ -110,7 +110,7 @@ class McpTransport(httpx2.AsyncBaseTransport):
             )
 
     async def _whole(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        """Return the answer with its body read, so that it cannot break in the SDK's hands."""
+        """Return the answer with its body read, so that reading cannot fail inside the SDK."""
         body = bytearray()
         try:
             async for chunk in response.aiter_raw():
@@ -136,7 +136,7 @@ def _is_events(response: httpx2.Response) -> bool:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A stream of events that breaks once it is longer than allowed."""
+    """A stream of events that fails once it is longer than allowed."""
 
     def __init__(self, stream: object, max_bytes: int) -> None:
         if not isinstance(stream, httpx2.AsyncByteStream):

@@ -1,7 +1,7 @@
-"""Names: which of the known names a name that is not among them stands for, if any is sure.
+"""Names: finds the known name that an unknown one certainly stands for.
 
-Exact, else the same after spelling out usual abbreviations, else alike letter by letter. Names that
-differ by opposites, such as `lock` and `unlock`, or by a number are never the same.
+Exact matches count first, then equal names after expanding abbreviations, then similar spelling.
+Names that differ by opposites, such as `lock` and `unlock`, or by a number never match.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from purple_agent.toolbox.verbs import words_of
 
 MIN_RATIO = 80.0
 MIN_LEAD = 10.0
-"""The lead of the nearest name over the next, on the scale of `fuzz.ratio`."""
+"""The least lead of the nearest name over the next, on the scale of `fuzz.ratio`."""
 
 
 def _pairs(text: str, sign: str) -> list[tuple[str, str]]:
@@ -34,7 +34,7 @@ ALIASES = dict(
         "=",
     )
 )
-"""Words that mean the same, by what they are spelled as. Opposites are none."""
+"""Synonyms and abbreviations, mapped to one word."""
 
 _OPPOSITES = frozenset(
     frozenset(pair)
@@ -52,7 +52,7 @@ _TURNING = ("un", "de", "dis", "non", "in", "re")
 
 
 def matching_name(asked: str, known: Iterable[str]) -> str | None:
-    """Return the known name that `asked` surely stands for; None for none, or for several."""
+    """Return the known name that `asked` certainly stands for; None for none or several."""
     names = list(dict.fromkeys(known))
     if asked in names:
         return asked
@@ -64,7 +64,7 @@ def matching_name(asked: str, known: Iterable[str]) -> str | None:
 
 
 def _nearest(meant: Sequence[str], names: Sequence[str]) -> str | None:
-    # Late, so that conversations without a slip need no rapidfuzz.
+    # Imported late, so that conversations without a wrong name need no rapidfuzz.
     from rapidfuzz import fuzz
 
     ranked = sorted(
@@ -79,12 +79,12 @@ def _nearest(meant: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def spelled(name: str) -> tuple[str, ...]:
-    """Return the words of a name with usual abbreviations spelled out."""
+    """Return the words of a name with abbreviations expanded."""
     return tuple(ALIASES.get(word, word) for word in words_of(name))
 
 
 def _opposed(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two names differ by words that are each other's opposites, or by a number."""
+    """Tell whether two names differ by opposite words or by a number."""
     left, right = set(one) - set(other), set(other) - set(one)
     if _digits(one) != _digits(other) and _digits(one) and _digits(other):
         return True

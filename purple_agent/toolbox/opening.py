@@ -1,4 +1,4 @@
-"""ToolOpener: from the address of tools to a provider that has listed them."""
+"""ToolOpener: opens the tools at an address and lists them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from purple_agent.toolbox.allowed import AllowedHosts
 
 _PLAIN_ENDS = (Code.STATUS, Code.PROTOCOL, Code.REDIRECT)
-"""The answers of a server that speaks another protocol."""
+"""The errors that mean that a server speaks another protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A provider and its tools. Who gets it closes it."""
+    """A provider and its tools. The receiver closes it."""
 
     tools: ToolProvider
     specs: tuple[ToolSpec, ...]
@@ -35,21 +35,21 @@ Opener = Callable[[str, str], Awaitable[Opened]]
 """Opens the tools at an address for a session id.
 
 Raises:
-    ToolsUnavailableError: there are none to be had; the message is fit for the caller.
+    ToolsUnavailableError: They cannot be opened; the message may be shown to the caller.
 """
 
 
 class ToolOpener:
     """Opens tools over HTTP, by the plain protocol or by MCP.
 
-    An address that ends in `/mcp` is asked for a plain listing first, which costs an MCP server one
-    small answer, and is an MCP server's if it has none.
+    An address that ends in `/mcp` is asked for a plain listing first, which an MCP server rejects
+    cheaply; without one, MCP is used.
 
     Args:
-        http: Shared by all conversations; stays open.
+        http: The client of all conversations, which stays open.
         hosts: The hosts that may be called.
-        limits: Bounds of sizes and times.
-        pause: Waits before a repetition.
+        limits: Limits for sizes and times.
+        pause: Waits before a retry.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ToolOpener:
         """Open the tools at an address.
 
         Raises:
-            EndpointError: There are none to be had.
+            EndpointError: They cannot be opened.
         """
         place = read_place(endpoint)
         self._hosts.check(place)
@@ -95,7 +95,7 @@ class ToolOpener:
         return Opened(tools=tools, specs=tuple(await tools.specs()), notes=tools.notes)
 
     async def _mcp(self, place: Place) -> Opened:
-        # Late: the SDK takes long to import, and most conversations do without it.
+        # Imported late: the SDK is slow to import, and most conversations do not need it.
         from purple_agent.toolbox.mcp_client import McpTools
 
         tools = McpTools(place, hosts=self._hosts, limits=self._limits)

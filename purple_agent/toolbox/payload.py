@@ -1,4 +1,4 @@
-"""Payloads: what a tool answered, as text and as JSON, whatever it is."""
+"""Payloads: reads a tool's answer as text and as JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _ENVELOPE = frozenset({"result", "error", "session_id", "tool"})
 
 
 def result_of(text: str) -> ToolResult:
-    """Read a text as a result: as JSON where it is some, otherwise itself."""
+    """Return a text as a result, with its JSON value if it is JSON."""
     return ToolResult(text=text, value=json_or_text(text))
 
 
 def answer_of(text: str) -> ToolResult:
     """Read a plain tool server's answer.
 
-    `{"error": ...}` is a failure, `{"result": ...}` holds the result, and anything else is it.
+    `{"error": ...}` is a failure, `{"result": ...}` wraps the result, anything else is the result.
     """
     result = result_of(text)
     body = result.value
@@ -34,14 +34,14 @@ def answer_of(text: str) -> ToolResult:
 
 
 def shown(value: Any) -> ToolResult:
-    """Return a result that is a value; texts stand as they are, and may hold JSON."""
+    """Return a value as a result; a text stays as it is and may contain JSON."""
     if isinstance(value, str):
         return result_of(value)
     return ToolResult(text=json.dumps(value, ensure_ascii=False), value=value)
 
 
 def complaint(error: Any) -> str:
-    """Return what went wrong, in one line, out of what a server calls an error."""
+    """Return a server's error value as one line of text."""
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         error = error["message"]
     return short(error if isinstance(error, str) else json.dumps(error, ensure_ascii=False))

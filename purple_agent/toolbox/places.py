@@ -1,4 +1,4 @@
-"""Places: where a URL leads to, read once, so that no two readers can differ about it."""
+"""Places: URLs parsed once, so that no two parsers can disagree."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MAX_NAME = 253
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """An http(s) URL in its parts, without credentials and fragment.
+    """The parts of an http(s) URL, without credentials and fragment.
 
-    `host` is in lower case, and without brackets; `address` is set where the host is one.
+    `host` is in lower case and without brackets; `address` is set if the host is an IP address.
     """
 
     scheme: str
@@ -36,32 +36,32 @@ class Place:
 
     @property
     def netloc(self) -> str:
-        """Return host and port as the `Host` header names them."""
+        """Return host and port as in the `Host` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def is_this_machine(self) -> bool:
-        """Tell whether the host always means the machine itself."""
+        """Tell whether the host always means this machine."""
         if self.address is not None:
             return self.address.is_loopback or self.address.is_unspecified
         return self.host == "localhost" or self.host.endswith(".localhost")
 
     def url(self, *, path: str | None = None, query: str | None = None) -> str:
-        """Return the URL, with another path or query where given."""
+        """Return the URL, with another path or query if given."""
         asked = self.query if query is None else query
         where = f"{self.scheme}://{self.netloc}{self.path if path is None else path}"
         return f"{where}?{asked}" if asked else where
 
 
 def read_place(url: str) -> Place:
-    """Read the place that a URL names.
+    """Parse a URL.
 
     Raises:
-        EndpointError: It is no http(s) address of a host, or holds credentials.
+        EndpointError: It is not an http(s) address of a host, or has credentials.
     """
     if len(url) > _MAX_URL or not _VISIBLE.fullmatch(url):
-        raise _wrong("it is too long, or holds characters that no address has")
+        raise _wrong("it is too long or has invalid characters")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -71,7 +71,7 @@ def read_place(url: str) -> Place:
     if parts.scheme not in PORTS:
         raise _wrong("it must begin with http:// or https://")
     if "@" in parts.netloc:
-        raise _wrong("it must not hold credentials")
+        raise _wrong("it must not contain credentials")
     if port == 0:
         raise _wrong("its port cannot be 0")
     return Place(
@@ -85,14 +85,14 @@ def read_place(url: str) -> Place:
 
 
 def read_host(text: str) -> tuple[str, IPAddress | None]:
-    """Return a host's name in lower case, and its address where the name is one.
+    """Return a host's name in lower case, and its address if the name is one.
 
     Raises:
         ValueError: It is neither a name nor an address in its usual notation.
     """
     name = text.lower().removesuffix(".")
     if ":" in name or _NUMBER.fullmatch(name.rpartition(".")[2]):
-        # `2130706433`, `0x7f.1` and zones are read by some resolvers, and are never needed.
+        # Some resolvers accept `2130706433`, `0x7f.1` and zones, which are never needed.
         if "%" in name:
             raise ValueError("an address with a zone belongs to one machine only")
         address = read_address(name)
@@ -103,21 +103,21 @@ def read_host(text: str) -> tuple[str, IPAddress | None]:
 
 
 def read_port(text: str) -> int | None:
-    """Read a port's number; None for no text.
+    """Parse a port; None for an empty text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a port.
     """
     if text and not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65535):
-        raise ValueError("its port is none")
+        raise ValueError("its port is not a number from 1 to 65535")
     return int(text) if text else None
 
 
 def read_address(text: str) -> IPAddress:
-    """Return an address; of one that maps an IPv4 address, that one.
+    """Parse an IP address; an IPv4-mapped IPv6 address becomes the IPv4 address.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not an IP address.
     """
     address = ipaddress.ip_address(text.partition("%")[0])
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address

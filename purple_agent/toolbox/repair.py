@@ -1,4 +1,4 @@
-"""Repair: a call in the words of the tools that there are, where what was meant is beyond doubt."""
+"""Repair: corrects the names and types of a call if the meaning is certain."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
 
 @dataclass(frozen=True, kw_only=True)
 class Repaired:
-    """A call as it can be made.
+    """A repaired call.
 
     Args:
-        call: With the names of the tools, and values of the types that they want.
+        call: The call with known names and values of the expected types.
         changes: The changes, in words.
-        problems: Why it cannot be made; nothing is guessed then.
+        problems: The reasons why it cannot be made; nothing is guessed.
     """
 
     call: ToolCall
@@ -34,16 +34,16 @@ class Repaired:
 
 
 def writes(name: str, specs: Sequence[ToolSpec]) -> bool:
-    """Tell whether a call by this name may change something, by its verb if it is unknown."""
+    """Tell whether a call by this name may change something; for an unknown tool, by its verb."""
     spec = _spec(name, specs)
     return spec.is_write if spec else is_write(name)
 
 
 def repaired(call: ToolCall, specs: Sequence[ToolSpec]) -> Repaired:
-    """Check a call against the tools, and put names and values right.
+    """Check a call against the tools, and correct names and values.
 
-    A name is replaced by one that it surely stands for: never a read by a write, and a write only
-    by one with the same verb. A value is replaced by one that says the same in the type asked for.
+    A name is replaced only with one that it certainly stands for: never a read with a write, and a
+    write only with one that has the same verb. A value is converted if that loses nothing.
     """
     spec = _spec(call.name, specs) or _meant(call.name, specs)
     if spec is None:
@@ -63,8 +63,7 @@ def _spec(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
 def _meant(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
     """Return the tool that an unknown name stands for.
 
-    The nearest of all tools counts, so that a read is not taken for another read only because what
-    was meant writes.
+    All tools are compared, so that a read is not matched only because the intended tool writes.
     """
     found = matching_name(name, [spec.name for spec in specs])
     spec = _spec(found, specs) if found is not None else None
@@ -77,7 +76,7 @@ def _meant(name: str, specs: Sequence[ToolSpec]) -> ToolSpec | None:
 def _renamed(
     arguments: Mapping[str, Any], spec: ToolSpec
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the arguments under the parameters' names. Two that want one name keep theirs."""
+    """Return the arguments under the parameters' names, except two that match the same one."""
     properties: Mapping[str, Any] = spec.parameters["properties"]
     free = [name for name in properties if name not in arguments]
     wanted = {
@@ -99,7 +98,7 @@ def _renamed(
 
 
 def _parameter(name: str, value: Any, free: Sequence[str], spec: ToolSpec) -> str | None:
-    """Return the free parameter that a name stands for, if the value can be one of its."""
+    """Return the free parameter that a name stands for, if the value fits its schema."""
     found = matching_name(name, free)
     if found is None and name == "id":
         found = next((known for known in free if known == f"{entity_of(spec.name)}_id"), None)
@@ -132,7 +131,7 @@ def _cast(
 
 
 def cast_value(value: Any, schema: Any) -> Any:
-    """Return a value in the type that a schema asks for, if that loses nothing."""
+    """Convert a value to the type of a schema, if that loses nothing."""
     types = types_of(schema)
     if not types or fits(value, schema):
         return value

@@ -1,4 +1,4 @@
-"""The types of JSON schema: which ones a schema asks for, and whether a value is of one."""
+"""The types of JSON schema: the types that a schema allows, and checks of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES: Final[dict[str, tuple[type, ...]]] = {
 
 
 def types_of(schema: Any) -> tuple[str, ...]:
-    """Return the types that a schema allows; empty where it does not say."""
+    """Return the types that a schema allows; empty if it names none."""
     named = schema.get("type") if isinstance(schema, dict) else None
     found = named if isinstance(named, list) else [named]
     return tuple(kind for kind in found if isinstance(kind, str))
@@ -29,7 +29,7 @@ def fits(value: Any, schema: Any) -> bool:
 
 
 def is_of(value: Any, kind: str) -> bool:
-    """Tell whether a value is of a type; every value is of one that JSON schema does not know."""
+    """Tell whether a value has a type; every value has a type unknown to JSON schema."""
     if isinstance(value, bool) and kind in ("integer", "number"):
         return False
     return kind not in _CLASSES or isinstance(value, _CLASSES[kind])

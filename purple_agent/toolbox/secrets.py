@@ -1,7 +1,7 @@
-"""Secrets: values of secret fields in what a tool reads are withheld before the agent sees them.
+"""Secrets: hides the values of secret fields in results of reads before the agent sees them.
 
-What the agent never read, nobody can talk it into telling. Results of tools that write pass as they
-are, since a reset may give a new password to tell.
+Nobody can talk the agent into revealing a secret that it never read. Results of writes are not
+changed, since a reset may return a new password for the user.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from purple_agent.case import Json, ToolResult
 from purple_agent.toolbox.verbs import words_of
 
 WITHHELD = "[withheld]"
-"""Stands for a value that was withheld."""
+"""Replaces a withheld value."""
 
 _SECRETS = frozenset(
     {"cvc", "cvv", "passcode", "passphrase", "password", "passwd", "pin", "secret"}
@@ -25,7 +25,7 @@ _TOKENS = frozenset({"access", "auth", "bearer", "refresh", "session"})
 
 
 def without_secrets(result: ToolResult) -> ToolResult:
-    """Return the result with the values of its secret fields replaced; itself where it has none."""
+    """Return the result with the values of its secret fields replaced."""
     value = _cleared(result.value)
     if value == result.value:
         return result
@@ -33,7 +33,7 @@ def without_secrets(result: ToolResult) -> ToolResult:
 
 
 def is_secret(field: str) -> bool:
-    """Return whether a field by this name holds a secret: `password`, `apiKey`, `access_token`."""
+    """Tell whether a field with this name is secret: `password`, `apiKey`, `access_token`."""
     words = words_of(field)
     if not words:
         return False
@@ -55,5 +55,5 @@ def _cleared(value: Json) -> Json:
 
 
 def _is_told(value: Json) -> bool:
-    """Return whether a field's value can be a secret: `"password": true` tells only that there is one."""
+    """Tell whether a field's value can be a secret, unlike that of `"password": true`."""
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""

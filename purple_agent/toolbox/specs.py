@@ -1,7 +1,7 @@
-"""Tool listings: what a provider says that it has, checked, bounded, and brought into one form.
+"""Tool listings: a provider's descriptions, checked, limited and normalized.
 
-A tool may be described as MCP does (`inputSchema`), as plain servers do (`input_schema`), or as
-language models are told (`{"type": "function", "function": {..., "parameters"}}`).
+A tool may be described in the form of MCP (`inputSchema`), of plain servers (`input_schema`), or of
+OpenAI's function calling (`{"type": "function", "function": {..., "parameters"}}`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_SCHEMA_BYTES = 65_536
 MAX_SCHEMA_DEPTH = 32
 MAX_PARAMETERS = 200
 MAX_DESCRIPTION = 4_000
-"""Characters; longer ones are cut off."""
+"""Most characters of a description; the rest is cut off."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _PARAMETER = re.compile(r"[A-Za-z0-9_$@][A-Za-z0-9_$@.-]{0,127}")
@@ -29,25 +29,25 @@ _SCHEMAS = ("input_schema", "inputSchema", "parameters")
 
 
 class SpecError(ValueError):
-    """A description of tools cannot be used. The message quotes nothing of it."""
+    """A description of a tool cannot be used. The message does not quote it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """The tools of a provider, in its order, and what was left out, in our own words."""
+    """The tools of a provider, in its order, and notes about tools that were left out."""
 
     specs: tuple[ToolSpec, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def read_listing(tools: Any) -> Listing:
-    """Read a list of descriptions. What cannot be used is left out with a note.
+    """Read a list of descriptions. Unusable ones are left out with a note.
 
     Raises:
-        SpecError: `tools` is no list.
+        SpecError: `tools` is not a list.
     """
     if not isinstance(tools, list):
-        raise SpecError("the tools are no list")
+        raise SpecError("the tools are not a list")
     specs: dict[str, ToolSpec] = {}
     notes: list[str] = []
     for number, tool in enumerate(tools[:MAX_TOOLS], start=1):
@@ -57,7 +57,7 @@ def read_listing(tools: Any) -> Listing:
             notes.append(f"Tool {number} of the list was left out: {why}.")
             continue
         if spec.name in specs:
-            notes.append(f"Tool {number} of the list was left out: it has another one's name.")
+            notes.append(f"Tool {number} of the list was left out: its name is a duplicate.")
         specs.setdefault(spec.name, spec)
     if len(tools) > MAX_TOOLS:
         notes.append(f"Of {len(tools)} tools, those after the first {MAX_TOOLS} were left out.")
@@ -71,7 +71,7 @@ def read_spec(tool: Any) -> ToolSpec:
         SpecError: It cannot be used.
     """
     if not isinstance(tool, dict):
-        raise SpecError("it is no object")
+        raise SpecError("it is not an object")
     inner = tool.get("function")
     described = inner if isinstance(inner, dict) else tool
     name = described.get("name")
@@ -98,7 +98,7 @@ def _read_only(annotations: Any) -> bool | None:
 
 
 def _schema(described: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of the arguments; none at all means that there are no parameters known."""
+    """Return the schema of the arguments; without one, an object without known parameters."""
     schema: Any = next((described[key] for key in _SCHEMAS if described.get(key) is not None), {})
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         raise SpecError("its schema is not that of an object")
@@ -110,9 +110,9 @@ def _schema(described: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(properties, dict) or len(properties) > MAX_PARAMETERS:
         raise SpecError(f"its schema does not describe at most {MAX_PARAMETERS} parameters")
     if not all(map(_PARAMETER.fullmatch, properties)):
-        raise SpecError("the name of a parameter cannot be used")
+        raise SpecError("the name of a parameter is invalid")
     if not all(isinstance(described, (dict, bool)) for described in properties.values()):
-        raise SpecError("a parameter of it is not described by a schema")
+        raise SpecError("one of its parameters has no schema")
     return {**schema, "type": "object", "properties": properties, "required": _required(schema)}
 
 
@@ -120,7 +120,7 @@ def _required(schema: Mapping[str, Any]) -> list[str]:
     required = schema.get("required", [])
     names = isinstance(required, list) and all(isinstance(name, str) for name in required)
     if not names or not all(map(_PARAMETER.fullmatch, required)):
-        raise SpecError("what its schema requires is no list of names")
+        raise SpecError("the required parameters of its schema are not a list of names")
     return list(dict.fromkeys(required))
 
 
@@ -128,4 +128,4 @@ def _compact(schema: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(schema, separators=(",", ":"), allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError):
-        raise SpecError("its schema is no JSON") from None
+        raise SpecError("its schema is not JSON") from None

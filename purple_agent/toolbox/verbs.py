@@ -1,4 +1,4 @@
-"""Verbs: what the name of a tool says about it, such as whether it writes and what it is about."""
+"""Verbs: reads from a tool's name whether it writes and which entity it is about."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text as a set, for tables of words."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
 READ_VERBS = word_set(
     "calculate check count fetch find get list lookup query read search show view"
 )
-"""First words of the names of tools that change nothing, beside `look_up`."""
+"""First words of names of tools that change nothing, besides `look_up`."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK = re.compile(r"[^0-9A-Za-z]+")
@@ -28,8 +28,8 @@ def is_write(name: str, *, read_only: bool | None = None) -> bool:
     """Tell whether a tool may change something.
 
     Args:
-        name: The tool's name. Its first word decides; a verb that is not known to read may write.
-        read_only: The provider's own statement (`readOnlyHint`); where given, it decides.
+        name: The tool's name. Its first word decides; an unknown verb may write.
+        read_only: The provider's statement (`readOnlyHint`), which decides if given.
     """
     if read_only is not None:
         return not read_only
@@ -37,9 +37,9 @@ def is_write(name: str, *, read_only: bool | None = None) -> bool:
 
 
 def entity_of(name: str) -> str:
-    """Return what a tool is about: its name without the verb, `expense` for `get_expense`.
+    """Return the entity of a tool: its name without the verb, `expense` for `get_expense`.
 
-    A name without a reading verb loses its first word, unless that is all there is of it.
+    A name without a reading verb loses its first word, unless it has only one.
     """
     words = words_of(name)
     rest = words[_verb_length(words) or 1 :]
@@ -47,7 +47,7 @@ def entity_of(name: str) -> str:
 
 
 def _verb_length(words: tuple[str, ...]) -> int:
-    """Count the words of the reading verb at the beginning; 0: there is none."""
+    """Return the number of words of the reading verb at the beginning, or 0."""
     if words[:2] == ("look", "up"):
         return 2
     return 1 if words[:1] and words[0] in READ_VERBS else 0

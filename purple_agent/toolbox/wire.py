@@ -12,11 +12,11 @@ from purple_agent.toolbox.specs import Listing, read_listing
 from purple_agent.wire import read_opening
 
 LONGEST_KEPT = 200_000
-"""Characters of a list of tools whose reading is kept."""
+"""Most characters of a list of tools to cache."""
 
 
 def _listing(tools_text: str) -> Listing:
-    """Read the tools of a first message; those of one domain all bring the same ones."""
+    """Read the tools of a first message, which are the same in all conversations of a domain."""
     return _kept(tools_text) if len(tools_text) <= LONGEST_KEPT else _read(tools_text)
 
 
@@ -30,7 +30,7 @@ def _read(tools_text: str) -> Listing:
 
 
 class WireTools:
-    """Tools that are called by replying, so that `call` is never of use here.
+    """Tools that are called by replying, so that `call` is never used.
 
     Args:
         text: The first message.
@@ -43,23 +43,23 @@ class WireTools:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what was left out of the list."""
+        """Return notes about tools that were left out."""
         return self._listing.notes
 
     async def specs(self) -> Sequence[ToolSpec]:
         """List the tools.
 
         Raises:
-            EndpointError: The text was no first message.
+            EndpointError: The text is not a first message.
         """
         if not self._is_opening:
             raise EndpointError(Code.PROTOCOL, "the first message describes no tools")
         return self._listing.specs
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Fail: on this wire a call is a reply."""
+        """Fail, because on this wire a call is a reply."""
         text = f"{call.name!r} is called by replying with the call"
         return CallFailure(text=text, cause=Cause.UNSENT)
 
     async def aclose(self) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing, because there is no connection."""

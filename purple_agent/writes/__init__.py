@@ -1,4 +1,4 @@
-"""Writes: whether a call that may change something is made, and what has been approved of it.
+"""Writes: decides whether a call that may change something is made, and tracks approvals.
 
-Every such call passes `gate`, from any part of the agent. May import all from `policy` to `facts.py`.
+Every such call passes `gate`. May import everything from `policy` to `facts.py`.
 """

@@ -1,4 +1,4 @@
-"""Approvals: what the result of a control tool shows about the process."""
+"""Approvals: reads evidence from the results of control tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIGNS: Final = {
     ApprovalStatus.PENDING: Sign.APPROVAL_PENDING,
 }
 _OWN_IDS: Final = ("approval_id", "approval_request_id")
-"""Names under which an approval's own id stands."""
+"""Names of an approval's own id."""
 _LOOKED_UP_BY: Final = (*_OWN_IDS, "id", "request_id")
 _DECIDERS: Final = ("approved_by", "denied_by", "decided_by", "approver")
 
@@ -28,10 +28,11 @@ _DECIDERS: Final = ("approved_by", "denied_by", "decided_by", "approver")
 def evidence_of(
     process: Process, call: ToolCall, control: Control, result: ToolResult
 ) -> Evidence | None:
-    """Read the result of a control tool; None for a failure and for what is not clear.
+    """Read the result of a control tool; None for a failure or an unclear result.
 
-    An approval is of the one whose id was looked up, else of what the call names, else of what the
-    tool names. Where these disagree, nothing is shown: one approval cannot pass for another's.
+    The subject of an approval is that of the approval looked up by id, else the one in the call,
+    else the one in the result. If they disagree, there is no evidence, so that one approval cannot
+    be used for another subject.
     """
     if result.failed:
         return None
@@ -50,7 +51,7 @@ def evidence_of(
 
 
 def _status(value: Json) -> ApprovalStatus | None:
-    """Return what a tool says of an approval: `approved` if it is true or false, else `status`."""
+    """Return the status of an approval: by `approved` if it is a boolean, else by `status`."""
     if not isinstance(value, Mapping):
         return None
     approved, status = value.get("approved"), str(value.get("status", "")).strip().lower()
@@ -64,7 +65,7 @@ def _status(value: Json) -> ApprovalStatus | None:
 
 
 def _approval_id(given: Mapping[str, Json], told: Mapping[str, Json]) -> str | None:
-    """Return the approval's id; empty for none, None where the tool names another than asked."""
+    """Return the approval's id; empty for none, None if the tool returned a different one."""
     asked, answered = _first(given, _OWN_IDS), _first(told, _OWN_IDS)
     if asked and answered and not is_same(asked, answered):
         return None
@@ -78,7 +79,7 @@ def _subject(
     told: Mapping[str, Json],
     approval_id: str | None,
 ) -> str | None:
-    """Return what an approval is of; empty for nothing in particular, None for a contradiction."""
+    """Return the subject of an approval; empty if unspecified, None if contradictory."""
     given = _by_name(call.arguments)
     looks_up = control == "get_approval"
     known = _known(process, given if looks_up else {}, approval_id)
@@ -118,11 +119,11 @@ def _known(process: Process, given: Mapping[str, Json], approval_id: str | None)
 
 
 def _first(fields: Mapping[str, Json], names: tuple[str, ...]) -> str:
-    """Return the first of some fields that is a text or a number; empty where none is."""
+    """Return the first of some fields that is a text or an integer, else an empty text."""
     found = (fields.get(name) for name in names)
     return next((str(each) for each in found if isinstance(each, str | int) and each != ""), "")
 
 
 def _by_name(record: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a record with its names written alike: `approvalId` is `approval_id`."""
+    """Return a record with normalized names: `approvalId` becomes `approval_id`."""
     return {"_".join(words_of(name)): value for name, value in record.items()}

@@ -1,9 +1,9 @@
-"""The write gate: what the policy and the process say of a call that is about to be made.
+"""The write gate: judges a call by the policy and the process before it is made.
 
-Reads and control tools pass always. A write passes where the policy allows it over what is known,
-or what it asks for has been approved by what a tool said, and where the process stands in EXECUTE.
+Reads and control tools always pass. A write passes if the policy allows it over the known facts, or
+a tool confirmed the required approval, and if the process is in state EXECUTE.
 
-A loop that makes calls does, for each of them::
+A loop that makes calls does this for each of them::
 
     ruling = decide(session, call)          # judges, and moves session.process
     if ruling.passes:
@@ -39,7 +39,7 @@ POLICY_MISSING = (
     "it again along with the request."
 )
 MAX_NAMED = 5
-"""Rules or paths that a reason names."""
+"""Most rules or paths to name in a reason."""
 
 LONGEST_SUBJECT = 200
 SHOWN_OF_LONG = 150
@@ -57,20 +57,20 @@ class Ruling:
     """The gate's decision on a call.
 
     Args:
-        action: `allow` or `warn`: make it. `require_approval`: ask for one (or wait, see
-            `approval`). `escalate`: a human has to decide. `block`: it cannot be done; a denied
-            approval means this, too.
-        reason: Why, fit for a user, with the ids of the rules.
-        unknown: The paths that are not known, or not comparable, and that restrictive rules need.
-            While reads may bring them, read first and judge again.
-        needs: The entities that these paths begin with: `("expense",)`.
-        rules: The ids of the rules that decide.
+        action: `allow` or `warn`: make the call. `require_approval`: request one (or wait, see
+            `approval`). `escalate`: a human must decide. `block`: it cannot be done, for example
+            because the approval was denied.
+        reason: The reason for the user, with the ids of the rules.
+        unknown: The unknown or incomparable paths that restrictive rules need. If reads may provide
+            them, read first and judge again.
+        needs: The entities at the start of these paths: `("expense",)`.
+        rules: The ids of the deciding rules.
         warnings: The `warn` rules that apply, by id or in words.
-        levels: The persons who have to approve, where the rules say so.
-        subject: The id that an approval has to be asked for.
-        approval: A tool's statement on that approval; None where none was asked for.
-        tool: The tool whose use needs an approval, or has one.
-        free: Neither policy nor state is asked: a read, or a control tool.
+        levels: The people who must approve, if the rules name them.
+        subject: The id for which an approval must be requested.
+        approval: A tool's statement on that approval; None if none was requested.
+        tool: The tool whose use needs or has an approval.
+        free: True for a read or a control tool, for which policy and state do not matter.
     """
 
     action: Action
@@ -92,7 +92,7 @@ class Ruling:
 
     @property
     def evidence(self) -> Evidence:
-        """Return what the ruling shows about the process."""
+        """Return the ruling as evidence for the process."""
         sign = {
             Action.BLOCK: Sign.BLOCKED,
             Action.ESCALATE: Sign.ESCALATION_NEEDED,
@@ -110,7 +110,7 @@ class Ruling:
 
 
 def rule_on(session: Session, call: ToolCall) -> Ruling:
-    """Judge a call by the policy over what is known. Changes nothing, never raises."""
+    """Judge a call by the policy over the known facts. Changes nothing, never raises."""
     if _is_free(session, call):
         return Ruling(action=Action.ALLOW, reason="It changes nothing.", free=True)
     if session.policy_missing:
@@ -125,10 +125,10 @@ def rule_on(session: Session, call: ToolCall) -> Ruling:
 
 
 def decide(session: Session, call: ToolCall) -> Ruling:
-    """Rule on a call, and move the process of the session by the ruling.
+    """Rule on a call, and advance the session's process by the ruling.
 
-    A write whose unknown paths a read may still bring is better judged by `rule_on` first, for
-    `decide` takes them for unknown for good, and the process for one to be escalated.
+    If a read may still provide a write's unknown paths, use `rule_on` first: `decide` treats them
+    as finally unknown and escalates.
     """
     ruling = rule_on(session, call)
     if not ruling.free:
@@ -140,9 +140,9 @@ def decide(session: Session, call: ToolCall) -> Ruling:
 
 
 def refusal(session: Session, call: ToolCall) -> str:
-    """Say why a call must not be made now, fit for a user; empty where it may be.
+    """Return the reason, for the user, why a call must not be made now; empty if it may.
 
-    To be asked right before a call goes out: whatever decided to make it may be wrong.
+    Call this right before a call is sent, because the decision to make it may be wrong.
     """
     ruling = rule_on(session, call)
     if ruling.free:
@@ -155,24 +155,24 @@ def refusal(session: Session, call: ToolCall) -> str:
 
 
 def subject_of(call: ToolCall) -> str:
-    """Return what a call is about, for which an approval is asked and looked up.
+    """Return the subject of a call, for which an approval is requested and looked up.
 
-    That is the id among its arguments, see `named_id`; where there is none, the whole of the call,
-    so that the approval of one such call is not that of the next.
+    It is the id among its arguments (see `named_id`), else the whole call, so that its approval
+    does not count for a different call.
     """
     return named_id(call) or _whole(call)
 
 
 def named_id(call: ToolCall, *, but: Collection[str] = ()) -> str:
-    """Return the id that tells what a call is about; empty where its arguments hold none.
+    """Return the id of a call's subject; empty if its arguments have none.
 
-    The argument `<entity>_id` of the entity in the tool's name (`update_order` -> `order_id`),
-    else `subject_id`, `id`, or the first argument whose name ends so. Names may be written in any
-    way: `orderId` is `order_id`.
+    It is the argument `<entity>_id` for the entity in the tool's name (`update_order` ->
+    `order_id`), else `subject_id`, `id`, or the first argument whose name ends in `_id`. Spelling
+    does not matter: `orderId` is `order_id`.
 
     Args:
-        call: Whose arguments are looked at.
-        but: Names, as `order_id`, that do not count.
+        call: The call.
+        but: Names that do not count, such as `order_id`.
     """
     given = {"_".join(words_of(name)): value for name, value in call.arguments.items()}
     ids = [name for name in given if name.endswith("_id")]
@@ -184,7 +184,7 @@ def named_id(call: ToolCall, *, but: Collection[str] = ()) -> str:
 
 
 def _whole(call: ToolCall) -> str:
-    """Return a call as one text; of a long one, the beginning and a hash."""
+    """Return a call as one text, shortened to its beginning and a hash if it is long."""
     if not call.arguments:
         return call.name[:LONGEST_SUBJECT]
     arguments = json.dumps(dict(call.arguments), sort_keys=True, default=repr)
@@ -195,19 +195,19 @@ def _whole(call: ToolCall) -> str:
 
 
 def _is_free(session: Session, call: ToolCall) -> bool:
-    """Tell whether a tool of this very name is there, and reads or is a control tool.
+    """Tell whether a tool with exactly this name exists and is a read or a control tool.
 
-    A name that is not listed may be repaired into that of any other tool.
+    A name that is not listed could be repaired to that of any other tool.
     """
     spec = session.spec(call.name)
     return spec is not None and (not spec.is_write or control_of(call.name) is not None)
 
 
 def _facts(session: Session, call: ToolCall) -> dict[str, Any]:
-    """Return what is known about the call's own things.
+    """Return the known facts about the call's own records.
 
-    What was read of another one of the same kind, `expense` with another id than the call's
-    `expense_id`, must not speak for this one.
+    Facts about another record of the same kind, such as an `expense` with another id than the
+    call's `expense_id`, do not count.
     """
     entity = entity_of(call.name)
     own = facts.about(session, call.arguments, facts.results_of(session))
@@ -220,7 +220,7 @@ def _facts(session: Session, call: ToolCall) -> dict[str, Any]:
 
 
 def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
-    """Rule where a stricter rule is undecided: a human decides."""
+    """Rule on a call for which a stricter rule is undecided: a human decides."""
     paths = sorted({path for rule in verdict.undecided for path in verdict.unknown.get(rule, ())})
     parts = []
     are = "is" if len(paths) == 1 else "are"
@@ -243,7 +243,7 @@ def _undecided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
 
 
 def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
-    """Rule where an approval is asked for, by what became of it."""
+    """Rule on a call that needs an approval, by the approval's status."""
     subject = subject_of(call)
     approval = _counting(session, call, verdict)
     status = approval.status if approval else None
@@ -279,9 +279,9 @@ def _approval(session: Session, call: ToolCall, verdict: Verdict) -> Ruling:
 
 
 def _counting(session: Session, call: ToolCall, verdict: Verdict) -> Approval | None:
-    """Return the approval that counts: asked for this use of the tool, or for none in particular.
+    """Return the approval that counts: requested for this use of the tool, or for no specific one.
 
-    A tool that is not listed any more may have been renamed.
+    A tool that is no longer listed may have been renamed.
     """
     key = rules_key(verdict.decisive)
     for each in session.process.approvals_of(subject_of(call)):
@@ -311,7 +311,7 @@ def _decided(policy: Policy, verdict: Verdict, subject: str) -> Ruling:
 
 
 def _warnings(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
-    """Return what the rules that warn say: the id, with the description where there is one."""
+    """Return the applying `warn` rules by id, with the description if there is one."""
     said = []
     for rule_id in verdict.warnings:
         rule = policy.rule(rule_id)

@@ -1,5 +1,5 @@
 """The deterministic reasoner: dialogue acts, matching of words and slot filling; no language model.
 
-Entered by `reasoner.DeterministicReasoner`. May import what `reasoners` may, but not
+The entry point is `reasoner.DeterministicReasoner`. May import the same as `reasoners`, but not
 `reasoners.model`.
 """

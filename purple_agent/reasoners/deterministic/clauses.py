@@ -1,4 +1,4 @@
-"""Clauses: a text taken apart into parts that may ask for one thing each."""
+"""Clauses: splits a text into parts that may ask for one thing each."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _READING: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """A part of what the user said.
+    """A part of the user's text.
 
     Args:
-        text: As said.
+        text: The unchanged text.
         stems: The stems of its words.
         verbs: The stems of the verbs that ask for something.
-        is_background: It tells what was, or must not be, and so asks for no change.
-        is_question: It wants to know something.
+        is_background: True if it reports something past or forbidden, and so asks for no change.
+        is_question: True if it asks for information.
     """
 
     text: str
@@ -78,7 +78,7 @@ class Clause:
 
 @cached_per_session
 def clauses_of(text: str) -> tuple[Clause, ...]:
-    """Return the clauses of a text in order; a quoted text is never taken apart."""
+    """Return the clauses of a text in order; quoted text is never split."""
     text = text[:LONGEST_TEXT]
     quoted = [(e.start, e.end) for e in utterance_of(text).values if e.kind == "quoted"]
     parts, start = list[str](), 0

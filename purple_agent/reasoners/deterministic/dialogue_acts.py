@@ -1,4 +1,4 @@
-"""Dialogue acts: what a text of the user does in the conversation, whatever it is about."""
+"""Dialogue acts: the function of a user's text in the conversation, whatever its subject."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ QUESTION: Final = re.compile(
     re.I,
 )
 _REVERSED: Final = re.compile(r"\b(?:but|except|unless|wait|no|not|never|only|\w+n't)\b", re.I)
-"""Words after a yes that take it back, or a part of it."""
+"""Words after a yes that retract it or part of it."""
 
 
 def yes_or_no(text: str) -> bool | None:
-    """Return what an answer says: "Yes, I am the manager" is True; None for anything in doubt."""
+    """Return the meaning of an answer: "Yes, I am the manager" is True; None if in doubt."""
     if DENIAL.search(text):
         return False
     return True if CONFIRMATION.search(text) and not _REVERSED.search(text) else None

@@ -1,7 +1,7 @@
-"""Goal executor: carries a goal on, one step at a time.
+"""Goal executor: pursues a goal one step at a time.
 
-A step is a call to make, or the outcome of the goal in words. What was done so far is read off the
-request, so that nothing has to be remembered between two steps.
+A step is a call to make, or the outcome of the goal in words. Earlier steps are read from the
+request, so that there is no state between two steps.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _NOT_THERE: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The state of a goal where no call is left to make.
+    """The state of a goal with no call left to make.
 
     Args:
-        text: For the user.
-        asks: It is a question, for which the goal waits.
-        unable: Nothing of the goal could be done.
+        text: The words for the user.
+        asks: True if it is a question whose answer the goal needs.
+        unable: True if nothing of the goal could be done.
     """
 
     text: str
@@ -52,7 +52,7 @@ Step = Use | Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class GoalExecutor:
-    """Carries on the goals of one request."""
+    """Pursues the goals of one request."""
 
     session: Session
     request: Request
@@ -111,7 +111,7 @@ class GoalExecutor:
         return self.escalate(text, subject=named_id(call))
 
     def _remarks(self, call: ToolCall) -> str:
-        """Return what the policy has to say of a write that was made."""
+        """Return the policy's remarks on a write that was made."""
         ruling = rule_on(self.session, call)
         warnings = ", ".join(ruling.warnings)
         remarks = f" {ruling.reason}" if ruling.approval is not None and ruling.passes else ""
@@ -149,7 +149,7 @@ class GoalExecutor:
         return self._use(goal.tool, goal.arguments)
 
     def _was_refused(self, call: ToolCall) -> bool:
-        """Tell whether the gate has refused this very call for the latest message."""
+        """Tell whether the gate has refused the same call for the latest message."""
         last = self._last(call.name, call.arguments)
         if last is None or not isinstance(last.result, RefusedCall):
             return False
@@ -164,14 +164,14 @@ class GoalExecutor:
         return Outcome(text=text)
 
     def _is_confirmed(self, about: str) -> bool:
-        """Tell whether the user said yes to this very call, after we had asked."""
+        """Tell whether the user confirmed this call after we had asked."""
         answers = zip(self.request.questions, self.request.texts, strict=True)
         return any(about in question and yes_or_no(text) is True for question, text in answers)
 
     # -- control tools ---------------------------------------------------------------------
 
     def _approval(self, about: str, ruling: Ruling) -> Step:
-        """Ask for an approval, or for what became of it, once for a message."""
+        """Request an approval, or look it up, once per message."""
         subject, approval = ruling.subject, ruling.approval
         about_it = {subject, approval.approval_id if approval else subject}
         asked = any(
@@ -192,12 +192,12 @@ class GoalExecutor:
         return self.escalate(text, subject=subject)
 
     def escalate(self, text: str, *, subject: str, summary: str = "") -> Step:
-        """Hand over to a human, once for a subject, and say so; or say that it cannot be done.
+        """Hand over to a human, once per subject, and say so; or say that it is impossible.
 
         Args:
-            text: Why, for the user.
-            subject: The id that it is about; may be empty.
-            summary: Why, for the human; `text` where none is given.
+            text: The reason for the user.
+            subject: The id of the subject; may be empty.
+            summary: The reason for the human; by default `text`.
         """
         reason = summary or text
         made = next((m for m in self._made("escalate") if self._is_about(m.call, subject)), None)
@@ -221,7 +221,7 @@ class GoalExecutor:
         return not self._is_business or named is not None
 
     def _control(self, role: Control, subject: str, reason: str, approval: str = "") -> Use | None:
-        """Return the call of a control tool; None where there is none, or it cannot be filled."""
+        """Return the call of a control tool; None without one, or if it cannot be filled."""
         tool = self.index.controls.get(role)
         if tool is None:
             return None
@@ -256,7 +256,7 @@ class GoalExecutor:
         if is_judged:
             call = ToolCall(id="", name=goal.tool.name, arguments=goal.arguments)
             missing.update(rule_on(self.session, call).needs)
-        # What the write names is read as well, before it is changed.
+        # Also read the records that the write names before changing them.
         likely = [
             tool
             for tool in self.index.reads

@@ -19,17 +19,17 @@ from purple_agent.reasoners.deterministic.words import stems
 from purple_agent.reasoners.reasoner import DETERMINISTIC
 
 MAX_INDEXES: Final = 64
-"""Lists of tools that are kept prepared."""
+"""Most lists of tools to keep prepared."""
 _POLICY_WORDS: Final = frozenset(stems("policy rule guideline threshold"))
 
 
 class DeterministicReasoner:
-    """Understands plain requests by rules, and is honest about the rest.
+    """Understands plain requests by rules, and says so if it does not.
 
-    It finds the tools that a request names by verbs and nouns, fills their slots from the words and
-    from facts, asks once for what is missing, reads before it writes, and follows the gate's
-    ruling. A policy in prose that it is not sure of keeps it from writing. What it knows of a
-    conversation it reads off the session each time.
+    It finds the tools of a request by verbs and nouns, fills their slots from the words and from
+    facts, asks once for missing values, reads before it writes, and follows the gate's ruling. If
+    it is unsure about a policy in prose, it does not write. It reads everything it knows of a
+    conversation from the session.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class DeterministicReasoner:
 
 
 def _known(session: Session, request: Request) -> Mapping[str, Json]:
-    """Return the facts, and records that the wire's first message holds."""
+    """Return the facts, and the records in the wire's first message."""
     records = {
         entity_read_by(name): value
         for name, value in request.records
@@ -101,7 +101,7 @@ def _handover(executor: GoalExecutor, why: str, summary: str) -> Step:
 
 
 def _summed_up(executor: GoalExecutor, goals: Goals, outcomes: list[Outcome]) -> Say | None:
-    """Return what came of the goals, in words; None where there is nothing to say of them."""
+    """Return the outcomes of the goals in words; None if there are none."""
     session = executor.session
     parts = [each.text for each in outcomes if not each.asks]
     questions = [each.text for each in outcomes if each.asks]
@@ -117,7 +117,7 @@ def _summed_up(executor: GoalExecutor, goals: Goals, outcomes: list[Outcome]) ->
 
 
 def _policy_answers(session: Session, goals: Goals) -> list[str]:
-    """Return the rules of the policy, where a question is about them."""
+    """Return the rules of the policy if a question is about them."""
     is_asked = any(_POLICY_WORDS.intersection(stems(question)) for question in goals.questions)
     if not is_asked or not session.policy.rules:
         return []
@@ -131,7 +131,7 @@ def _in_words(rule: Rule) -> str:
 
 
 def _small_talk(request: Request, goals: Goals, index: ToolIndex) -> Say:
-    """Answer a text that asks for nothing that could be done or looked up."""
+    """Answer a text without a request."""
     if THANKS.search(request.current):
         return Say(text=f"You are welcome. {CLOSING}")
     if DENIAL.search(request.current):

@@ -1,4 +1,4 @@
-"""Request: the part of a conversation that the user's present wish is about."""
+"""Request: the part of a conversation that belongs to the user's current request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from purple_agent.wire import read_tool_result
 CLOSING: Final = "Is there anything else I can help you with?"
 """Ends a reply after which a request is over."""
 PENDING: Final = "is pending"
-"""Stands in a reply after which a request waits for an approval."""
+"""Part of a reply after which a request waits for an approval."""
 
 _USER_SAID: Final = "The user said: "
 _WE_SAID: Final = "You said: "
@@ -24,7 +24,7 @@ _WE_SAID: Final = "You said: "
 
 @dataclass(frozen=True, kw_only=True)
 class MadeCall:
-    """A call that was made, its result, and the number of the text that it was made for."""
+    """A call, its result, and the number of the text that it was made for."""
 
     call: ToolCall
     result: ToolResult
@@ -104,7 +104,7 @@ def request_of(session: Session) -> Request:
 
 
 def _goes_on(last_said: str, text: str) -> bool:
-    """Tell whether a text goes on with the request about which we said this last."""
+    """Tell whether a text continues the request of our last reply."""
     if not last_said or DENIAL.search(text):
         return False
     return PENDING in last_said or (last_said.endswith("?") and not last_said.endswith(CLOSING))

@@ -1,5 +1,5 @@
-"""The reasoner that asks language models: prompts, checks of what they propose, and fallbacks.
+"""The reasoner with language models: prompts, checks of their proposals, and fallbacks.
 
-Entered by `reasoner.ModelReasoner`; only `library` imports litellm. May import what `reasoners` may, but not
-`reasoners.deterministic`.
+The entry point is `reasoner.ModelReasoner`; only `library` imports litellm. May import the same as
+`reasoners`, but not `reasoners.deterministic`.
 """

@@ -1,4 +1,4 @@
-"""BrainOs: an optional streaming model endpoint that is asked before the primary model.
+"""BrainOs: an optional streaming model endpoint that is called before the primary model.
 
 No public text defines its protocol; this is ours, and docs/reference-agent.md states it for those
 who serve one. The request is a POST of JSON, `{"messages": [...], "tools": [...], "stream": true}`
@@ -34,7 +34,7 @@ from purple_agent.reasoners.model.completion import (
 from purple_agent.reasoners.model.errors import ModelAnswerError, ModelCallError
 
 TIMEOUT_S = 60.0
-"""Seconds from the first byte sent to the last one received."""
+"""Timeout from the first byte sent to the last byte received."""
 CONNECT_TIMEOUT_S = 5.0
 MAX_BYTES = 1_000_000
 MAX_LINE = 200_000
@@ -46,11 +46,11 @@ class BrainOs:
 
     Args:
         url: The endpoint.
-        timeout_s: For a whole answer.
-        transport: Another way to it; None: the network.
+        timeout_s: Timeout for a whole answer.
+        transport: Another transport; None for the network.
 
     Raises:
-        UsageError: the address is none of http or https.
+        UsageError: The address is not an http or https address.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class BrainOs:
         """Ask the endpoint.
 
         Raises:
-            ModelCallError: it is not there, refused, or took too long.
-            ModelAnswerError: its answer cannot be read, is too long, or was cut off.
+            ModelCallError: It is unreachable, refused, or took too long.
+            ModelAnswerError: Its answer cannot be read, is too long, or was cut off.
         """
         body = {"messages": list(messages), "tools": list(tools), "stream": True}
         try:
@@ -100,7 +100,7 @@ class BrainOs:
         return self._client
 
     async def aclose(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()

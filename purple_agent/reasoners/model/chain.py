@@ -1,4 +1,4 @@
-"""Chain: the models in the order in which they are asked; the next one takes over from a dead one."""
+"""Chain: calls the models in order; if one fails, the next takes over."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from purple_agent.reasoners.model.prompts import Prompt
 from purple_agent.settings import ModelChoice, ReferenceSettings
 
 REST_S = 60.0
-"""Seconds for which a model that failed is asked only after the others."""
+"""Seconds for which a model that failed is called only after the others."""
 LAST_RETRIES = 2
-"""Repetitions of a call where no other model is left; before that, the next one is faster."""
+"""Retries of the last model; before that, calling the next one is faster."""
 BRAINOS = "brainos"
 
 logger = logging.getLogger(__name__)
@@ -41,8 +41,8 @@ class Chain:
     Args:
         settings: The models.
         completion: Asks them.
-        brainos: Asked before the primary; None: there is none.
-        monotonic: Seconds of a clock that never goes back.
+        brainos: Called before the primary; None without one.
+        monotonic: Returns seconds of a monotonic clock.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Chain:
         """Return the answer of the first model that gives one.
 
         Raises:
-            NoModelLeftError: none did. Each failure is logged.
+            NoModelLeftError: All failed. Each failure is logged.
         """
         candidates = self._in_order(level)
         for index, candidate in enumerate(candidates):

@@ -1,10 +1,10 @@
 """Errors of language models. None of these reaches the caller of the agent.
 
-ModelError                 one model gave nothing that can be used
-├── ModelCallError         it could not be called: no connection, a refusal, a time-out
-│   └── ToolsRefusedError  it does not take a list of tools; it may still answer in JSON
-├── ModelAnswerError       it answered something that cannot be read
-└── NoModelLeftError       every model that could have been asked failed
+ModelError                 a model gave no usable answer
+├── ModelCallError         it could not be called: no connection, a refusal, a timeout
+│   └── ToolsRefusedError  it does not accept tools; it may still answer in JSON
+├── ModelAnswerError       its answer cannot be read
+└── NoModelLeftError       all available models failed
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from purple_agent.errors import PurpleAgentError
 
 
 class ModelError(PurpleAgentError):
-    """A language model gave nothing that can be used. The message is for the log."""
+    """A language model gave no usable answer. The message is for the log."""
 
 
 class ModelCallError(ModelError):
@@ -21,7 +21,7 @@ class ModelCallError(ModelError):
 
 
 class ToolsRefusedError(ModelCallError):
-    """A language model does not take a list of tools."""
+    """A language model does not accept tools."""
 
 
 class ModelAnswerError(ModelError):
@@ -29,4 +29,4 @@ class ModelAnswerError(ModelError):
 
 
 class NoModelLeftError(ModelError):
-    """Every model that could have been asked failed."""
+    """All available models failed."""

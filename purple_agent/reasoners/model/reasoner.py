@@ -1,4 +1,4 @@
-"""ModelReasoner: decides on the next reply by asking language models, and checks what they propose."""
+"""ModelReasoner: decides on the next reply with language models, and checks their proposals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from purple_agent.settings import ReferenceSettings
 from purple_agent.toolbox.control import control_of
 
 MAX_ANSWERS = 8
-"""Answers of a model that are looked at for one reply; thoughts and refused calls count."""
+"""Most answers of a model for one reply, including thoughts and refused calls."""
 MAX_MALFORMED = 2
 """Malformed answers among these: the first is sent back with what is wrong."""
 MAX_REFUSED = 3
@@ -53,9 +53,9 @@ class ModelReasoner:
 
     Args:
         settings: The models; `primary` or `brainos_url` has to be set.
-        completion: Asks models; None: through litellm.
-        brainos: The client of `settings.brainos_url`; None: the usual one.
-        monotonic: Seconds of a clock that never goes back.
+        completion: Calls models; None for litellm.
+        brainos: The client of `settings.brainos_url`; None for the default one.
+        monotonic: Returns seconds of a monotonic clock.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class ModelReasoner:
         return f"llm:{scratchpad_of(session).author or self._first}"
 
     async def next(self, case: Case) -> Reply:
-        """Return the next reply. Never raises for what a model, a tool or a user said.
+        """Return the next reply. Never raises for an error of a model, a tool or a user.
 
-        Where no model can be reached, it is a sentence that says so and what was done, and `flags`
-        of the session has `model:unavailable`.
+        If no model can be reached, the reply says so and what was done, and the session's `flags`
+        have `model:unavailable`.
         """
         pad = scratchpad_of(case.session)
         pad.flags.discard("model:unavailable")
@@ -96,21 +96,21 @@ class ModelReasoner:
         return reply
 
     def flags(self, session: Session) -> tuple[str, ...]:
-        """Return what became of the models in this session: `model:spare`, `model:unavailable`."""
+        """Return flags about this session's models: `model:spare`, `model:unavailable`."""
         return tuple(sorted(scratchpad_of(session).flags))
 
     async def complete(self, prompt: str) -> tuple[str, int]:
         """Ask the small model beside the conversation; return its answer and the tokens it took.
 
         Raises:
-            NoModelLeftError: no model could be reached.
+            NoModelLeftError: No model could be reached.
         """
         asked = Prompt(({"role": "user", "content": prompt},), ())
         completed = (await self._chain.ask(lambda _: asked, BudgetLevel.SMALL)).completed
         return completed.content, completed.tokens
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._brainos is not None:
             await self._brainos.aclose()
 

@@ -35,8 +35,8 @@ def test_an_imported_log_is_masked(memory, tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"{}", "no list of cases: at its beginning"),
-        (b"[{]", "no list of cases"),
+        (b"{}", "not a list of cases: at its beginning"),
+        (b"[{]", "not a list of cases"),
         (b'[{"request": 5, "answer": "", "process": "", "quality": 1}]', "at 0.request"),
         (b'[{"request": "", "answer": "", "process": "", "quality": 2}]', "at 0.quality"),
         (b" " * (MAX_BYTES + 1), "larger than"),

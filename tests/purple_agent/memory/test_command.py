@@ -32,12 +32,12 @@ def test_a_memory_goes_into_a_file_and_from_there_into_another_folder(folder, ca
     ("words", "message"),
     [
         (["export", "x.json"], "give --state-dir DIR, or set PURPLE_STATE_DIR"),
-        (["export", "x.json", "--state-dir", "{}/none"], "holds no case memory (cases.db)"),
-        (["export", "x.json", "--state-dir", "{}/empty"], "holds no case memory (cases.db)"),
+        (["export", "x.json", "--state-dir", "{}/none"], "has no case memory (cases.db)"),
+        (["export", "x.json", "--state-dir", "{}/empty"], "has no case memory (cases.db)"),
         (["export", "{}/none/x.json", "--state-dir", "{}"], "cannot be written"),
         (["import", "{}/x.json", "--state-dir", "{}"], "x.json' cannot be read"),
-        (["import", "x.json", "--state-dir", "{}/cases.db"], "cases.db' cannot be made"),
-        (["import", "{}/cases.db", "--state-dir", "{}"], "is no list of cases"),
+        (["import", "x.json", "--state-dir", "{}/cases.db"], "cases.db' cannot be created"),
+        (["import", "{}/cases.db", "--state-dir", "{}"], "is not a list of cases"),
     ],
 )
 def test_what_cannot_be_used_is_exit_code_2_with_a_sentence(

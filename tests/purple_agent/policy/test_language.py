@@ -165,7 +165,7 @@ def test_what_is_no_condition_is_refused_with_a_short_reason(condition):
 
 
 def test_the_reason_says_where_reading_stopped():
-    with pytest.raises(ConditionError, match="has '= 3' where it is not expected, at character 3"):
+    with pytest.raises(ConditionError, match="has an unexpected '= 3' at character 3"):
         read_condition("a = 3")
     with pytest.raises(ConditionError, match="ends too early"):
         read_condition("a > ")

@@ -94,12 +94,15 @@ def test_facts_complete_an_object_of_the_context():
     ("bad", "why"),
     [
         (rule(condition="x >"), "R1 has a condition that ends too early"),
-        (rule(condition=None), "R1 has a condition that is missing, or no text"),
-        (rule(condition=5), "R1 has a condition that is missing, or no text"),
-        (rule(action="explode"), "R1 has an action that is none of block, escalate"),
+        (rule(condition=None), "R1 has a condition that is missing or not text"),
+        (rule(condition=5), "R1 has a condition that is missing or not text"),
+        (rule(action="explode"), "R1 has an action that is not one of block, escalate"),
         (rule(action=None), "R1 has an action"),
-        ("a rule", "rule-1 is no object"),
-        (rule(action="require_approval", condition="a = b"), "R1 has a condition that has '= b'"),
+        ("a rule", "rule-1 is not an object"),
+        (
+            rule(action="require_approval", condition="a = b"),
+            "R1 has a condition that has an unexpected",
+        ),
     ],
 )
 def test_an_invalid_rule_lets_no_write_pass(bad, why):

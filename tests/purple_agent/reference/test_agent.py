@@ -160,7 +160,7 @@ async def test_a_checkpoint_that_cannot_be_kept_harms_no_reply(tmp_path, monkeyp
     monkeypatch.setattr(CheckpointStore, "save", refuse)
     answer = await Agent(passing, folder=tmp_path).reply("Hello!")
     assert answer.kind == "failed"
-    assert "could not be kept" in caplog.text
+    assert "could not be saved" in caplog.text
 
 
 async def test_what_was_begun_for_a_caller_who_leaves_is_finished_and_told_to_the_next():

@@ -109,7 +109,7 @@ async def test_without_a_models_answer_the_rules_decide_and_it_is_flagged(answer
         passed = await PrivacyStage(Model(answer))(case(FINE))
     assert isinstance(passed, Case)
     assert passed.flags == ("privacy:rules_alone",)
-    assert "privacy is judged by rules alone" in caplog.text
+    assert "privacy was judged by rules only" in caplog.text
 
 
 async def test_a_session_without_means_asks_no_model():

@@ -201,18 +201,18 @@ def test_wiring_that_cannot_be_used_ends_the_process_with_a_sentence(serve_teams
     with serve_teams("team:star5", "--wire", first_line="{\n") as teams:
         assert teams.process.wait(timeout=30) == 2
         error = teams.process.stderr.read()
-    assert error.startswith("error: the line of addresses behind --wire is no JSON")
+    assert error.startswith("error: the line of addresses for --wire is not JSON")
 
 
 @pytest.mark.parametrize(
     ("routes", "message"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({"team:star4": {}}, "unknown team 'team:star4': did you mean 'team:star5'"),
-        ({"team:star5": []}, "no JSON object"),
+        ({"team:star5": []}, "not a JSON object"),
         ({"team:star5": {"leed": {}}}, "unknown member 'leed' of team 'star5'"),
         ({"team:star5": {"lead": {"order": "http://x"}}}, "did you mean 'orders'"),
-        ({"team:star5": {"lead": {"orders": "file:///x"}}}, "no http"),
+        ({"team:star5": {"lead": {"orders": "file:///x"}}}, "not an http"),
     ],
 )
 async def test_wiring_names_what_is_wrong_with_it(routes, message):

@@ -24,7 +24,7 @@ async def test_a_plain_server_is_found_by_its_base_and_by_its_mcp_address(
     plain.tools = [described("get_order", order_id="string"), "junk"]
     opened = await opener(f"{plain_url}{ending}", "s1")
     assert [spec.name for spec in opened.specs] == ["get_order"]
-    assert opened.notes == ("Tool 2 of the list was left out: it is no object.",)
+    assert opened.notes == ("Tool 2 of the list was left out: it is not an object.",)
     assert plain.asked == ["GET /mcp/tools?session_id=s1"]
     assert (await opened.tools.call(called("get_order", order_id="1"))).value == {"order_id": "1"}
 

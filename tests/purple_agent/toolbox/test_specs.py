@@ -69,7 +69,7 @@ def test_tools_that_cannot_be_used_are_left_out_with_a_note_that_quotes_nothing_
     listing = read_listing(bad)
     assert [(spec.name, spec.description) for spec in listing.specs] == [("good", "")]
     assert len(listing.notes) == len(bad) - 1
-    assert listing.notes[0] == "Tool 1 of the list was left out: it is no object."
+    assert listing.notes[0] == "Tool 1 of the list was left out: it is not an object."
     assert "instructions" not in " ".join(listing.notes)
 
 

@@ -118,7 +118,7 @@ def test_rules_and_policies_that_cannot_be_read_let_nothing_pass():
     assert ruling.action is Action.ESCALATE
     assert ruling.reason == "This has to be escalated to a human: rule R1 cannot be read."
     held.policy, _ = read_policy('{"rules": [')
-    assert "the policy cannot be read (it begins like" in rule_on(held, approving(held)).reason
+    assert "the policy cannot be read (it starts like" in rule_on(held, approving(held)).reason
     assert rule_on(held, approving(held)).action is Action.ESCALATE
 
 
