@@ -1,7 +1,6 @@
-"""The foundations of this package, which know no other part of it.
+"""The foundations of this package.
 
-Settings (the only reader of the environment), errors and their exit codes, versions, files that
-are written whole, language models and the cache of their answers (the only users of litellm),
-redaction and escaping of texts, and the vocabulary of a plan. May import nothing of `adk_agent` but
-itself.
+Settings (the only reader of the environment), errors and their exit codes, versions, atomic file
+writes, language models and the cache of their answers (the only users of litellm), redaction and
+escaping of text, and the vocabulary of a plan. Imports no other part of `adk_agent`.
 """

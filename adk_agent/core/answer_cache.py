@@ -1,4 +1,4 @@
-"""AnswerCache: answers of language models on disk, found by what was asked."""
+"""AnswerCache: answers of language models on disk, keyed by the question."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def key_of(question: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a question in canonical JSON, in hexadecimal digits.
 
     Raises:
-        TypeError: The question holds something that is not JSON.
-        ValueError: It holds NaN, an infinity, or itself.
+        TypeError: The question contains something that is not JSON.
+        ValueError: It contains NaN, an infinity, or itself.
     """
     text = json.dumps(question, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class AnswerCache:
-    """A folder with one file for each answer.
+    """A folder with one file per answer.
 
-    Several processes may use it at once. A file that cannot be read is written again.
+    Several processes may use it at once. A file that cannot be read is replaced.
 
     Args:
-        folder: Where the answers are. Made where it is missing.
+        folder: The folder of the answers, created if missing.
 
     Raises:
-        StorageError: The folder cannot be made or written.
+        StorageError: The folder cannot be created or written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class AnswerCache:
                 raise PermissionError("it cannot be written")
 
     def get(self, key: str) -> CompletionResult | None:
-        """Return the answer to a question, at no cost; None where none is kept."""
+        """Return the cached answer to a question, with zero cost; None if there is no entry."""
         try:
             with self._path(key).open("rb") as file:
                 text = file.read(MAX_ANSWER_BYTES + 1)
@@ -84,7 +84,7 @@ class AnswerCache:
         )
 
     def put(self, key: str, answer: CompletionResult) -> None:
-        """Keep an answer; if that fails, warn once and go on."""
+        """Store an answer; if that fails, warn once and continue."""
         kept = _KeptAnswer(model=answer.model, content=answer.content, tool_calls=answer.tool_calls)
         text = kept.model_dump_json()
         if len(text.encode()) > MAX_ANSWER_BYTES:

@@ -1,12 +1,12 @@
-"""The errors of this package, and the exit code that each one means.
+"""The errors of this package and their exit codes.
 
 GreenroomError
 ├── RequestError        the request, a flag or a setting cannot be used      (exit 2)
 ├── PreflightError      a participant or a model cannot be reached           (exit 3)
 ├── StorageError        the run directory cannot be written or read          (exit 3)
-│   └── DamagedError    a file of it does not hold what it should
+│   └── DamagedError    one of its files has invalid contents
 ├── RunCanceledError    the run was stopped from outside                     (exit 130)
-└── ModelError          a language model that was configured failed          (exit 3)
+└── ModelError          a configured language model failed                   (exit 3)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tau_bridge.errors import DataError, ReportError
 
 
 class GreenroomError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base class of the errors that this package raises on purpose."""
 
     exit_code = 3
 
@@ -27,7 +27,7 @@ class RequestError(GreenroomError):
 
 
 class PreflightError(GreenroomError):
-    """Something that the run needs is not there; nothing was scored."""
+    """Something that the run needs is unavailable; nothing was scored."""
 
 
 class StorageError(GreenroomError):
@@ -35,17 +35,17 @@ class StorageError(GreenroomError):
 
 
 class DamagedError(StorageError):
-    """A file of the run directory does not hold what it should, and no newer version wrote it."""
+    """A file of the run directory has invalid contents, and no newer version wrote it."""
 
 
 class RunCanceledError(GreenroomError):
-    """The run was stopped from outside. What was finished is on disk."""
+    """The run was stopped from outside. Finished trials are on disk."""
 
     exit_code = 130
 
 
 class ModelError(GreenroomError):
-    """A language model that was configured could not be called."""
+    """A configured language model could not be called."""
 
 
 def exit_code_of(error: Exception) -> int:

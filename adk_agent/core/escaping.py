@@ -1,4 +1,4 @@
-"""Escaping: makes text from outside safe to show on a terminal, in markdown or in a line."""
+"""Escaping: makes untrusted text safe to show on a terminal, in markdown or on one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 def escape_controls(text: str) -> str:
     """Show control, bidirectional and invisible characters as escapes.
 
-    Agents choose their names and write their errors: a terminal would obey what they put there.
+    Agents choose their names and error texts, and a terminal would obey control sequences in them.
     """
     if text.isprintable():
         return text
@@ -26,15 +26,15 @@ def escape_controls(text: str) -> str:
 def escape_markdown(text: str) -> str:
     """Show tags, images, links and control characters instead of rendering them.
 
-    A viewer fetches the images that a text names: an agent whose error names one would learn who
-    reads the report, and when. A text that is escaped already comes back unchanged.
+    A markdown viewer fetches images: an agent whose error links one would learn who reads the
+    report, and when. Text that is already escaped comes back unchanged.
     """
     shown = _TAG.sub("&lt;", escape_controls(text))
     return shown.replace("![", "!\\[").replace("](", "]\\(")
 
 
 def one_line(text: str, most_chars: int) -> str:
-    """Put a text on one line, and cut it where it is longer, at a space if there is a late one."""
+    """Put a text on one line and shorten it, at a space if one is near the end."""
     line = " ".join(text.split())
     if len(line) <= most_chars:
         return line

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and errors that name them."""
+"""Atomic file writes, and errors that name the file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from adk_agent.core.errors import DamagedError, StorageError
 
 M = TypeVar("M", bound=BaseModel)
 SCHEMA = 1
-"""Version of the files of a run; it grows when an earlier version would misread them."""
+"""Version of a run's files; raised when an earlier version would misread them."""
 _MOST_CHARS = 200
-"""Bounds an error's place and its message."""
+"""Limit for the location and the message of an error."""
 
 
 @contextmanager
 def storage(path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses inside into a StorageError that names `path`."""
+    """Turn an OSError in the block into a StorageError that names `path`."""
     try:
         yield
     except OSError as error:
@@ -46,11 +46,11 @@ def open_folder(path: Path) -> Iterator[int]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Open a file to write, which takes its place when the block ends without an error.
+    """Open a draft to write, which replaces the file when the block ends without an error.
 
-    A reader sees the old text or the new one, and never a part. Of several writers the last wins:
-    each has a draft of its own. What is there and is no regular file, such as a pipe or a device,
-    is written to as it is.
+    A reader sees the old text or the new one, never a part. Of several writers the last wins: each
+    has its own draft. An existing path that is no regular file, such as a pipe or a device, is
+    written to directly.
 
     Raises:
         StorageError: It cannot be written.
@@ -91,12 +91,12 @@ def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None
     Args:
         path: The file.
         kind: The model of its contents.
-        what: The same in words, for the message.
-        remedy: What to do where it is damaged, for the message.
+        what: Its contents in words, for the message.
+        remedy: What to do if it is damaged, for the message.
 
     Raises:
-        DamagedError: It holds something else.
-        StorageError: It is not there, or was written by a newer version.
+        DamagedError: Its contents are invalid.
+        StorageError: It is missing, or was written by a newer version.
     """
     with storage(path):
         text = path.read_bytes()
@@ -109,7 +109,7 @@ def read_kept(path: Path, kind: type[M], what: str, *, remedy: str | None = None
 
 
 def first_error(error: ValidationError) -> str:
-    """Say where the first of a model's errors is, what it says, and how many there are."""
+    """Return location and message of the first validation error, and the number of errors."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     text = first["msg"][:_MOST_CHARS]
@@ -120,7 +120,7 @@ def first_error(error: ValidationError) -> str:
 
 
 def refuse_newer(path: Path) -> None:
-    """Refuse a file that a newer version wrote; there need be none.
+    """Refuse a file that a newer version wrote; a missing file is accepted.
 
     Raises:
         StorageError: A newer version wrote it.
@@ -134,7 +134,7 @@ def _refuse_newer_text(path: Path, text: bytes) -> None:
     try:
         schema = _Versioned.model_validate_json(text).schema_version
     except ValidationError:
-        return  # what reads the whole file says what is wrong with it
+        return  # the reader of the whole file reports the error
     if schema > SCHEMA:
         raise StorageError(
             f"{str(path)!r} was written by a newer greenroom (schema {schema}, this one reads up "

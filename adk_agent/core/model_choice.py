@@ -1,4 +1,4 @@
-"""ModelChoice: which language models play users and judge, in one evaluation."""
+"""ModelChoice: the language models that play users and judge in one evaluation."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from adk_agent.core.plan import EvaluationPlan
 from tau_bridge.benchmark import SCRIPTED_USER
 
 RULES = "rules"
-"""Stands for the judge where no model judges."""
+"""The judge's label when no model judges."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The models that are configured, and which of them a plan is played with.
+    """The configured models, and the ones that a plan is played with.
 
     Args:
         default: The configured model, or None.
-        user: Gives the model that plays the user, from the one that a request names and its
-            arguments; None: rules do.
-        offline: No model is used, whatever is configured.
-        unused: The name of a model that is configured and cannot be called, or None.
-        answers: Where answers are kept, and taken from.
+        user: Returns the model that plays the user, given the model that the request names and its
+            arguments; None for the scripted user.
+        offline: Use no model, whatever is configured.
+        unused: The name of a configured model that cannot be called, or None.
+        answers: The cache of answers.
     """
 
     default: ModelSpec | None = None
@@ -41,17 +41,17 @@ class ModelChoice:
         """Return the models that play the user and judge statements.
 
         Args:
-            plan: Which is played.
-            needs: What its domains need; a model only where they need `user` or `judge`.
+            plan: The plan to be played.
+            needs: The needs of its domains; a model is returned only for `user` and `judge`.
         """
         named = self.user(plan.user_llm, plan.user_llm_args)
         user = named if "user" in needs and not plan.solo else None
         return user, (self.default or named) if "judge" in needs else None
 
     def labels(self, plan: EvaluationPlan, needs: Collection[str]) -> dict[str, str]:
-        """Name the user and the judge: a model and its address, without any key, or rules."""
+        """Name the user and the judge: model and address (never a key), or rules."""
         user, judge = self.specs(plan, needs)
-        judge = judge or self.default  # which judges how a team works together
+        judge = judge or self.default  # it still judges how a team works together
         return {
             "user": SCRIPTED_USER if user is None else user.label,
             "judge": RULES if judge is None else judge.label,
@@ -60,15 +60,15 @@ class ModelChoice:
     async def opened(
         self, plan: EvaluationPlan, needs: Collection[str], say: Callable[[str], None]
     ) -> tuple[LiteLlmCompletion | None, LiteLlmCompletion | None]:
-        """Return the models that play the user and judge statements, once they have answered a call.
+        """Return the models that play the user and judge statements, after a test call to each.
 
         Args:
-            plan: Which is played.
-            needs: What its domains need.
-            say: Called with what is done, in words.
+            plan: The plan to be played.
+            needs: The needs of its domains.
+            say: Called with a message for each step.
 
         Raises:
-            PreflightError: One does not answer.
+            PreflightError: A model does not answer.
         """
         user, judge = (
             None if spec is None else LiteLlmCompletion(spec, answers=self.answers)
@@ -85,7 +85,7 @@ class ModelChoice:
         return user, judge
 
     def warnings(self, plan: EvaluationPlan) -> list[str]:
-        """Warn of language models that were named and not used."""
+        """Warn about language models that were named but not used."""
         found = []
         if self.offline and plan.user_llm is not None:
             found.append(f"user_llm {plan.user_llm!r} was not used: offline, the user is scripted")

@@ -1,7 +1,6 @@
-"""Language models: the one place that talks to them, through litellm, and what serves offline.
+"""Language models: the only code that calls them, through litellm.
 
-litellm costs about 5 s of CPU and 190 MB to import, so it is imported when a model is first
-called, never before.
+Importing litellm takes about 5 s of CPU and 190 MB, so it is imported at the first call of a model.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CALL_TIMEOUT_S = 120.0
 NUM_RETRIES = 2
 CHECK_TIMEOUT_S = 20.0
 _PREPARING_S = 0.02
-"""Between two checks of a call that is being prepared."""
+"""Time between two checks of a call that litellm is preparing."""
 _CANCELLING_S = 1.0
 _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "temperature": 0.0,
@@ -38,7 +37,7 @@ _DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "num_retries": NUM_RETRIES,
 }
 _NOT_ASKED = frozenset({"timeout", "num_retries", "api_key"})
-"""Arguments of a call that no answer depends on."""
+"""Arguments of a call that do not affect the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +45,11 @@ class ModelSpec:
     """A language model and how to reach it.
 
     Args:
-        name: Its name for users.
+        name: The name shown to people.
         litellm_name: LiteLLM's name, with the provider.
-        api_key: Never shown.
-        base_url: None for the provider's own.
-        arguments: Further arguments of every call; temperature is 0 unless they say otherwise.
+        api_key: The key, which is never shown.
+        base_url: None for the provider's default.
+        arguments: Further arguments of every call; temperature is 0 unless given here.
     """
 
     name: str
@@ -61,13 +60,13 @@ class ModelSpec:
 
     @property
     def label(self) -> str:
-        """The model and where it answers, without anything secret."""
+        """The model and its address, without secrets."""
         where = "" if self.base_url is None else f" at {redact_url(self.base_url)}"
         return f"{self.name}{where}"
 
 
 def default_spec(settings: Settings) -> ModelSpec | None:
-    """Return the model of the AGENTBEATS_LLM_* variables; None where none is configured."""
+    """Return the model of the AGENTBEATS_LLM_* variables; None if they configure none."""
     if not settings.model_configured:
         return None
     return _openai_compatible(settings, settings.llm_model, {})
@@ -76,14 +75,14 @@ def default_spec(settings: Settings) -> ModelSpec | None:
 def user_spec(
     settings: Settings, user_llm: str | None, arguments: Mapping[str, Any]
 ) -> ModelSpec | None:
-    """Return the model of the user: the one asked for, else the configured one, else None."""
+    """Return the user's model: the requested one, else the configured one, else None."""
     if settings.offline:
         return None
     if settings.model_configured:
         return _openai_compatible(settings, user_llm or settings.llm_model, arguments)
     if user_llm is None:
         return None
-    # A provider's own key (OPENAI_API_KEY and the like); the pre-flight says if it is missing.
+    # litellm reads the provider's key (such as OPENAI_API_KEY); pre-flight reports a missing one.
     return ModelSpec(name=user_llm, litellm_name=user_llm, arguments=arguments)
 
 
@@ -104,8 +103,8 @@ class LiteLlmCompletion:
     Args:
         spec: The model.
         answers: The cache in which an answer is looked up before the model is asked.
-        trial_seed: Of the trial that asks. Two trials never share a kept answer, whether or not the
-            model takes a seed.
+        trial_seed: The seed of the calling trial. Two trials never share a cached answer, even if
+            the model takes no seed.
     """
 
     def __init__(
@@ -119,16 +118,16 @@ class LiteLlmCompletion:
     async def __call__(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[ToolSchema] = ()
     ) -> CompletionResult:
-        """Return the model's next message, or its kept answer to the same question.
+        """Return the model's next message, or its cached answer to the same question.
 
         Raises:
-            ModelError: the model could not be called, or its answer is not readable.
+            ModelError: The model could not be called, or its answer cannot be read.
         """
         if self._answers is None:
             return await self._call(messages, tools)
         try:
             key = key_of(self._question(messages, tools))
-        except (TypeError, ValueError):  # such as NaN: what has no key is asked every time
+        except (TypeError, ValueError):  # no key (NaN, for example), so it cannot be cached
             return await self._call(messages, tools)
         kept = self._answers.get(key)
         self._used.append(key)
@@ -142,7 +141,7 @@ class LiteLlmCompletion:
     def _question(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[ToolSchema]
     ) -> dict[str, Any]:
-        """Gather all that an answer depends on, without the key."""
+        """Gather everything that affects an answer, without the API key."""
         arguments = {**_DEFAULT_ARGUMENTS, **self.spec.arguments}
         base_url = self.spec.base_url
         return {
@@ -176,7 +175,7 @@ class LiteLlmCompletion:
         return _result(response, self.spec.name, litellm)
 
     def seeded(self, seed: int) -> LiteLlmCompletion:
-        """Return the same model with a seed for its sampling, where its provider takes one.
+        """Return the same model with a sampling seed, which is dropped if the provider takes none.
 
         A seed among the model's own arguments wins.
         """
@@ -185,11 +184,11 @@ class LiteLlmCompletion:
         return LiteLlmCompletion(spec, answers=self._answers, trial_seed=seed)
 
     def of_trial(self, seed: int) -> LiteLlmCompletion:
-        """Return the same model, whose kept answers are those of one trial."""
+        """Return the same model with the cached answers of one trial."""
         return LiteLlmCompletion(self.spec, answers=self._answers, trial_seed=seed)
 
     def forget_answers(self) -> None:
-        """Remove the answers that this completion gave from the cache: they were useless."""
+        """Remove the answers of this completion from the cache, because they were useless."""
         if self._answers is not None:
             for key in self._used:
                 self._answers.forget(key)
@@ -200,10 +199,10 @@ class LiteLlmCompletion:
         return result.content or ""
 
     async def check(self) -> None:
-        """Make sure that the model answers, with one short call.
+        """Check with one short call that the model answers.
 
         Raises:
-            ModelError: it does not; the message says which variables to look at.
+            ModelError: It does not; the message names the variables to check.
         """
         once = {**self.spec.arguments, "timeout": CHECK_TIMEOUT_S, "num_retries": 0}
         await LiteLlmCompletion(replace(self.spec, arguments=once)).ask(
@@ -230,11 +229,11 @@ def _placeholder(spec: ModelSpec) -> str | None:
 
 
 async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
-    """Await a call of litellm; if it is cancelled, leave nothing of it behind.
+    """Await a call of litellm, and clean up if it is cancelled.
 
-    litellm prepares a request in a thread, whose result is a coroutine. A call that is cancelled
-    meanwhile would drop that coroutine, which Python reports as never awaited: so the cancellation
-    waits until the request is prepared.
+    litellm prepares a request in a thread, whose result is a coroutine. Cancelling during that time
+    would drop the coroutine, which Python reports as never awaited; so the cancellation waits until
+    the request is prepared.
     """
     task = asyncio.ensure_future(call)
     try:
@@ -250,7 +249,7 @@ async def _cancelled_in_time(call: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
-    """Tell whether the innermost coroutine of a call is litellm's own, which waits for a thread."""
+    """Tell whether the innermost coroutine is litellm's own, which waits for its thread."""
     innermost = ""
     awaited: object = task.get_coro()
     while inspect.iscoroutine(awaited):
@@ -259,16 +258,15 @@ def _is_being_prepared(task: asyncio.Task[Any]) -> bool:
 
 
 async def load_litellm() -> None:
-    """Import litellm off the event loop, so that the first call of a model need not.
+    """Import litellm off the event loop, ahead of the first call.
 
-    A caller that limits the time of a call awaits this first: on a slow machine the import takes
-    longer than the call may.
+    A caller with a timeout awaits this first: on a slow machine the import alone may exceed it.
     """
     await asyncio.to_thread(import_litellm)
 
 
 def import_litellm() -> Any:
-    """Import litellm without network access and without output on the terminal."""
+    """Import litellm without network access or terminal output."""
     keep_litellm_offline()
     import litellm
 

@@ -1,7 +1,7 @@
 """EvaluationRequest: what was asked for. EvaluationPlan: exactly what will be played.
 
-A request names things (`domain: shop, num_tasks: 5`); `adk_agent.requests.planning.resolve` checks it
-against the real catalogue and makes the plan, which lists every task.
+A request names things (`domain: shop, num_tasks: 5`). `adk_agent.requests.planning.resolve` checks
+them against the catalogue and makes the plan, which lists every task.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
 NEEDS_GOLD = "oracle"
-"""The bundled agent that gets the gold actions."""
+"""The bundled agent that is given the gold actions."""
 
 EVERY_MEMBER = "all"
-"""In place of an entry's role: the tasks go to every member of a team, one after the other."""
+"""Used instead of an entry's role: every member of the team gets the tasks, one after another."""
 
 NAMED_OPTIONS = ("solo", "evaluation_type")
 """The options of benchmarks that requests and plans have fields for."""
@@ -51,7 +51,7 @@ class Participant(_Frozen):
 
     @property
     def builtin(self) -> str | None:
-        """The bundled agent's name, None for an agent that somebody else runs."""
+        """The bundled agent's name; None for an external agent."""
         if self.address.startswith(BUILTIN_PREFIX):
             return self.address.removeprefix(BUILTIN_PREFIX)
         return None
@@ -64,12 +64,12 @@ class Selection(_Frozen):
     task_ids: tuple[str, ...] | None = None
     num_tasks: Annotated[int, Field(ge=1)] | None = None
     first: bool = False
-    """A number of tasks means the first of the split; otherwise it means a stratified sample."""
+    """Take the first `num_tasks` of the split instead of a stratified sample."""
     split: str = "base"
 
 
 class EvaluationRequest(_Frozen):
-    """The request as it was read. None means that it does not say, so the default applies."""
+    """The request as it was read. None means not given, so the default applies."""
 
     participants: tuple[Participant, ...]
     selections: tuple[Selection, ...]
@@ -85,13 +85,13 @@ class EvaluationRequest(_Frozen):
     user_llm: str | None = None
     user_llm_args: dict[str, Any] | None = None
     references: bool = False
-    """The bundled agents that mark floor and ceiling play the same tasks, where these have them."""
+    """Have the bundled floor and ceiling agents play the same tasks too, if the tasks have them."""
     entry: str | None = None
-    """The participants are one team, and this is the role that answers for it, or `all`."""
+    """The role that answers for the team, or `all`, if the participants are one team."""
     shard_index: Annotated[int, Field(ge=0)] | None = None
     num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
     reasoning: str = ""
-    """Why these tasks, in a sentence or two, by the reader of the request."""
+    """The reason for these tasks in a sentence or two, by the reader of the request."""
     warnings: tuple[str, ...] = ()
     """Parts of the request that were ignored, for example an unknown config key."""
 
@@ -108,7 +108,7 @@ class EvaluationPlan(_Frozen):
 
     participants: tuple[Participant, ...]
     members: tuple[Participant, ...] = ()
-    """The whole team where the participants belong to one; empty where each stands for itself."""
+    """The whole team if the participants belong to one; empty if they are separate agents."""
     tasks: tuple[PlannedTasks, ...]
     num_trials: int = 1
     max_concurrency: int = DEFAULT_MAX_CONCURRENCY
@@ -125,25 +125,25 @@ class EvaluationPlan(_Frozen):
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains that are played, in order."""
+        """The domains of the plan, in order."""
         return tuple(planned.domain for planned in self.tasks)
 
     def options_of(self, benchmark: Benchmark) -> dict[str, Any]:
-        """Return the options of the plan that a benchmark has."""
+        """Return the plan's options that a benchmark supports."""
         return options_of(self, benchmark)
 
     @property
     def total_trials(self) -> int:
-        """The number of conversations."""
+        """The number of conversations to play."""
         tasks = sum(len(planned.task_ids) for planned in self.tasks)
         return len(self.participants) * tasks * self.num_trials
 
 
 class Overrides(_Frozen):
-    """The values of the command line's flags; each one that is given beats the sentence.
+    """The values of command-line flags, which override the request.
 
-    Their bounds are those of a request. `adk_agent.requests.planning.resolve` checks them, so that its
-    message names the flag.
+    `adk_agent.requests.planning.resolve` checks them against the bounds of a request, so that its
+    message can name the flag.
     """
 
     num_trials: int | None = None
@@ -151,13 +151,13 @@ class Overrides(_Frozen):
     seed: int | None = None
     max_steps: int | None = None
     limit: int | None = None
-    """At most this many tasks of each domain: a sample, unless they are named or the first."""
+    """The most tasks per domain: a sample, unless the request names tasks or takes the first."""
     options: dict[str, str] | None = None
     """Further options of benchmarks by name, each as JSON or as plain text."""
 
 
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
-    """Return the options of a request or a plan that a benchmark has."""
+    """Return the options of a request or plan that a benchmark supports."""
     named = {name: getattr(asked, name) for name in NAMED_OPTIONS} | asked.options
     known = benchmark.options_type.model_fields
     return {name: value for name, value in named.items() if name in known}

@@ -1,4 +1,4 @@
-"""Redaction: keeps secrets out of the log and out of models that leave the machine."""
+"""Redaction: keeps secrets out of logs and out of data that leaves the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ M = TypeVar("M", bound=BaseModel)
 HIDDEN = "[secret]"
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[!-~]{4,}")
 _MIN_LOGGED_CHARS = 4
-"""A shorter secret would blank out half of every line."""
+"""Masking a shorter secret would blank out half of every line."""
 _SERVER_LOGGERS = ("", "uvicorn", "uvicorn.error", "uvicorn.access")
 _formatter = logging.Formatter()
 
@@ -38,36 +38,36 @@ IDENTIFIERS = frozenset(
         "schema_version",
     ]
 )
-"""Fields by which things are found again: masked, they would name something else."""
+"""Fields that identify things: masked, they would no longer match."""
 WORDS = frozenset({"role", "requestor", "type"})
-"""Keys of a message whose value is one of a few words that its format defines."""
+"""Keys of a message whose value is one of a few words defined by the format."""
 MESSAGE_KEYS = WORDS | {"content", "tool_calls", "id", "name", "arguments", "error"}
 """The keys of a message in the official format."""
 _FROM_OUTSIDE = frozenset({"additional_attributes"})
-"""Fields whose keys agents choose, though they are tables of texts."""
+"""Fields whose keys agents choose, although their type is a table of texts."""
 _MOST_CACHED_CHARS = 100
-"""Longer texts hardly come twice."""
+"""Longer texts rarely repeat."""
 _TEXTLESS = (int, float, bool, datetime)
 
 
 class ModelRedactor:
     """Masks secrets in texts, JSON values and models.
 
-    A run on disk is masked already as far as its writers knew the secrets. What leaves the machine
-    is masked again, for the secrets of today's settings too.
+    A run on disk is already masked with the secrets known when it was written. Data that leaves the
+    machine is masked again with the secrets of the current settings.
 
-    In a model these stay as they are: the names of its fields, values of enumerations and literals,
+    In a model these stay unchanged: field names, values of enumerations and literals,
     `IDENTIFIERS`, and the keys of tables, which name domains, tasks and the like. In values that
-    came from agents and models the keys are masked too, except `MESSAGE_KEYS`, and all texts except
-    those below `WORDS`.
+    came from agents and models, keys are masked too, except `MESSAGE_KEYS`, and all texts except
+    those under `WORDS`.
 
     Args:
-        secrets: What must not be seen anywhere, unless it is shorter than `MIN_SECRET_CHARS`.
+        secrets: The secrets to mask; ones shorter than `MIN_SECRET_CHARS` are ignored.
     """
 
     def __init__(self, secrets: Iterable[SecretStr] = ()) -> None:
         self._redactor = Redactor(secrets)
-        self._cached = lru_cache(maxsize=4_096)(self._redactor.text)  # names stand in every step
+        self._cached = lru_cache(maxsize=4_096)(self._redactor.text)  # names repeat in every step
 
     def text(self, text: str) -> str:
         """Mask the secrets in a text."""
@@ -93,7 +93,7 @@ class ModelRedactor:
     def model(self, model: M) -> M:
         """Mask the secrets in a model's texts."""
         try:
-            # Five times as fast as going through the texts, which hold a secret in few models.
+            # Five times as fast as visiting every text, and few models contain a secret.
             unchanged = not self._redactor.may_change(model.model_dump_json())
         except ValueError:  # a lone surrogate, which UTF-8 cannot hold
             unchanged = False
@@ -121,7 +121,7 @@ class ModelRedactor:
 
 @cache
 def _redacted_fields(model: type[BaseModel]) -> dict[str, bool]:
-    """Return the fields that may hold a secret, and whether others chose the keys in them."""
+    """Return the fields that may hold a secret, each with True if its keys come from outside."""
     return {
         name: name in _FROM_OUTSIDE or _is_open(field.annotation)
         for name, field in model.model_fields.items()
@@ -130,7 +130,7 @@ def _redacted_fields(model: type[BaseModel]) -> dict[str, bool]:
 
 
 def _is_without_text(annotation: Any) -> bool:
-    """Tell whether a type allows only texts that it lists one by one."""
+    """Tell whether a type allows no free text, such as a number or a Literal."""
     if get_origin(annotation) is Literal or annotation in _TEXTLESS:
         return True
     parts = [part for part in get_args(annotation) if part not in (type(None), Ellipsis)]
@@ -143,13 +143,13 @@ def _is_open(annotation: Any) -> bool:
 
 
 class RedactingFilter(logging.Filter):
-    """Replaces secrets, and what follows `Bearer`, in log messages and tracebacks.
+    """Masks secrets and bearer or basic credentials in log messages and tracebacks.
 
-    Requests and agents choose part of what is logged: line breaks in a message are shown as escapes,
-    so that nobody can forge a line, and control characters everywhere.
+    Requests and agents choose part of the logged text. Line breaks in a message are escaped, so
+    that they cannot forge a log line, and control characters everywhere.
 
     Args:
-        secrets: What must not be seen.
+        secrets: The secrets to mask.
     """
 
     def __init__(self, secrets: Iterable[SecretStr]) -> None:
@@ -157,7 +157,7 @@ class RedactingFilter(logging.Filter):
         self._redactor = Redactor(secrets, min_chars=_MIN_LOGGED_CHARS, mask=HIDDEN)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Redact one record, and let it through."""
+        """Redact one record and let it pass."""
         record.msg = self._redact(_message(record)).replace("\n", "\\n")
         record.args = None
         if record.exc_info and not record.exc_text:
@@ -171,9 +171,9 @@ class RedactingFilter(logging.Filter):
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return a record's message, or its template where the arguments do not fit.
+    """Return a record's message, or its template if the arguments do not fit.
 
-    A handler reports a record that it cannot write and goes on. A filter would raise.
+    A handler reports a record that it cannot format; an error in a filter would reach the caller.
     """
     try:
         return record.getMessage()
@@ -182,7 +182,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def redact_logs(secrets: Iterable[SecretStr]) -> None:
-    """Keep the secrets out of every handler that a server writes to."""
+    """Add a redacting filter to every handler that a server logs to."""
     redacting = RedactingFilter(secrets)
     for name in _SERVER_LOGGERS:
         for handler in logging.getLogger(name).handlers:

@@ -1,4 +1,4 @@
-"""Settings: the only place of this package that reads the environment."""
+"""Settings: the only code of this package that reads the environment."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ DEFAULT_RESULTS_DIR = Path("results")
 
 
 def keep_litellm_offline() -> None:
-    """Make litellm use the price list that it ships, instead of downloading one at import."""
+    """Make litellm use its bundled price list instead of downloading one at import."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 def keep_ray_to_itself(*, on_loopback: bool) -> None:
-    """Keep Ray, which must not be imported yet, from reporting usage.
+    """Keep Ray from reporting usage. Call this before Ray is imported.
 
     Args:
-        on_loopback: Let a cluster that is started here listen to this machine alone.
+        on_loopback: Make a cluster started here listen on loopback only.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of a change
     if on_loopback:
-        # Ray's switch for systems on which it supports a single machine only. On all others it
-        # would listen on every network.
+        # Ray's switch for systems on which it supports single machines only; elsewhere Ray listens
+        # on every network.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 
 
@@ -75,10 +75,10 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **given: Any) -> Settings:
-        """Load the settings of the environment; what is `given` and not None wins.
+        """Load the settings of the environment; values `given` that are not None win.
 
         Raises:
-            RequestError: a variable has a value that cannot be used.
+            RequestError: A variable has an invalid value.
         """
         try:
             return cls(**{name: value for name, value in given.items() if value is not None})
@@ -91,7 +91,7 @@ class Settings(BaseSettings):
         return tuple(entry.strip() for entry in self.allowed_hosts.split(",") if entry.strip())
 
     def secrets(self) -> tuple[SecretStr, ...]:
-        """Every secret among the settings."""
+        """Return every secret among the settings."""
         every = (self.llm_api_key, self.google_api_key, self.auth_token)
         return tuple(secret for secret in every if secret is not None)
 
@@ -102,7 +102,7 @@ class Settings(BaseSettings):
 
     @property
     def model_configured(self) -> bool:
-        """True if AGENTBEATS_LLM_* ask for a model: by a key, or by a base URL."""
+        """True if AGENTBEATS_LLM_* configure a model, by a key or a base URL."""
         return not self.offline and (
             self.llm_api_key is not None or self.llm_base_url != DEFAULT_BASE_URL
         )
@@ -114,5 +114,5 @@ class Settings(BaseSettings):
 
 
 def variables(names: Iterable[str]) -> dict[str, str]:
-    """Return the environment variables of these names, such as benchmarks', that are not empty."""
+    """Return the named environment variables (those of benchmarks, say) that are not empty."""
     return {name: value for name in names if (value := os.environ.get(name, ""))}

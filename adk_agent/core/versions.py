@@ -1,4 +1,4 @@
-"""versions: the installed versions that a result depends on."""
+"""The installed versions that a result depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""compare_runs: compares a second run with a first, task by task."""
+"""Comparison of two runs, task by task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evals.statistics import LEAST_TASKS, Comparison, compare
 
 MOST_LISTED = 20
 DRIFTED = ("graph", "latency")
-"""Evaluators whose figures are set side by side."""
+"""Evaluators whose figures are shown side by side."""
 
 
 _RUNS = ("in the first run", "in the second")
@@ -33,7 +33,7 @@ class TaskMove(Row):
 
 
 class MetricDrift(Row):
-    """The mean of one figure over the trials of the common tasks in which it has a value."""
+    """The mean of one figure over those trials of the common tasks that have a value."""
 
     evaluator: str
     metric: str
@@ -46,50 +46,50 @@ class MetricDrift(Row):
 class AgentComparison(Row):
     """One participant of the first run beside one of the second.
 
-    Where trials failed there are two readings: in `comparison` the second run's failed trials
-    count as not passed and the first run's as passed, which is the worst case for the second; in
-    `best_case` it is the other way round.
+    If trials failed, there are two readings: `comparison` counts the second run's failed trials as
+    not passed and the first run's as passed, the worst case for the second; `best_case` does the
+    opposite.
     """
 
     first_agent: str
     second_agent: str
     comparison: Comparison
     best_case: Comparison | None = None
-    """None where no trial failed: there is one reading then."""
+    """None if no trial failed, because the two readings are then the same."""
     failed_trials: int = 0
-    """The failed trials of both runs in the tasks that are compared."""
+    """Failed trials of both runs in the compared tasks."""
     gained: tuple[TaskMove, ...]
     lost: tuple[TaskMove, ...]
     only_first: int
-    """Tasks with a score in the first run alone."""
+    """Tasks with a score in the first run only."""
     only_second: int
     lost_scores: int
-    """Tasks with a score in the first run alone that were played in the second, without a score."""
+    """Tasks of `only_first` that were played in the second run too, without a score."""
     drift: tuple[MetricDrift, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the second; undecided where the two readings disagree."""
+        """The verdict on the second run; undecided if the two readings disagree."""
         worst = _verdict_of(self.comparison)
         best = worst if self.best_case is None else _verdict_of(self.best_case)
         return worst if worst == best else "undecided"
 
     @property
     def is_regression(self) -> bool:
-        """True if the second is significantly worse, however its failed trials would have ended."""
+        """True if the second run is significantly worse in both readings."""
         return self.verdict == "worse"
 
 
 class RunComparison(Row):
-    """Two runs, with a row for each pair of participants that has something to compare."""
+    """Two runs, with a row for each pair of participants that have tasks in common."""
 
     first_run: str
     second_run: str
     warnings: tuple[str, ...]
     agents: tuple[AgentComparison, ...]
     undecided: tuple[str, ...] = ()
-    """Why a gate cannot tell whether the second run is worse: agents and tasks of the first that
-    have no score in the second."""
+    """The reasons why a gate cannot decide: agents and tasks of the first run without a score in
+    the second."""
 
 
 def compare_runs(
@@ -97,17 +97,16 @@ def compare_runs(
 ) -> RunComparison:
     """Compare a second run with a first, paired by task.
 
-    Participants of the same address belong together, else those of the same role; two runs of one
-    agent each are that agent before and after, whatever their addresses.
+    Participants are matched by address, else by role. Two runs of one agent each are that agent
+    before and after, whatever their addresses.
 
     Args:
         first: The run before.
         second: The run after.
-        other_data: Compare though the data revisions differ.
+        other_data: Compare even if the data revisions differ.
 
     Raises:
-        RequestError: No participants belong together, no task was scored in both runs, or the
-            data differ.
+        RequestError: No participants match, no task was scored in both runs, or the data differ.
     """
     if first.run_id == second.run_id:
         raise RequestError(f"{first.run_id} is one run: name two to compare")
@@ -115,8 +114,8 @@ def compare_runs(
     _refuse_other_scoring(first, second)
     if data and not other_data:
         raise RequestError(
-            f"runs {first.run_id} and {second.run_id} have other data: {'; '.join(data)}. Their "
-            "scores do not compare; --other-data compares them nevertheless"
+            f"runs {first.run_id} and {second.run_id} used different data: {'; '.join(data)}. "
+            "Their scores do not compare; --other-data compares them anyway"
         )
     pairs = _pairs(first, second)
     if not pairs:
@@ -150,7 +149,7 @@ def _agents(report: EvaluationReport) -> list[str]:
 
 
 def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str, str]]:
-    """Pair the addresses that belong together, in the first run's order."""
+    """Pair the addresses that match, in the first run's order."""
     evaluated = [
         [p for p in report.plan.participants if p.address not in (FLOOR, CEILING)]
         or list(report.plan.participants)
@@ -172,7 +171,7 @@ def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str,
 def _compared(
     first: EvaluationReport, one: str, second: EvaluationReport, other: str
 ) -> AgentComparison | None:
-    """Compare a participant of each run; None where no task has a score in both."""
+    """Compare a participant of each run; None if no task has a score in both."""
     earlier = [trial for trial in first.trials if trial.participant == one]
     later = [trial for trial in second.trials if trial.participant == other]
     before, after = _outcomes(earlier, failed_as=True), _outcomes(later, failed_as=False)
@@ -206,11 +205,11 @@ def _compared(
 
 
 def _outcomes(trials: Sequence[TrialRow], *, failed_as: bool) -> dict[TaskKey, list[bool]]:
-    """Gather whether each scored or failed trial passed, by task; empty where none was scored.
+    """Return, by task, True for each passed trial of those scored or failed; empty if none scored.
 
     Args:
-        trials: Of one agent.
-        failed_as: What a failed trial counts as.
+        trials: The trials of one agent.
+        failed_as: The value of a failed trial.
     """
     outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
     if any(trial.status == "scored" for trial in trials):
@@ -266,7 +265,7 @@ def _other_data(first: EvaluationReport, second: EvaluationReport) -> list[str]:
 
 
 def _caveats(first: EvaluationReport, second: EvaluationReport) -> list[str]:
-    """List what besides agent and data may make a difference between the scores."""
+    """List causes other than agent and data that may explain a difference of the scores."""
     settings = [
         {name: getattr(report.plan, name) for name in ("seed", "max_steps")}
         for report in (first, second)
@@ -294,14 +293,14 @@ def _refuse_other_scoring(first: EvaluationReport, second: EvaluationReport) -> 
         if before != after:
             raise RequestError(
                 f"run {first.run_id} was played with {name} {before!r}, run {second.run_id} with "
-                f"{after!r}: these are different scores, which do not compare"
+                f"{after!r}: these scores do not compare"
             )
 
 
 def _other_makers(
     first: EvaluationReport, second: EvaluationReport, pairs: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """List where another user spoke, or something else made the rewards."""
+    """List pairs whose simulated users or whose sources of rewards differ."""
     found = []
     for pair in pairs:
         users, makers = zip(
@@ -333,7 +332,7 @@ def _undecided(
     ]
     missing += [f"{other} has no task in common" for (_, other), row in rows.items() if row is None]
     missing += [
-        f"{row.second_agent} has {row.failed_trials} failed trials that decide"
+        f"{row.second_agent} has {row.failed_trials} failed trials that decide the verdict"
         for row in rows.values()
         if row is not None and row.verdict == "undecided"
     ]
@@ -365,7 +364,7 @@ def _left_out(
 
 
 def summary(found: RunComparison) -> str:
-    """Put a comparison into words and figures, a line each."""
+    """Return a comparison as lines of text."""
     lines = [f"Run {found.second_run} against run {found.first_run}"]
     lines += [f"warning: {warning}" for warning in found.warnings]
     for row in found.agents:

@@ -1,4 +1,4 @@
-"""ReportDigest: the few numbers that the interpreter may speak of, and prose made without a model."""
+"""ReportDigest: the numbers that the interpreter may mention, and prose written by rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DigestRow(Row):
     pass_1: float | None
     pass_1_low: float | None = None
     pass_1_high: float | None = None
-    """The ends of the 95 % interval of pass^1."""
+    """The upper end of the 95 % interval of pass^1; `pass_1_low` is the lower."""
     pass_1_at_most: float | None = None
     """pass^1 with failed trials counted as passed; in `pass_1` they count as not passed."""
     pass_k: float | None
@@ -46,11 +46,11 @@ class DigestRow(Row):
     """The score of the tasks' own gold actions."""
     above_floor: float | None = None
     is_above_floor: bool | None = None
-    """True if the interval of `above_floor` is above 0; None if it is unknown."""
+    """True if the interval of `above_floor` lies above 0; None if unknown."""
 
 
 class DigestHeadline(Row):
-    """A figure that speaks for a benchmark, of one participant in one domain."""
+    """A benchmark's headline figure for one participant in one domain."""
 
     participant: str
     domain: str
@@ -62,7 +62,7 @@ class DigestHeadline(Row):
     failed: int
     low: float | None
     high: float | None
-    """The ends of the figure, equal where no trial failed."""
+    """The upper end of the figure; equal to `low` if no trial failed."""
     interval_low: float | None = None
     interval_high: float | None = None
 
@@ -89,21 +89,21 @@ class ReportDigest(Row):
     status: str
     rows: tuple[DigestRow, ...]
     headlines: tuple[DigestHeadline, ...] = ()
-    """Figures other than pass^k; no two of them may be mixed."""
+    """Figures other than pass^k, never to be combined with each other."""
     teams: tuple[DigestTeam, ...] = ()
-    """The teams of which some coordination was measured."""
+    """The teams with measured coordination."""
     failing_components: dict[str, int]
-    """Counts the scored trials that did not pass, by components that are 0."""
+    """Number of scored trials that did not pass, by component that is 0."""
     failures: dict[FailureKind, int] = Field(default_factory=dict)
-    """Trials that did not pass, by why, most frequent first."""
+    """Number of trials that did not pass, by cause, most frequent first."""
     terminations: dict[str, int]
     missing_scores: dict[str, int]
-    """Reasons for trials without a score, with how often."""
+    """Number of trials without a score, by reason."""
     warnings: tuple[str, ...]
 
 
 def digest_of(report: EvaluationReport) -> ReportDigest:
-    """Make the digest of a report. What agents wrote is escaped, for people and models read it."""
+    """Make the digest of a report. Text from agents is escaped, since people and models read it."""
     lost = [trial for trial in report.trials if trial.status == "scored" and not trial.passed]
     components = Counter(
         name
@@ -138,7 +138,7 @@ def _escaped(value: Any) -> Any:
 
 
 def _shared(kind: type[Row], row: Row) -> dict[str, Any]:
-    """Return the fields of a report's row that a row of the digest has too."""
+    """Return the fields that a report's row and a digest's row share."""
     return {name: getattr(row, name) for name in kind.model_fields.keys() & type(row).model_fields}
 
 
@@ -178,7 +178,7 @@ def _digest_headline(row: HeadlineRow) -> DigestHeadline:
 
 
 def _shown(value: float) -> float:
-    """Round an end of an interval as it is shown, so that prose may say what the report says."""
+    """Round an end of an interval as the report shows it, so that prose may quote it."""
     return round(value, 2)
 
 
@@ -326,15 +326,15 @@ def _recommendations(digest: ReportDigest) -> list[str]:
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SHARE = re.compile(r"(\d+)\s*(?:/|of|out of)\s*(?:the\s+)?(\d+)")
 _NEUTRAL = 10
-"""Whole numbers below this one may count paragraphs and the like."""
+"""Whole numbers below this may count paragraphs and the like."""
 
 
 def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
-    """Return the numbers in prose that the report does not hold, as written, in order.
+    """Return the numbers in the prose that are not in the report, as written, in order.
 
-    Every fraction, every `n of m` and every whole number from 10 must be the report's, where
-    percentages and roundings count as the same. Quotations of the digest's own texts (addresses,
-    reasons, warnings, the run's id) are left out of the prose first, so that a port is no number.
+    Every fraction, every `n of m` and every whole number from 10 must be in the report;
+    percentages and roundings of its numbers count too. Quotations of the digest's own texts
+    (addresses, reasons, warnings, the run's id) are removed first, so that a port does not count.
     """
     text = " ".join(prose.split())
     for quoted in _quotable(digest):
@@ -351,7 +351,7 @@ def unsupported_numbers(prose: str, digest: ReportDigest) -> list[str]:
 
 
 def _quotable(digest: ReportDigest) -> list[str]:
-    """Return the texts of the digest, the longest first, for one may hold another."""
+    """Return the texts of the digest, longest first, because one may contain another."""
     addresses = [row.participant for row in digest.rows]
     addresses += [headline.name for headline in digest.headlines]
     addresses += [finding for team in digest.teams for finding in team.findings]
@@ -360,7 +360,7 @@ def _quotable(digest: ReportDigest) -> list[str]:
 
 
 def _held_numbers(digest: ReportDigest) -> set[float]:
-    """Return the numbers of the digest, as shares and percentages, with 0 to 3 digits."""
+    """Return the digest's numbers as shares and percentages, rounded to 0 to 3 digits."""
     values = {LEVEL, *_numbers(digest.model_dump())}
     values.update(n / m for row in digest.rows for n, m in _pairs(row) if m)
     return {

@@ -1,4 +1,4 @@
-"""Headlines: the figures that speak for a benchmark, where it names others than pass^k."""
+"""Headlines: the main figures of benchmarks that use something other than pass^k."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class HeadlineSpec(Row):
 
     name: str
     component: str | None = None
-    """The component of a trial's result; None: the reward."""
+    """The component of a trial's result; None for the reward."""
     cases: dict[str, str] = Field(default_factory=dict)
-    """The attributes that a task has to have to count; empty: all tasks do."""
+    """The attributes that a task needs in order to count; empty to count all tasks."""
     higher_is_better: bool = True
     passed_only: bool = False
-    """Trials that did not pass are left out."""
+    """Leave out trials that did not pass."""
 
 
 class DomainHeadlines(Row):
-    """The headlines of a domain, with what it takes to choose their tasks."""
+    """The headlines of a domain, and the attributes that select their tasks."""
 
     headlines: tuple[HeadlineSpec, ...]
     attributes: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """The attributes that headlines ask for, by id of the plan's tasks."""
+    """The attributes that headlines select by, per task id of the plan."""
 
     def counts(self, headline: HeadlineSpec, task_id: str) -> bool:
         """Tell whether a task is one of a headline's cases."""
@@ -40,52 +40,52 @@ class DomainHeadlines(Row):
 
 
 class HeadlineRow(Row):
-    """One headline of one participant in one domain. It is never mixed with another.
+    """One headline of one participant in one domain, never combined with another.
 
-    Where trials failed the figure is a range: `value` counts them against the agent, and `at_best`
-    in its favour. A trial that the agent itself ended counts against it, unless the headline counts
-    passed trials alone. Unscored trials are left out. Figures are None where nothing was scored.
+    If trials failed, the figure is a range: `value` counts them against the agent, `at_best` in its
+    favour. A trial that the agent itself ended counts against it, unless the headline counts only
+    passed trials. Unscored trials are left out. Figures are None if nothing was scored.
     """
 
     participant: str
     domain: str
     name: str
     component: str | None
-    """The component that is counted; None: the reward."""
+    """The component that is counted; None for the reward."""
     cases: dict[str, str]
-    """The attributes of the tasks that count; empty: all do."""
+    """The attributes of the tasks that count; empty if all do."""
     higher_is_better: bool
     passed_only: bool = False
     """Trials that did not pass are left out, as unscored."""
     tasks: int
-    """Number of cases: tasks with a trial that is scored or failed."""
+    """Number of cases: tasks with a scored or failed trial."""
     scored: int
-    """Trials of these cases that have the value, or that the agent ended."""
+    """Trials of these cases that have a value, or that the agent ended."""
     unscored: int
     failed: int
     value: float | None
-    """Mean over the tasks of the mean of their trials, 0 to 1."""
+    """Mean over tasks of the mean of each task's trials, 0 to 1."""
     at_best: float | None
-    """Equal to `value` where no trial failed."""
+    """Equal to `value` if no trial failed."""
     interval: Interval | None
-    """0 to 1, from that of the low end to that of the high end: see `interval_method`."""
+    """From the low end's interval to the high end's, 0 to 1; see `interval_method`."""
     interval_method: str = INTERVAL_METHOD
 
     @property
     def trials(self) -> int:
-        """Trials of its cases that ended."""
+        """The number of its trials that ended."""
         return self.scored + self.unscored + self.failed
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The lower and the higher end of the figure, or None."""
+        """The low and the high end of the figure, or None."""
         if self.value is None or self.at_best is None:
             return None
         return min(self.value, self.at_best), max(self.value, self.at_best)
 
 
 Headlines = Mapping[str, DomainHeadlines]
-"""Headlines by domain; a domain whose benchmark only names pass^k is missing."""
+"""Headlines by domain; a domain whose benchmark uses only pass^k is absent."""
 
 
 def headline_rows(
@@ -145,7 +145,7 @@ def _row(
 def _value(
     trial: TrialRow, headline: HeadlineSpec, worst: float
 ) -> float | Literal["unscored", "failed"]:
-    """Return what a trial counts; the components of one that the agent ended say nothing."""
+    """Return a trial's value; if the agent ended it, its components do not count."""
     if trial.status == "failed":
         return "failed"
     if headline.passed_only and not trial.passed:

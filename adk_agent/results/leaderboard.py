@@ -12,15 +12,14 @@ from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
     """Make the row that AgentBeats leaderboards query, for the report's first participant.
 
-    None where no trial of it was scored: it was not evaluated, and a row would say that it was.
+    Returns None if none of its trials was scored: a row would claim that it was evaluated.
 
-    `score` counts passed trials, `max_score` those that are scored or failed, and `pass_rate` is
-    their share in percent: its low end, so that no fault makes a row look better. An unscored
-    trial is not the agent's miss. `max_score_all` and `pass_rate_all` count every trial.
-    `task_rewards` holds the mean reward of each task, failed trials as 0. `floor` and `ceiling` are
-    the pass rates of the null agent and of the oracle: as they played in the run, else as they
-    were measured for the same tasks. What has no value, because nothing was scored or a domain has
-    no such agent, is None.
+    `score` counts passed trials and `max_score` scored and failed ones; `pass_rate` is their ratio
+    in percent. That is the low end, so that a fault never improves a row. Unscored trials do not
+    count against the agent. `max_score_all` and `pass_rate_all` count every trial. `task_rewards`
+    is the mean reward of each task, failed trials as 0. `floor` and `ceiling` are the pass rates of
+    the null agent and the oracle: from this run if they played in it, else measured on the same
+    tasks. A value is None if nothing was scored or a domain has no such agent.
     """
     participant = report.plan.participants[0].address
     rows = _rows_of(report, participant)

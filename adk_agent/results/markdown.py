@@ -32,9 +32,9 @@ def render_markdown(
     """Render the whole report as markdown.
 
     Args:
-        report: What to show.
+        report: The report.
         interpretation: Prose to put on top; its HTML, images and links are shown as text.
-        author: Who wrote the prose.
+        author: The author of the prose.
     """
     parts = [f"# Evaluation {report.run_id}", f"Request: {_quoted(report.request)}"]
     if report.status != "complete":
@@ -56,7 +56,7 @@ def render_markdown(
 
 
 def explained(report: EvaluationReport) -> str:
-    """Render the report with the prose that needs no language model on top."""
+    """Render the report with prose written by rules on top."""
     prose = template_prose(digest_of(report))
     return render_markdown(report, interpretation=prose, author="rules")
 
@@ -76,7 +76,7 @@ def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
 
 
 def _counts(row: HeadlineRow) -> str:
-    """Say what a headline is made of."""
+    """Describe what a headline counts."""
     what = "the reward" if row.component is None else f"the component {row.component}"
     where = ", ".join(f"{name} {value}" for name, value in row.cases.items())
     which = f"tasks with {where}" if where else "all tasks"
@@ -97,7 +97,7 @@ def _legend(report: EvaluationReport) -> str:
 
 
 def _with_zeros(summary: Sequence[SummaryRow]) -> str:
-    """Give the score under the other denominator, where that differs."""
+    """Return the scores over all trials, where they differ from those over scored ones."""
     rows = [row for row in summary if row.scored < row.trials and row.mean_reward_all is not None]
     scores = "; ".join(
         f"{_plain(row.participant)} in {row.domain} {number(row.mean_reward_all)}" for row in rows
@@ -106,7 +106,7 @@ def _with_zeros(summary: Sequence[SummaryRow]) -> str:
 
 
 def _repairs(summary: Sequence[SummaryRow]) -> list[str]:
-    """List the repairs that reading the replies took."""
+    """List the repairs that were needed to read replies."""
     lines = [
         f"{_plain(row.participant)} in {row.domain}: {row.format_repairs} "
         f"({counted(row.repair_kinds)})"
@@ -146,7 +146,7 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
 
 
 def _alike(team: TeamRow) -> str:
-    """Say how alike the trials of the same task are; empty where no task has two."""
+    """Say how similar the trials of the same task are; empty if no task has two."""
     known = {name: value for name, value in team.consistency.items() if value is not None}
     if not known:
         return ""
@@ -196,7 +196,7 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
 
 
 def _formats(trials: Sequence[TrialRow]) -> list[str]:
-    """Show for each agent a reply that held no call, and what it should have sent."""
+    """Show for each agent a reply without a call, and the expected format."""
     found: dict[str, ReplyFormat] = {}
     for trial in trials:
         wrote = trial.diagnosis.reply_format if trial.diagnosis is not None else None

@@ -17,7 +17,7 @@ from adk_agent.results.report import EvaluationReport
 
 
 class Problem(BaseModel):
-    """Why a request was refused or an evaluation did not finish."""
+    """The reason why a request was refused or an evaluation did not finish."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,7 +26,7 @@ class Problem(BaseModel):
 
     @classmethod
     def of(cls, error: Exception) -> Problem:
-        """Return the problem behind an error of this package or of the bridge."""
+        """Return an error of this package or of the bridge as a problem."""
         return cls(message=str(error), exit_code=exit_code_of(error))
 
     def error(self) -> GreenroomError:
@@ -41,10 +41,10 @@ class Outcome:
     """The end of a request.
 
     Args:
-        run_id: The run; None where none was begun.
-        report: What it came to; None where it did not finish.
-        interpretation: The report in words, or why it has no words; None where it was not worded.
-        problem: Why it was refused or did not finish; None where it did.
+        run_id: The run; None if none was started.
+        report: Its report; None if it did not finish.
+        interpretation: The report in words, or why there are none; None if not attempted.
+        problem: Why it was refused or did not finish; None if it finished.
     """
 
     run_id: str | None
@@ -56,7 +56,7 @@ class Outcome:
         """Return the report.
 
         Raises:
-            GreenroomError: It has no report; the message says why.
+            GreenroomError: There is no report; the message says why.
         """
         if self.problem is not None:
             raise self.problem.error()

@@ -1,4 +1,4 @@
-"""Progress: how far a running evaluation is, for terminals, events and A2A updates."""
+"""Progress of a running evaluation, for terminals, events and A2A updates."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Progress(BaseModel):
     outcome: str | None = None
     """Its outcome: `passed`, `not passed`, `unscored`, `failed`."""
     reason: str | None = None
-    """Why it has no score, or what it failed of, where that is known."""
+    """Why it has no score or did not pass, if known."""
     scores: tuple[RunningScore, ...] = ()
     """The scores of participants by domain, up to a fiftieth of their trials behind. Only the first
-    `MOST_SCORES` in the plan's order, for all of them are sent with every update."""
+    `MOST_SCORES` in the plan's order, because every update carries them."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -57,12 +57,12 @@ def silent(progress: Progress) -> None:
 async def streamed(
     work: Callable[[OnProgress], Coroutine[Any, Any, T]],
 ) -> AsyncIterator[tuple[AsyncIterator[Progress], asyncio.Task[T]]]:
-    """Yield the progress of some work, in order until it ends, and the work as a task.
+    """Run some work as a task; yield an iterator over its progress and the task.
 
-    Leaving before that cancels the work and waits for its end.
+    Leaving the block early cancels the work and waits for its end.
 
     Args:
-        work: Begins with a function that it calls with each progress.
+        work: Called with a function that takes each progress.
     """
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
 
@@ -87,14 +87,14 @@ async def streamed(
 
 
 class Pace:
-    """Estimates how long a run still takes, by the trials that it played so far."""
+    """Estimates a run's remaining time from the trials played so far."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._start: tuple[float, int] | None = None
 
     def seconds_left(self, stage: Stage, done: int, total: int) -> float | None:
-        """Return the seconds for the trials that are left; None before one of this process ended."""
+        """Return the estimated seconds left; None until this process has finished a trial."""
         if stage != "playing":
             return None
         now_s = self._clock.monotonic_s()
@@ -107,7 +107,7 @@ class Pace:
 
 
 def counts_of(progress: Progress) -> str:
-    """Say how many trials ended, how, and how long the others take."""
+    """Return the counts of trials by outcome and the time left, as text."""
     parts = [f"{progress.done} of {progress.total} played", f"{progress.passed} passed"]
     parts += [
         f"{count} {what}"

@@ -1,4 +1,4 @@
-"""Provenance: the versions, data and models that results rest on; two that differ do not compare."""
+"""Provenance: the versions, data and models behind results, which must match to compare them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from adk_agent.results.summary import DataOrigin
 
 MODEL = "model of the "
-"""Begins the name of a language model's entry."""
+"""Prefix of a language model's entry."""
 
 
 def provenance(
@@ -15,7 +15,7 @@ def provenance(
     revisions: Mapping[str, str],
     models: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Name each entry for messages: versions by package, data by domain, models by part."""
+    """Return all entries under names fit for messages."""
     return {
         **{f"version of {name}": version for name, version in versions.items()},
         **{f"data of {name}": revision for name, revision in revisions.items()},
@@ -24,14 +24,14 @@ def provenance(
 
 
 def revisions_of(origins: Mapping[str, DataOrigin]) -> dict[str, str]:
-    """Return source and revision of each domain's data."""
+    """Return the source and revision of each domain's data."""
     return {domain: f"{origin.source}, {origin.revision}" for domain, origin in origins.items()}
 
 
 def differences(
     one: Mapping[str, object], other: Mapping[str, object], *, when: tuple[str, str]
 ) -> list[str]:
-    """List in words the entries in which two mappings differ; `when` names the two."""
+    """List the entries in which two mappings differ, in words; `when` names the two."""
     return [
         f"{name}: {one.get(name)} {when[0]}, {other.get(name)} {when[1]}"
         for name in sorted(one.keys() | other.keys())

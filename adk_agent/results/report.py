@@ -1,4 +1,4 @@
-"""EvaluationReport and its rows: the structured result that everything else is made from."""
+"""EvaluationReport and its rows: the structured result that every other view is made from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evals.diagnosis import FailureKind
 
 SCHEMA_VERSION = "1"
 ReportStatus = Literal["complete", "incomplete", "interrupted"]
-"""Incomplete: some trial failed, so scores are ranges. Interrupted: trials are missing."""
+"""Incomplete: a trial failed, so scores are ranges. Interrupted: trials are missing."""
 
 
 class TrialEvaluations(Row):
@@ -24,7 +24,7 @@ class TrialEvaluations(Row):
 
     scope: Scope
     participant: str | None = None
-    """None where the scope is the run."""
+    """None if the scope is the run."""
     domain: str | None = None
     task_id: str | None = None
     trial: int | None = None
@@ -38,7 +38,7 @@ class EvaluationReport(Row):
     run_id: str
     status: ReportStatus
     stopped_by: str | None = None
-    """The rule that ended it early, as was asked for; None where every trial was to be played."""
+    """The requested rule that ended it early; None if no rule did."""
     request: str
     plan: EvaluationPlan
     created_at: AwareDatetime
@@ -46,17 +46,17 @@ class EvaluationReport(Row):
     warnings: tuple[str, ...] = ()
     summary: tuple[SummaryRow, ...]
     overall: tuple[OverallRow, ...] = ()
-    """Over all domains, where there are several."""
+    """Scores over all domains, if there are several."""
     headlines: tuple[HeadlineRow, ...] = ()
-    """The figures of benchmarks that name others than pass^k."""
+    """The main figures of benchmarks that use something other than pass^k."""
     tasks: tuple[TaskRow, ...] = ()
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()
-    """The coordination of the teams behind the participants, where it could be seen."""
+    """The coordination of the participants' teams, where it was visible."""
     evaluations: tuple[TrialEvaluations, ...]
 
     def to_json(self) -> str:
-        """Write the report as indented JSON that ends in a newline."""
+        """Return the report as indented JSON that ends in a newline."""
         return self.model_dump_json(indent=2) + "\n"
 
 
@@ -69,7 +69,7 @@ def ignored(report: EvaluationReport) -> None:
 
 
 def failed_reasons(trials: Sequence[TrialRow]) -> dict[str, int]:
-    """Count the reasons for which trials have no reward, most frequent first."""
+    """Count the reasons why trials have no reward, most frequent first."""
     return by_frequency(
         trial.reason for trial in trials if trial.reason is not None and trial.status != "scored"
     )

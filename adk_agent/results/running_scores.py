@@ -1,4 +1,4 @@
-"""RunningScores: the scores of a run while it goes on, of the trials that ended so far."""
+"""RunningScores: the scores of a run in progress, over the trials that ended so far."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evals.quick_interval import quick_interval
 from evals.statistics import Interval, interval_of_mean
 
 Group = tuple[str, str]
-"""Participant's address and domain."""
+"""Participant address and domain."""
 MOST_REASON_CHARS = 500
 _REFRESH_SHARE = 50
 """A score is computed again once one in this many of its trials was added or repeated."""
@@ -28,22 +28,22 @@ class RunningScore(BaseModel):
     participant: str
     domain: str
     tasks: int
-    """With a scored trial."""
+    """Tasks with a scored trial."""
     trials: int
     passed: int
     scored: int
     pass_1: float | None
     """Mean over tasks of the share of their trials that passed, failed ones counted as not passed;
-    None where none is scored."""
+    None if none is scored."""
     pass_1_high: float | None = None
     """`pass_1` with failed trials counted as passed."""
     interval: Interval | None
-    """From that of `pass_1` to that of `pass_1_high`, 95 %. While the run goes on, by
+    """From the 95 % interval of `pass_1` to that of `pass_1_high`. During the run, computed by
     `evals.quick_interval`."""
 
     @property
     def summary(self) -> str:
-        """The score in words; empty where it is unknown."""
+        """The score in words; empty if unknown."""
         if self.pass_1 is None or self.interval is None:
             return ""
         at_most = "" if self.pass_1_high in (None, self.pass_1) else f" to {self.pass_1_high:.3f}"
@@ -52,7 +52,7 @@ class RunningScore(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class EndedTrial:
-    """The part of a trial's row that counts while a run goes on."""
+    """The part of a trial's row that running scores need."""
 
     participant: str
     domain: str
@@ -60,15 +60,15 @@ class EndedTrial:
     trial: int
     outcome: TrialOutcome
     why: str | None = None
-    """Why it has no score, or what it failed of, where that is known."""
+    """Why it has no score or did not pass, if known."""
     broke_off: bool = False
-    """True if it has no score, or the agent itself ended it: every line then says why."""
+    """True if it has no score, or the agent itself ended it; its line then says why."""
     total_tokens: int | None = None
     cost: float | None = None
 
     @classmethod
     def of(cls, row: TrialRow) -> EndedTrial:
-        """Take that part out of a trial's row."""
+        """Return the ended trial of a row."""
         why = row.reason
         if why is None and row.diagnosis is not None:
             why = f"{row.diagnosis.kind.replace('_', ' ')}: {row.diagnosis.summary}"
@@ -95,28 +95,28 @@ class EndedTrial:
         return f"{self.participant} {self.domain} {self.task_id} trial {self.trial}"
 
     def summary(self, *, diagnosed: bool = False) -> str:
-        """Say in a line how it ended, and why if it broke off or, with `diagnosed`, did not pass."""
+        """Say in a line how it ended, and why if it broke off or, if `diagnosed`, did not pass."""
         why = self.why if self.broke_off or diagnosed else None
         return f"{self.label}: {self.outcome}" + (f": {' '.join(why.split())}" if why else "")
 
 
 class RunningScores:
-    """Adds up trials as they end; of a trial that ended twice, the last counts.
+    """Adds up trials as they end; if a trial ended twice, the last result counts.
 
     Args:
-        tasks: The order of the scores, and of the tasks within each; others follow as they are met.
-            The intervals of a report depend on that order in their third digit.
+        tasks: The order of the scores, and of the tasks within each; others are appended.
+            A report's intervals depend on that order in their third digit.
     """
 
     def __init__(self, tasks: Mapping[Group, Iterable[str]] | None = None) -> None:
         self.counts: Counter[str] = Counter()
-        """Trials by outcome."""
+        """Number of trials by outcome."""
         self._trials: dict[TrialKey, EndedTrial] = {}
         self._groups = {
             group: _Group(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
             for group, task_ids in (tasks or {}).items()
         }
-        # Adding it all up again for every trial would grow with the square of the trials.
+        # Running sums: adding everything up again for every trial would be quadratic.
         self._sums: dict[str, float] = {"tokens": 0, "cost": 0}
         self._known: Counter[str] = Counter()
 
@@ -150,30 +150,30 @@ class RunningScores:
 
     @property
     def done(self) -> int:
-        """Trials that ended."""
+        """The number of trials that ended."""
         return len(self._trials)
 
     @property
     def total_tokens(self) -> float | None:
-        """Tokens of the assessor's own models; None where unknown."""
+        """Tokens of the assessor's own models; None if unknown."""
         return self._sums["tokens"] if self._known["tokens"] else None
 
     @property
     def cost(self) -> float | None:
-        """Cost of the assessor's own models in US dollars; None where unknown."""
+        """Cost of the assessor's own models in US dollars; None if unknown."""
         return self._sums["cost"] if self._known["cost"] else None
 
     def scores(self) -> tuple[RunningScore, ...]:
-        """Return the score of each participant and domain of which a trial ended.
+        """Return the score of each participant and domain with an ended trial.
 
-        Cheap: a score is computed again once a fiftieth of its trials was added or repeated.
+        Cheap: a score is recomputed only after a fiftieth of its trials was added or repeated.
         """
         return tuple(group.recent() for group in self._groups.values() if group.trials)
 
     def exact_scores(self) -> tuple[RunningScore, ...]:
-        """Compute the same scores as of now, with the intervals that a report gives.
+        """Compute the current scores with the intervals of a report.
 
-        A tenth of a second for a few hundred tasks.
+        Takes a tenth of a second for a few hundred tasks.
         """
         return tuple(
             group.compute(interval_of_mean) for group in self._groups.values() if group.trials
@@ -192,7 +192,7 @@ class _Group:
     failed: Counter[str] = field(default_factory=Counter)
     _last: RunningScore | None = None
     _since: int = 0
-    """Trials that were added after the last score was computed, repeated ones too."""
+    """Trials added since the last score was computed, including repeated ones."""
 
     def count(self, trial: EndedTrial, by: int) -> None:
         self.trials += by
@@ -225,7 +225,7 @@ class _Group:
         )
 
     def _shares(self) -> tuple[list[float], list[float]]:
-        """Return each task's share of passed trials, with failed ones as not passed and as passed."""
+        """Return each task's share of passed trials, failed ones as not passed, then as passed."""
         if not self.scored.total():
             return [], []
         counted = {

@@ -17,24 +17,24 @@ from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean, interv
 from tau_bridge import benchmark as names
 
 FLOOR = f"{BUILTIN_PREFIX}null"
-"""The agent that does nothing: what it passes, an agent passes without doing anything."""
+"""The agent that does nothing: the tasks it passes need no work."""
 CEILING = f"{BUILTIN_PREFIX}oracle"
-"""The agent that replays the gold actions: what it does not pass, no agent can be blamed for."""
+"""The agent that replays the gold actions: no agent can be blamed for tasks that it fails."""
 REFERENCE_AGENTS = {names.FLOOR: FLOOR, names.CEILING: CEILING}
-"""The bundled agents that do over the wire what a benchmark's references do in this process."""
+"""The bundled agents that do over A2A what a benchmark's references do in this process."""
 NOT_EVALUATED = "not evaluated: "
-"""Begins the reason of a trial whose agent let nobody in."""
+"""Prefix of the reason of a trial whose agent refused access."""
 Name = TypeVar("Name", bound=str)
 Number = TypeVar("Number", int, float)
 TrialOutcome = Literal["passed", "not passed", "unscored", "failed"]
 TaskKey = tuple[str, str]
 """Domain and task."""
 TrialKey = tuple[str, str, str, int]
-"""Participant's address, domain, task and number: what makes a trial of a run unique."""
+"""Participant address, domain, task and number, which identify a trial within a run."""
 
 
 class Row(BaseModel):
-    """A row of a report: frozen, and without keys that are not named here."""
+    """A row of a report: frozen, and without extra keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +45,7 @@ class DataOrigin(Row):
     source: str
     revision: str
     benchmark: str | None = None
-    """The benchmark of the domain; None in runs of versions that did not note it."""
+    """The benchmark of the domain; None in runs of versions that did not record it."""
     simulates_user: bool = True
     """True if a user is simulated there, by rules or by a language model."""
 
@@ -53,11 +53,11 @@ class DataOrigin(Row):
 class TrialRow(Row):
     """The result of one trial.
 
-    `reward` is None unless `status` is scored; `reason` says why. `fault` names the side on
-    which a trial broke: one that the agent itself ended is scored 0, and `reason` quotes it; all
-    others are failed. `turns` counts the agent's replies, `repair_kinds` the repairs that reading
-    them took, by kind, and `format_repairs` all of these. `diagnosis` says why a trial did not
-    pass; None for one that did.
+    `reward` is None unless `status` is scored; `reason` says why. `fault` names the side that broke
+    a trial: one that the agent itself ended is scored 0 and `reason` quotes the agent; all others
+    are failed. `turns` counts the agent's replies, `repair_kinds` the repairs needed to read them,
+    by kind, and `format_repairs` their total. `diagnosis` says why a trial did not pass; None if it
+    did.
     """
 
     participant: str
@@ -92,7 +92,7 @@ class TrialRow(Row):
 
     @property
     def outcome(self) -> TrialOutcome:
-        """Its status; a scored trial has passed or not passed."""
+        """Its status, with scored trials split into passed and not passed."""
         if self.status == "scored":
             return "passed" if self.passed else "not passed"
         return self.status
@@ -114,23 +114,23 @@ class TrialRow(Row):
 
 
 class ReferencePlay(Row):
-    """The rewards of a reference agent in a domain, from one trial each with a scripted user."""
+    """A reference agent's rewards in a domain, from one trial per task with a scripted user."""
 
     agent: str
     user: str
     rewards: dict[str, float | None]
-    """Rewards by task; None where the trial has no reward."""
+    """Rewards by task; None if the trial has none."""
     reasons: dict[str, str] = {}
-    """Why a reward is missing, by task."""
+    """Reasons of missing rewards, by task."""
 
 
 class DomainReferences(Row):
-    """The references of a domain; None where it has no such agent."""
+    """The references of a domain; None if it has no such agent."""
 
     floor: ReferencePlay | None = None
     ceiling: ReferencePlay | None = None
     others: dict[str, ReferencePlay] = {}
-    """The remaining ones, by name."""
+    """Further references, by name."""
 
 
 class ReferenceScore(Row):
@@ -139,20 +139,20 @@ class ReferenceScore(Row):
     agent: str
     user: str
     tasks: int
-    """Tasks of the row for which it has a reward."""
+    """Tasks of the row with a reward."""
     missing: int
-    """Tasks of the row for which it has none."""
+    """Tasks of the row without a reward."""
     pass_1: float | None
-    """None where no task has a reward."""
+    """None if no task has a reward."""
 
 
 class ScoreRow(Row):
     """One participant's scores over some tasks.
 
-    Where trials failed, a score is a range: `pass_hat_k`, `pass_at_k` and `mean_reward` are its low
+    If trials failed, a score is a range: `pass_hat_k`, `pass_at_k` and `mean_reward` are its low
     end, with failed trials counted as not passed, and `pass_hat_k_high` is its high end, with them
-    counted as passed. Unscored trials are left out. `mean_reward_all` counts every trial that has
-    no reward as 0 (the platform's way). All are None where nothing was scored.
+    counted as passed. Unscored trials are left out. `mean_reward_all` counts every trial without a
+    reward as 0 (the platform's way). All are None if nothing was scored.
     """
 
     participant: str
@@ -164,9 +164,9 @@ class ScoreRow(Row):
     failed: int
     passed: int
     agent_errors: int = 0
-    """Scored trials that the agent itself ended, by an error say."""
+    """Scored trials that the agent itself ended, for example with an error."""
     user_faults: int = 0
-    """Trials in which the simulated user is known to have been at fault."""
+    """Trials in which the simulated user was found at fault."""
     format_repairs: int
     repair_kinds: dict[str, int] = {}
     """The repairs by kind."""
@@ -175,9 +175,9 @@ class ScoreRow(Row):
     pass_at_k: dict[str, float | None] = {}
     """The chance that one of k trials passes, by k."""
     tasks_by_k: dict[str, int] = {}
-    """Number of tasks behind pass^k, by k: those with k trials that are scored or failed."""
+    """Number of tasks behind pass^k, by k: those with at least k scored or failed trials."""
     intervals: dict[str, Interval | None] = {}
-    """Intervals of pass^k, by k, 0 to 1, from the low end's to the high end's: see
+    """Intervals of pass^k, by k, 0 to 1, from the low end's to the high end's; see
     `interval_method`."""
     interval_method: str = INTERVAL_METHOD
     mean_reward: float | None
@@ -185,8 +185,7 @@ class ScoreRow(Row):
     floor: ReferenceScore | None = None
     ceiling: ReferenceScore | None = None
     above_floor: float | None = None
-    """Mean over tasks of pass^1 (its low end) minus what the floor gets, where both are known; -1
-    to 1."""
+    """Mean over tasks of pass^1 (its low end) minus the floor's, where both are known; -1 to 1."""
     above_floor_interval: Interval | None = None
     """Interval of `above_floor`, -1 to 1, from the low end's to the high end's."""
     consistency: float | None = None
@@ -195,10 +194,10 @@ class ScoreRow(Row):
     """Mean duration of a trial that did not fail."""
     total_tokens: int | None = None
     cost: float | None = None
-    """Cost of the assessor's own models in US dollars; None where unknown."""
+    """Cost of the assessor's own models in US dollars; None if unknown."""
 
     def high(self, k: str) -> float | None:
-        """Return the high end of pass^k; the score itself where no trial failed."""
+        """Return the high end of pass^k; the score itself if no trial failed."""
         return self.pass_hat_k_high.get(k, self.pass_hat_k.get(k))
 
 
@@ -211,7 +210,7 @@ class SummaryRow(ScoreRow):
 
 
 class OverallRow(ScoreRow):
-    """One participant over all domains; every task counts alike."""
+    """One participant over all domains, every task with the same weight."""
 
     domains: tuple[str, ...]
 
@@ -226,9 +225,9 @@ class TaskRow(Row):
     scored: int
     passed: int
     pass_1: float | None
-    """The share that passed of those scored or failed; None where none was scored."""
+    """The share of scored and failed trials that passed; None if none was scored."""
     floor: float | None = None
-    """The floor's reward; None where it has none."""
+    """The floor's reward, if known."""
     ceiling: float | None = None
     mean_trial_ms: float | None
     total_tokens: int | None
@@ -253,7 +252,7 @@ def tables(
     origins: Mapping[str, DataOrigin],
     references: References,
 ) -> Tables:
-    """Make all tables of the trials that ended, in the order of the plan."""
+    """Make all tables from the trials that ended, in the order of the plan."""
     by_domain: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
     by_task: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
     for trial in trials:
@@ -304,7 +303,7 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
 
 
 def _costs(trials: Sequence[TrialRow]) -> dict[str, Any]:
-    """Return the mean time of the trials that did not fail, and tokens and cost of all."""
+    """Return the mean time of trials that did not fail, and the tokens and cost of all."""
     durations = [trial.duration_ms for trial in trials if trial.status != "failed"]
     return {
         "mean_trial_ms": round(sum(durations) / len(durations), 3) if durations else None,
@@ -351,7 +350,7 @@ Rewards = Mapping[TaskKey, Sequence[float]]
 
 
 def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
-    """Return the rewards with failed trials as not passed, and with failed trials as passed."""
+    """Return the rewards with failed trials as not passed, then as passed."""
     low: dict[TaskKey, list[float]] = defaultdict(list)
     high: dict[TaskKey, list[float]] = defaultdict(list)
     for trial in trials:
@@ -373,7 +372,7 @@ def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
         )
     )
     low_intervals = intervals_of_means(list(lows.values()))
-    # Making them takes longest, and mostly no trial failed.
+    # Intervals take longest to compute, and usually no trial failed.
     high_intervals = low_intervals if highs == lows else intervals_of_means(list(highs.values()))
     return {
         "pass_hat_k": {k: mean(estimates) for k, estimates in lows.items()},
@@ -385,14 +384,14 @@ def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:
 
 
 def span(low: Interval | None, high: Interval | None) -> Interval | None:
-    """Return the interval from the low end of one to the high end of the other; None if one is."""
+    """Return the interval from the low end of `low` to the high end of `high`, or None."""
     return None if low is None or high is None else low.reaching(high)
 
 
 def _against_references(
     low: Rewards, high: Rewards, tasks: Sequence[TaskKey], references: References
 ) -> dict[str, Any]:
-    """Compute floor and ceiling over the tasks of the score, and its distance from the floor."""
+    """Compute floor and ceiling over the scored tasks, and the distance from the floor."""
     counted = [task for task in tasks if task in low] if low else tasks
     floor, floor_rewards = _reference(references, "floor", counted)
     gained = [
@@ -412,7 +411,7 @@ def _against_references(
 
 
 def total_kinds(trials: Iterable[TrialRow]) -> dict[str, int]:
-    """Count the repairs that reading the replies of these trials took, by kind."""
+    """Count the repairs that were needed to read replies, by kind."""
     kinds: Counter[str] = Counter()
     for trial in trials:
         kinds.update(trial.repair_kinds)
@@ -427,7 +426,7 @@ def _is_users(trial: TrialRow) -> bool:
 def _reference(
     references: References, which: Literal["floor", "ceiling"], tasks: Sequence[TaskKey]
 ) -> tuple[ReferenceScore | None, dict[TaskKey, float]]:
-    """Return the score of a reference agent over some tasks, if any has it, and its rewards."""
+    """Return a reference agent's score over some tasks (None without a play), and its rewards."""
     plays: dict[str, ReferencePlay] = {}
     for domain, _ in tasks:
         play = getattr(references.get(domain), which, None)
@@ -447,12 +446,12 @@ def _reference(
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the mean with six digits; None of no values."""
+    """Return the mean rounded to six digits; None without values."""
     return rounded(sum(values) / len(values)) if values else None
 
 
 def by_frequency(names: Iterable[Name]) -> dict[Name, int]:
-    """Count names; the most frequent come first, equally frequent ones in alphabetical order."""
+    """Count names, most frequent first, ties in alphabetical order."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -462,6 +461,6 @@ def rounded(value: float | None) -> float | None:
 
 
 def total(values: Iterable[Number | None]) -> Number | None:
-    """Add up what is known; None where nothing is."""
+    """Add up the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known, start=type(known[0])()) if known else None

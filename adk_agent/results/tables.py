@@ -1,4 +1,4 @@
-"""Tables of a report as text cells, for the terminal and for markdown."""
+"""Tables of a report as text cells, for the terminal and markdown."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Header and rows."""
 NONE = "-"
 OVERALL = "overall"
-"""Stands for the domain in a row over all domains."""
+"""The domain's name in a row over all domains."""
 
 
 def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
-    """Make the table of scores; `-` where there is no value."""
+    """Make the table of scores, with `-` for missing values."""
     most_trials = max((len(row.pass_hat_k) for row in rows), default=1)
     ks = [str(k) for k in range(2, most_trials + 1)]
     header = (
@@ -43,7 +43,7 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
 
 
 def headline_table(rows: Sequence[HeadlineRow]) -> Table:
-    """Make the table of headlines; `better` says in which direction."""
+    """Make the table of headlines; `better` is the direction."""
     header = (
         *("agent", "domain", "headline", "better", "tasks", "trials"),
         *("scored", "unscored", "failed", "value", "95 %"),
@@ -63,7 +63,7 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
 
 
 def without_the_usual(table: Table) -> Table:
-    """Leave out columns that say nothing new: no faults, one trial a task, all scored."""
+    """Leave out columns without news: no faults, one trial per task, all scored."""
     header, rows = table
     columns = list(zip(*rows, strict=True)) if rows else []
     by_name = dict(zip(header, columns, strict=True)) if rows else {}
@@ -80,13 +80,13 @@ def without_the_usual(table: Table) -> Table:
 
 
 def counted(kinds: Mapping[str, int]) -> str:
-    """List counts by kind in one line, the most frequent first; empty where there are none."""
+    """List counts by kind in one line, most frequent first; empty if there are none."""
     ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{kind} {count}" for kind, count in ordered)
 
 
 def _is_the_rest(scored: Sequence[str], by_name: Mapping[str, Sequence[str]]) -> bool:
-    """Tell whether the columns of trials and failed trials imply how many were scored."""
+    """Tell whether scored is always trials minus failed, so that the column adds nothing."""
     known = zip(by_name["trials"], by_name["failed"], strict=True)
     return list(scored) == [str(int(trials) - int(failed)) for trials, failed in known]
 
@@ -97,19 +97,19 @@ def number(value: float | None) -> str:
 
 
 def score_range(low: float | None, high: float | None) -> str:
-    """Format a score; from its low to its high end where failed trials leave it open."""
+    """Format a score, as a range if failed trials leave it open."""
     return number(low) if high in (None, low) else f"{number(low)}-{number(high)}"
 
 
 def _short_range(low: float | None, high: float | None) -> str:
-    """Format a range with two digits at either end, so that a table stays narrow."""
+    """Format a range with two digits, so that a table stays narrow."""
     if low is None or high is None or low == high:
         return number(low)
     return f"{low:.2f}-{high:.2f}"
 
 
 def interval(found: Interval | None) -> str:
-    """Format an interval with two digits, from end to end."""
+    """Format an interval with two digits."""
     return NONE if found is None else f"{found.low:.2f}-{found.high:.2f}"
 
 
@@ -118,7 +118,7 @@ def _reference(score: ReferenceScore | None) -> str:
 
 
 def team_table(teams: Sequence[TeamRow]) -> Table:
-    """Make the table of how teams coordinate."""
+    """Make the table of team coordination."""
     header = (
         *("agent", "domain", "trials", "agents", "calls", "seen", "differ"),
         *("labels", "judged"),
@@ -145,7 +145,7 @@ def team_table(teams: Sequence[TeamRow]) -> Table:
 
 
 def judged(team: TeamRow) -> str:
-    """Format the judge's mean score, who judged, and beside a model's what rules and flags say."""
+    """Format the judge's mean score, its source, the rules' score and the number of flags."""
     parts = [" ".join([number(team.judged), *team.judged_by])]
     if team.judged_by_rules is not None:
         parts.append(f"rules {number(team.judged_by_rules)}")
@@ -155,7 +155,7 @@ def judged(team: TeamRow) -> str:
 
 
 def doubt(team: TeamRow) -> str | None:
-    """Say why a model's judgement of a team is doubtful; None where it is not."""
+    """Say why a model's judgement of a team is doubtful; None if it is not."""
     if not team.flagged:
         return None
     kinds = ", ".join(kind.replace("_", " ") for kind in team.flags)

@@ -1,4 +1,4 @@
-"""TeamRow: what the evaluators say of how one participant's team coordinates, over all trials."""
+"""TeamRow: the coordination of one participant's team over all trials, by the evaluators."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ _KEPT = ("labels", "graph", "problems")
 
 
 class FindingCount(Row):
-    """One kind of finding about the same agents, and in how many trials it came up."""
+    """One kind of finding about the same agents, with the number of trials that have it."""
 
     name: str
     agents: tuple[str, ...]
     trials: int
     example: str
-    """The finding of the first of these trials, with its figures."""
+    """The finding in the first of these trials, with its figures."""
 
 
 class TeamRow(Row):
-    """One participant in one domain. Shares are from 0 to 1; None where nothing is known."""
+    """One participant in one domain. Shares are 0 to 1; None if unknown."""
 
     participant: str
     domain: str
     measured: int
-    """Trials in which there was coordination to measure."""
+    """Trials with coordination to measure."""
     not_measured: dict[str, int]
-    """Why there was none in the others, with how often."""
+    """Number of the other trials, by reason."""
     labels: dict[str, int]
-    """In how many of the measured trials each label holds."""
+    """Number of measured trials by label."""
     findings: tuple[FindingCount, ...]
     agents: int
-    """Most members in a trial."""
+    """Most members in any trial."""
     calls: int
     """Calls between the members, in all measured trials."""
     coverage: float | None
-    """Share of these calls that the assessor saw itself."""
+    """Share of the calls that the assessor observed itself."""
     contradictions: int
-    """Calls whose report differs from what was observed; calls that were reported and should have
+    """Calls whose report differs from the observation; calls that were reported and should have
     been observed are left out of everything else."""
     judged: float | None
     """Mean overall score of the judge, 0 to 1."""
     judged_by: tuple[str, ...]
     judged_by_rules: float | None = None
-    """Mean score of the rules in the trials that a model judged; None where it judged none of
-    them, or the rules cannot."""
+    """Mean score of the rules in the trials that a model judged; None if it judged none, or the
+    rules cannot."""
     flagged: int = 0
-    """Judgements of a model that there is reason to doubt."""
+    """Doubtful judgements of a model."""
     flags: dict[str, int] = Field(default_factory=dict)
-    """The reasons, by how many judgements they hold of."""
+    """Number of judgements by reason for doubt."""
     flag_example: str | None = None
-    """The first of them in words."""
+    """The first flag in words."""
     consistency: dict[str, float | None]
-    """Across trials of the same task: of outcomes, and of the sequences of calls."""
+    """Consistency across trials of the same task: of outcomes, and of the sequences of calls."""
 
 
 def team_row(
@@ -78,14 +78,14 @@ def team_row(
     consistency: Mapping[str, float | None],
     failed: int = 0,
 ) -> TeamRow | None:
-    """Summarise how a participant's team coordinates in a domain; None if no graph was looked at.
+    """Summarise how a participant's team coordinates in a domain; None without graph evaluations.
 
     Args:
         evaluations: For each trial that did not fail, its evaluations by evaluator.
-        failed: How many trials failed. A team that was cut off shows nothing of how it works.
+        failed: Number of failed trials. A team that was cut off does not show how it works.
         participant: The participant.
         domain: The domain.
-        consistency: What was computed across the trials.
+        consistency: The consistency across trials.
     """
     looked_at = [each for each in evaluations if GRAPH in each]
     if not looked_at:
@@ -130,10 +130,10 @@ def team_row(
 
 
 def judge_warnings(evaluations: Iterable[Sequence[Evaluation]]) -> list[str]:
-    """Warn where rules took the place of a model that was to judge.
+    """Warn if rules judged in place of the configured model.
 
     Args:
-        evaluations: Those of each trial.
+        evaluations: The evaluations of each trial.
     """
     judgements = [each for trial in evaluations for each in trial if each.evaluator == JUDGE]
     causes = by_frequency(
@@ -154,9 +154,9 @@ def judge_warnings(evaluations: Iterable[Sequence[Evaluation]]) -> list[str]:
 
 
 def for_report(evaluation: Evaluation) -> Evaluation:
-    """Return an evaluation as a report keeps it: without the details where nothing was measured.
+    """Return an evaluation as a report keeps it: without most details if nothing was measured.
 
-    The run's `trials.jsonl` has all of it. What says why there is nothing to measure stays.
+    The details that say why nothing was measured stay. The run's `trials.jsonl` has all of them.
     """
     if evaluation.evaluator != GRAPH or _why_not(evaluation) is None:
         return evaluation
@@ -165,9 +165,9 @@ def for_report(evaluation: Evaluation) -> Evaluation:
 
 
 def _why_not(graph: Evaluation) -> str | None:
-    """Say why a trial shows no coordination; None where it does.
+    """Say why a trial shows no coordination; None if it does.
 
-    Two agents that call each other are a dyad too, but one with loops and ping-pong to look at.
+    Two agents that call each other are a dyad too, but one that may have loops and ping-pong.
     """
     if graph.status != "scored":
         return graph.reason or graph.status

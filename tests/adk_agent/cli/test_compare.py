@@ -51,7 +51,10 @@ def test_a_second_agent_that_fails_its_tasks_does_not_pass_the_gate(tmp_path, ca
     assert main(["compare", "before", "after", "--fail-on-regression", *folder]) == 3
     err = capsys.readouterr().err
     assert "no verdict" in err
-    assert "http://x has no task in common; http://old:1 has 8 failed trials that decide" in err
+    assert (
+        "http://x has no task in common; http://old:1 has 8 failed trials that decide the verdict"
+        in err
+    )
 
 
 def test_an_agent_or_a_task_that_is_missing_leaves_the_gate_undecided(tmp_path, capsys):

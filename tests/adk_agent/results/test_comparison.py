@@ -111,7 +111,9 @@ def test_another_user_is_told_whatever_the_address_and_another_way_of_scoring_re
         f"user: scripted for {OLD} in the first run, llm:m for {NEW} in the second",
     )
     plan = second.plan.model_copy(update={"evaluation_type": "action"})
-    with pytest.raises(RequestError, match="'all', run b with 'action': these are different"):
+    with pytest.raises(
+        RequestError, match="'all', run b with 'action': these scores do not compare"
+    ):
         compare_runs(first, second.model_copy(update={"plan": plan}))
 
 
