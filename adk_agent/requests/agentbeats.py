@@ -1,9 +1,9 @@
-"""AgentBeats JSON: an assessment as the platform sends it.
+"""AgentBeats JSON: an assessment request in the platform's format.
 
-`{"participants": {"<role>": "<url>"}, "config": {...}}`. Beside the platform's keys the config
-takes ours, and a request for several domains: `domain` may be a list, and `task_ids`, `num_tasks`
-and `split` objects by domain. With `references` the agents that mark the floor and the ceiling play
-the same tasks; `options` are those of the benchmarks, by name.
+`{"participants": {"<role>": "<url>"}, "config": {...}}`. The config takes the platform's keys and
+ours. For several domains, `domain` may be a list, and `task_ids`, `num_tasks` and `split` objects
+by domain. With `references`, the floor and ceiling agents play the same tasks; `options` are those
+of the benchmarks, by name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
           "max_concurrency", "steps": "max_steps", "model": "user_llm", "splits": "split",
           "ids": "task_ids", "limit": "num_tasks", "k": "num_trials", "floor": "references",
           "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
-"""Unknown keys, and the ones that were probably meant."""
+"""Unknown keys, and the keys that were probably meant."""
 _KEYS = (
     "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
@@ -61,10 +61,10 @@ class FoundJson:
 
 
 def find_json(text: str, vocabulary: Vocabulary) -> FoundJson | None:
-    """Find the JSON object that a text is or holds; None where it is a plain sentence.
+    """Find the JSON object in a text; None if the text is a plain sentence.
 
     Raises:
-        Refusal: `bad-json` where the text is meant as JSON and cannot be read.
+        Refusal: `bad-json` if the text is meant as JSON but cannot be parsed.
     """
     stripped = text.strip().lstrip("\ufeff")
     if stripped.startswith(("{", "[")) and not re.match(r"\[[\w ]+\][(\w]", stripped):
@@ -84,7 +84,7 @@ def find_json(text: str, vocabulary: Vocabulary) -> FoundJson | None:
 def _object(text: str, vocabulary: Vocabulary) -> Mapping[str, Any]:
     record, end = _first_object(text, vocabulary)
     if text[end:].strip():
-        raise _bad_json(f"there is more after it: {text[end:].strip()[:40]!r}", vocabulary)
+        raise _bad_json(f"unexpected text after it: {text[end:].strip()[:40]!r}", vocabulary)
     return record
 
 
@@ -109,7 +109,7 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise Refusal("contradiction", f"the JSON holds the key {twice!r} twice: write it once")
+        raise Refusal("contradiction", f"the JSON has the key {twice!r} twice: write it once")
     return record
 
 
@@ -131,9 +131,9 @@ def _example(vocabulary: Vocabulary) -> str:
 
 
 def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> EvaluationRequest:
-    """Read the evaluation that a platform's JSON asks for.
+    """Read an evaluation request in the platform's JSON.
 
-    An unknown key is ignored, with a warning that names the nearest known one.
+    An unknown key is ignored with a warning that suggests the nearest known one.
 
     Raises:
         Refusal: `no-agent`, `no-domain`, `bad-url`, `unknown-agent`, `bad-number`,
@@ -143,7 +143,7 @@ def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> Evalua
         _unknown_key(key, _TOP_KEYS, "the request") for key in record if key not in _TOP_KEYS
     ]
     missing = next((key for key in _TOP_KEYS if key not in record), None)
-    if missing is not None and warnings:  # the one under another name, most likely
+    if missing is not None and warnings:  # most likely the unknown key is the missing one
         raise Refusal(
             "no-agent" if missing == "participants" else "no-domain",
             f"{missing!r} is missing, and {warnings[0]}. For example: {_example(vocabulary)}",
@@ -182,7 +182,7 @@ def _unknown_key(key: str, known: Sequence[str], where: str) -> str:
     near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.6)
     meant = _MEANT.get(key.lower()) or (near[0] if near else None)
     if where == "the request" and (key in _KEYS or key in _MEANT):
-        hint = f"{_MEANT.get(key, key)!r} belongs into 'config'"
+        hint = f"{_MEANT.get(key, key)!r} belongs in 'config'"
     elif meant is not None:
         hint = f"did you mean {meant!r}?"
     else:
@@ -207,7 +207,7 @@ def _participants(value: object, vocabulary: Vocabulary) -> tuple[Participant, .
 
 
 class _Config:
-    """The `config` object, its values checked as they are asked for."""
+    """The `config` object, whose values are checked when they are read."""
 
     def __init__(
         self, config: Mapping[str, Any], warnings: list[str], vocabulary: Vocabulary
@@ -263,12 +263,12 @@ class _Config:
             domain=domain,
             task_ids=ids,
             num_tasks=number,
-            first=ids is None,  # as the platform's assessor takes them
+            first=ids is None,  # like the platform's assessor
             split=split or "base",
         )
 
     def _of_domain(self, key: str, domain: str, domains: Sequence[str]) -> Any:
-        """Return the value of a key for one domain: its own, or the one for all of them."""
+        """Return the value of a key for one domain: its own, or the common one."""
         value = self._values.get(key)
         if isinstance(value, dict):
             stray = [name for name in value if name not in domains]
@@ -287,7 +287,7 @@ class _Config:
     def _task_ids(self, value: object) -> tuple[str, ...] | None:
         if value is None:
             return None
-        expected = "a list of task ids, for example ['1', '4'], or no such key for all tasks"
+        expected = "a list of task ids, for example ['1', '4'], or no task_ids for all tasks"
         if not isinstance(value, list) or not value:
             raise _wrong("task_ids", value, expected)
         for item in value:
@@ -304,14 +304,14 @@ class _Config:
         return bool(self._checked(key, lambda value: isinstance(value, bool), "true or false"))
 
     def _checked(self, key: str, is_right: Callable[[Any], bool], expected: str) -> Any:
-        """Return the value of a key, or None; refuse a wrong one."""
+        """Return the value of a key, or None; refuse an invalid value."""
         value = self._values.get(key)
         if value is not None and not is_right(value):
             raise _wrong(key, value, expected)
         return value
 
     def options(self) -> dict[str, Any]:
-        """Return options of benchmarks by name, which planning checks."""
+        """Return the options of benchmarks by name. Planning checks them."""
         expected = "an object of options of benchmarks by name"
         return self._checked("options", lambda value: isinstance(value, dict), expected) or {}
 

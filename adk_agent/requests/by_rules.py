@@ -1,4 +1,4 @@
-"""plan_by_rules: turns a request into a plan without a language model."""
+"""plan_by_rules: makes a plan from a request without a language model."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def plan_by_rules(
     overrides: Overrides | None = None,
     own_addresses: Collection[str] = (),
 ) -> EvaluationPlan:
-    """Read a request, resolve it to a plan, and check that plan.
+    """Read a request, resolve it to a plan, and check the plan.
 
     Args:
         text: A sentence, or AgentBeats JSON.
-        catalogue: All tasks.
-        registered: Addresses by the names that may stand for them.
-        overrides: The flags that came with it.
-        own_addresses: Where this service is reached; a participant there is refused.
+        catalogue: All benchmarks.
+        registered: Addresses of registered agents, by name.
+        overrides: The flags that came with the request.
+        own_addresses: The addresses of this service, which may not be participants.
 
     Raises:
-        RequestError: It cannot be turned into a plan.
+        RequestError: The request cannot be turned into a plan.
         DataError: The task data cannot be read.
     """
     request = read_request(text, registered, vocabulary=Vocabulary.of(catalogue))

@@ -1,4 +1,4 @@
-"""Describes a plan: in lines for a person, and as the command that plays exactly this."""
+"""Descriptions of a plan: lines for a person, and the equivalent command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IDS_SHOWN = 8
 
 
 def equivalent_command(plan: EvaluationPlan) -> str:
-    """Return the shell command that plays exactly this plan, with everything explicit."""
+    """Return a shell command that plays exactly this plan, with every setting explicit."""
     config: dict[str, Any]
     if len(plan.tasks) == 1:
         config = {"domain": plan.tasks[0].domain, "task_ids": list(plan.tasks[0].task_ids)}

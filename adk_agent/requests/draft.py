@@ -58,7 +58,7 @@ _SHARED = {
 
 
 def draft_of(request: EvaluationRequest) -> SelectorDraft:
-    """Return the draft that says the same as a request read by rules."""
+    """Return the draft equivalent to a request that was read by rules."""
     shared = request.model_dump(mode="json", include={*_SHARED, "selections"})
     agents = [participant.address for participant in request.participants]
     return SelectorDraft.model_validate({**shared, "agents": agents})
@@ -68,8 +68,8 @@ def request_of(draft: SelectorDraft) -> EvaluationRequest:
     """Return the request that a draft describes.
 
     Raises:
-        pydantic.ValidationError: a value is out of range.
-        Refusal: an agent is neither an address nor bundled.
+        pydantic.ValidationError: A value is out of range.
+        Refusal: An agent is neither an address nor bundled.
     """
     return EvaluationRequest(
         participants=with_roles([parse_address(agent.strip()) for agent in draft.agents]),
@@ -89,17 +89,17 @@ def _selection_of(drafted: DraftSelection) -> Selection:
 
 
 def ungrounded(draft: SelectorDraft, text: str, vocabulary: Vocabulary) -> list[str]:
-    """List in words what a draft holds that the request's text does not: agents, domains, numbers.
+    """List, in words, a draft's agents, domains and numbers that are not in the request's text.
 
-    A model may be wrong, or be talked into something by the text that it reads. An address that
-    nobody wrote, or that is named for another purpose, is never contacted; a domain or a
-    number that nobody wrote is never used.
+    A model may be wrong, or be manipulated by the text it reads. An address that is not in the
+    text, or is there for another purpose, is never contacted; a domain or number that is not in the
+    text is never used.
 
     Raises:
-        Refusal: the text, or the draft, names an agent that cannot be one.
+        Refusal: The text or the draft names an invalid agent.
     """
     found = find_addresses(text, vocabulary)
-    lowered = found.text.lower()  # without the addresses, whose digits count nothing
+    lowered = found.text.lower()  # without the addresses, whose digits are no counts
     named = {participant.address for participant in found.participants}
     problems = [
         f"the agent {agent!r}"
@@ -153,7 +153,7 @@ def _mentioned(task_id: str, lowered: str) -> bool:
 
 
 def differences(draft: SelectorDraft, by_rules: SelectorDraft) -> list[str]:
-    """List in words what a draft says otherwise than the rules do; the reasoning may differ."""
+    """List, in words, how a draft differs from the reading by rules; the reasoning may differ."""
     one, other = (
         {**each.model_dump(include=_SHARED), "agents": _addresses(each)}
         for each in (draft, by_rules)

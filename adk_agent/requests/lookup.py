@@ -1,7 +1,6 @@
 """LookupTools: two tools for a language model, one that lists tasks and one that registers agents.
 
-They take and return JSON, and `{"error": ...}` where something cannot be done. The Python methods
-below them raise instead.
+They take and return JSON, and return `{"error": ...}` on failure. The Python methods raise instead.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ class LookupTools:
     """Registers agents and lists tasks.
 
     Args:
-        catalogue: Gives all tasks.
-        results_dir: Where registered agents are kept.
-        new_messenger: Makes what fetches cards, and screens addresses by its own policy.
+        catalogue: Returns all benchmarks.
+        results_dir: The folder with the file of registered agents.
+        new_messenger: Makes the client that fetches cards. Its policy screens the addresses.
     """
 
     def __init__(
@@ -87,11 +86,11 @@ class LookupTools:
         return await answered(asyncio.to_thread(self._tasks, domain, split, limit))
 
     async def register(self, name: str, url: str) -> tuple[RegisteredAgent, RegisteredAgent | None]:
-        """Fetch an agent's card, record the agent, and return it and who had the name before.
+        """Fetch an agent's card and record the agent; return it and the previous owner of the name.
 
         Raises:
-            RequestError: The name or the address cannot be used.
-            AgentError: There is no such agent, or it must not be contacted.
+            RequestError: The name or the address is invalid.
+            AgentError: No agent answers there, or it must not be contacted.
             StorageError: The file of registered agents cannot be used.
         """
         vocabulary = Vocabulary.of(await asyncio.to_thread(self._catalogue))
@@ -106,11 +105,11 @@ class LookupTools:
         return agent, await asyncio.to_thread(self._registry.add, agent)
 
     def registered(self) -> Mapping[str, str]:
-        """Return addresses by name; none, and a warning in the log, where they cannot be read."""
+        """Return addresses by name; if they cannot be read, log a warning and return none."""
         try:
             return self._registry.addresses()
         except StorageError as error:
-            logger.warning("no registered agent is known: %s", error)
+            logger.warning("cannot read the registered agents: %s", error)
             return {}
 
     async def _register(self, name: str, url: str) -> dict[str, Any]:
@@ -120,7 +119,7 @@ class LookupTools:
 
     def _tasks(self, domain: str, split: str, limit: int) -> dict[str, Any]:
         wanted = as_text("domain", domain).strip().lower()
-        if limit not in range(1, MAX_LISTED + 1):  # whatever type a model gives it
+        if limit not in range(1, MAX_LISTED + 1):  # a model may send any type
             raise RequestError(f"limit {limit!r} is not a whole number from 1 to {MAX_LISTED}")
         catalogue = self._catalogue()
         if wanted not in catalogue.domains:
@@ -136,7 +135,7 @@ class LookupTools:
 
 
 async def answered(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
-    """Return the result of `work`, or `{"error": ...}` where it raises an error of ours."""
+    """Return the result of `work`, or `{"error": ...}` if it raises one of our errors."""
     try:
         return await work
     except (GreenroomError, BridgeError) as error:
@@ -144,11 +143,11 @@ async def answered(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def as_text(name: str, value: object) -> str:
-    """Return an argument that has to be a text; a model may send anything.
+    """Return a text argument after checking it, because a model may send anything.
 
     Raises:
-        RequestError: It is no text.
+        RequestError: It is not text.
     """
     if not isinstance(value, str):
-        raise RequestError(f"{name} is {value!r:.80}, and has to be a text")
+        raise RequestError(f"{name} is {value!r:.80}, but must be text")
     return value

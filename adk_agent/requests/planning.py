@@ -48,20 +48,19 @@ def resolve(
 ) -> EvaluationPlan:
     """Make the plan of a request.
 
-    A number of tasks is a stratified sample, drawn by the seed, or the first of the split where
-    the request says so. Flags beat the request. `limit` makes the number of each domain smaller,
-    of tasks that are named it keeps the first; then a shard keeps every `num_shards`-th of all
-    tasks, counted through the domains. Tasks that cannot be played without a user are left out of
-    a solo plan before anything is counted.
+    A number of tasks is a stratified sample drawn with the seed, or the first of the split if the
+    request says so. Flags override the request. `limit` lowers the number per domain, and keeps the
+    first of tasks that are named. Then a shard keeps every `num_shards`-th task, counted across the
+    domains. Tasks that need a user are left out of a solo plan before anything is counted.
 
     Args:
-        request: What was asked for.
+        request: The request.
         catalogue: All benchmarks.
         overrides: The command line's flags.
 
     Raises:
-        RequestError: something that is asked for does not exist or cannot be played; the
-            message names the nearest.
+        RequestError: The request names something that does not exist or cannot be played; the
+            message suggests the nearest.
     """
     flags = overrides or Overrides()
     _check_flags(flags)
@@ -74,7 +73,7 @@ def resolve(
 
 
 def _check_flags(flags: Overrides) -> None:
-    """Hold flags to the bounds of a request."""
+    """Check flags against the bounds of a request."""
     bounds = {
         "num_trials": (1, MAX_TRIALS),
         "max_concurrency": (1, MAX_CONCURRENCY),
@@ -92,7 +91,7 @@ def _check_flags(flags: Overrides) -> None:
 
 
 def _with_options_of(flags: Overrides, request: EvaluationRequest) -> EvaluationRequest:
-    """Return the request with the options of the flags, which beat its own."""
+    """Return the request with the options of the flags, which override its own."""
     if not request.options and not flags.options:
         return request
     given = {key: _value(text) for key, text in (flags.options or {}).items()}
@@ -107,7 +106,7 @@ def _with_options_of(flags: Overrides, request: EvaluationRequest) -> Evaluation
 
 
 def _value(text: str) -> Any:
-    """Read the value of a flag: JSON, or else a text."""
+    """Parse the value of a flag as JSON, else keep the text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -115,14 +114,14 @@ def _value(text: str) -> Any:
 
 
 def _with_own_roles(participants: Sequence[Participant]) -> tuple[Participant, ...]:
-    """Give the participants other roles where two have the same."""
+    """Give the participants new roles if two have the same."""
     if len({participant.role for participant in participants}) < len(participants):
         return with_roles([participant.address for participant in participants])
     return tuple(participants)
 
 
 class _Planner:
-    """Checks one request against the catalogue, and gathers the plan's warnings on the way."""
+    """Checks one request against the catalogue and collects the plan's warnings."""
 
     def __init__(self, request: EvaluationRequest, catalogue: Benchmarks, flags: Overrides) -> None:
         self._request = request
@@ -131,7 +130,7 @@ class _Planner:
         self._seed = self._setting("seed", DEFAULT_SEED)
         self._warnings = list(request.warnings)
         self._how = "solo" if request.solo else "with these options"
-        """The way of playing that decides whether tasks can be played, for messages."""
+        """The mode of play that rules tasks out, for messages."""
 
     def plan(self) -> EvaluationPlan:
         request = self._request
@@ -144,8 +143,8 @@ class _Planner:
         without = [each.domain for each in planned if not self._domain(each.domain).has_gold]
         if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
             raise RequestError(
-                f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and those of "
-                f"{without[0]!r} name none, so it would reject every one; name another agent or "
+                f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and the tasks of "
+                f"{without[0]!r} have none, so it would reject them all; name another agent or "
                 "domain"
             )
         return EvaluationPlan(
@@ -192,7 +191,7 @@ class _Planner:
     def _team(
         self, named: tuple[Participant, ...]
     ) -> tuple[tuple[Participant, ...], tuple[Participant, ...]]:
-        """Return who plays, and who belongs to their team; nobody where each stands for itself."""
+        """Return the playing participants, and the members of their team (empty without a team)."""
         entry = self._request.entry
         if entry is None:
             remote = [participant for participant in named if participant.builtin is None]
@@ -205,14 +204,12 @@ class _Planner:
             return named, ()
         if len(named) < 2:
             raise RequestError(
-                f"entry {entry!r} makes a team of the participants, and only one agent is named "
+                f"entry {entry!r} makes the participants a team, but only one agent is named "
                 "(roles at the same address count once)"
             )
         taken = sorted({each.role.lower() for each in named} & {EVERY_MEMBER, USER, ASSESSOR})
         if taken:
-            raise RequestError(
-                f"{taken[0]!r} cannot be a member's role: it has a meaning of its own"
-            )
+            raise RequestError(f"{taken[0]!r} cannot be a member's role: it is a reserved word")
         teams = [each.address for each in named if each.address.startswith(_BUNDLED_TEAM)]
         if teams:
             raise RequestError(
@@ -223,15 +220,15 @@ class _Planner:
         playing = tuple(participant for participant in named if participant.role == entry)
         if not playing:
             raise RequestError(
-                f"entry {entry!r} is no participant's role: write {_roles(named)} or 'all'"
+                f"entry {entry!r} is not a participant's role: write {_roles(named)} or 'all'"
             )
         return playing, named
 
     def _with_references(self, participants: tuple[Participant, ...]) -> tuple[Participant, ...]:
         """Add the bundled agents that play floor and ceiling.
 
-        They play all domains or none: a figure over some of the tasks would mark nothing. The agent
-        of the ceiling replays the gold actions, so the tasks have to name them.
+        They play all domains or none, because a floor over some of the tasks would be no floor. The
+        ceiling agent replays the gold actions, so the tasks must have some.
         """
         if not self._request.references:
             return participants
@@ -256,7 +253,7 @@ class _Planner:
             )
             return participants
         self._warnings += [
-            f"config.references brings no {name}: the tasks of {lacking[0]!r} have none that an "
+            f"config.references adds no {name}: the tasks of {lacking[0]!r} have none that an "
             "agent can play"
             for name, lacking in without.items()
             if lacking
@@ -270,10 +267,10 @@ class _Planner:
         return _with_own_roles((*participants, *beside))
 
     def _planned(self) -> list[PlannedTasks]:
-        """Return the tasks of each domain that are played, unless a shard leaves some out."""
+        """Return the tasks of each domain, before sharding."""
         if not self._request.selections:
             known = ", ".join(self._catalogue.domains)
-            raise RequestError(f"no domain is named to play tasks of; known: {known}")
+            raise RequestError(f"no domain is named; known: {known}")
         catalogue = self._with_options()
         merged: dict[str, list[str]] = {}
         for selection in self._request.selections:
@@ -299,7 +296,7 @@ class _Planner:
         return planned
 
     def _with_options(self) -> Benchmarks:
-        """Apply the request's options, each of which a benchmark that is played has to have."""
+        """Apply the request's options. Each must be an option of a benchmark that is played."""
         request = self._request
         played = [self._catalogue.of(selection.domain) for selection in request.selections]
         options = {name for benchmark in played for name in benchmark.options_type.model_fields}
@@ -313,14 +310,14 @@ class _Planner:
             without = "evaluation_type" not in benchmark.options_type.model_fields
             if request.evaluation_type == "action" and without:
                 raise RequestError(
-                    f"{selection.domain!r} has no action-only scoring: its tasks name no actions "
-                    "that an agent has to take, since several ways are right; leave "
-                    "evaluation_type out, or the domain"
+                    f"{selection.domain!r} has no action-only scoring: its tasks prescribe no "
+                    "actions, since several ways are right; leave out evaluation_type or the "
+                    "domain"
                 )
         return self._catalogue.with_options(lambda benchmark: options_of(request, benchmark))
 
     def _ids(self, selection: Selection, benchmark: Benchmark) -> tuple[str, ...]:
-        """Return the ids that a selection means, as far as they can be played; perhaps none."""
+        """Return the playable ids of a selection, perhaps none."""
         domain = selection.domain
         no_solo = self._request.solo and "solo" not in benchmark.options_type.model_fields
         reason = "its tasks need a user" if no_solo else benchmark.unsupported(domain)
@@ -341,7 +338,7 @@ class _Planner:
     def _playable(
         self, domain: str, ids: Iterable[str], wanted: int | None, benchmark: Benchmark
     ) -> tuple[str, ...]:
-        """Return the first `wanted` ids that can be played, and warn of the others."""
+        """Return the first `wanted` ids that can be played, and warn about the others."""
         kept: list[str] = []
         left_out: dict[str, str] = {}
         for task_id in ids:
@@ -364,11 +361,11 @@ class _Planner:
         return tuple(kept)
 
     def _size(self, selection: Selection, available: int, left: str) -> int:
-        """Return how many tasks a selection without ids means, and warn where there are fewer."""
+        """Return the number of tasks of a selection without ids, and warn if there are fewer."""
         wanted = selection.num_tasks
         if wanted is not None and wanted > available:
             self._warnings.append(
-                f"{selection.domain}: {wanted} tasks were asked for and the split "
+                f"{selection.domain}: {wanted} tasks were requested, but the split "
                 f"{selection.split!r} has {available}{left}: all of them are played"
             )
         return min(n for n in (wanted, self._flags.limit, available) if n is not None)
@@ -376,9 +373,9 @@ class _Planner:
     def _sample(
         self, selection: Selection, of_split: tuple[str, ...], size: int, benchmark: Benchmark
     ) -> tuple[str, ...]:
-        """Draw a stratified sample in the order of the split, and say so in a warning.
+        """Draw a stratified sample in the order of the split, with a warning that says so.
 
-        Of a domain with one kind of task these are the first tasks.
+        A domain with only one kind of task gives its first tasks.
         """
         kinds = benchmark.kinds(selection.domain, of_split)
         if kinds is None:
@@ -412,7 +409,7 @@ def _require_known(
 
 
 def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple[PlannedTasks, ...]:
-    """Keep every `num_shards`-th task from `shard_index` on, counted through the domains."""
+    """Keep every `num_shards`-th task, starting at `shard_index`, counted across the domains."""
     index, shards = request.shard_index, request.num_shards
     if index is None and shards in (None, 1):
         return tuple(planned)

@@ -2,19 +2,19 @@
 
 Its rules:
 
-1. Nothing is added. Only addresses and bundled agents that the text names as agents are
-   participants, only domains that it names are played, and trials only as many as it says.
-   An adjective is not a domain ("the shop agent" names none).
+1. Nothing is added. Participants are only the addresses and bundled agents that the text names as
+   agents; domains and numbers of trials are only those in the text. An adjective is not a domain
+   ("the shop agent" names none).
 2. A domain without a number, or with "all", means all tasks of the split; a number means a sample,
-   "the first" with a number the first of the split.
-3. What can be read in two ways that cost differently is refused as `ambiguous`; values that differ
-   and things taken back as `contradiction`; what no plan can express as `unsupported`. The reader
-   does not choose for the user.
-4. A misspelled domain is corrected where one letter (two in long names) leads to one domain
-   alone, and every correction is a warning.
-5. Orders to disregard rules, fix results or give away secrets: the whole request is refused as
-   `injection` (see `adk_agent.requests.reading.orders`). An address that is named for another reason than
-   to be evaluated is not contacted, which is a warning.
+   and "the first" with a number the first of the split.
+3. The reader does not choose for the user. A phrase with two readings of different cost is refused
+   as `ambiguous`, conflicting values and retractions as `contradiction`, and a wish that no plan
+   can express as `unsupported`.
+4. A misspelled domain is corrected if one letter (two in long names) leads to exactly one domain.
+   Every correction is a warning.
+5. A request with orders to disregard rules, fix results or give away secrets is refused as
+   `injection` (see `adk_agent.requests.reading.orders`). An address that is named for another
+   reason than to be evaluated is not contacted, with a warning.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = ["BUNDLED_AGENTS", "Refusal", "RefusalCode", "Vocabulary", "read_reque
 
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 MAX_LENGTH = 8_000
-"""Characters of a sentence; JSON may be longer."""
+"""Most characters of a sentence; JSON may be longer."""
 
 _NEW_ITEM = r"\s*(?:[-*+•#>|]|[0-9]+[.)]\s|[\w*`][\w *`/-]{0,30}[:=]|`?https?://)"
 _PLAIN = str.maketrans(
@@ -79,16 +79,16 @@ def read_request(
 ) -> EvaluationRequest:
     """Read the evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
 
-    JSON is the whole text, a fenced block of it, or an object with `participants` inside it;
-    the text around it is not read, which is a warning.
+    JSON is the whole text, a fenced block in it, or an object with `participants` in it. Text
+    around it is ignored, with a warning.
 
     Args:
         text: The request.
-        registered: Addresses by the names that may stand for them.
-        vocabulary: What may be named to be played.
+        registered: Addresses of registered agents, by name.
+        vocabulary: The names that a sentence may use.
 
     Raises:
-        Refusal: with the code of what is wrong and a message that says what to write instead.
+        Refusal: The text cannot be read; the message says what to write instead.
     """
     found = find_json(text, vocabulary)
     if found is not None:
@@ -108,7 +108,7 @@ def read_request(
 
 
 def _plain(text: str) -> str:
-    """Make quotes, dashes and spaces plain, and keep line breaks between items only."""
+    """Normalize quotes, dashes and spaces, and keep line breaks only between items."""
     joined = _LINE_BREAK.sub(" ", text.replace("\r\n", "\n")).translate(_PLAIN)
     return re.sub(r"[^\S\n]", " ", joined)
 
@@ -166,7 +166,7 @@ def _refuse_incomplete(
         raise not_an_evaluation("no agent and no domain are named", vocabulary)
     unused = f" ({'; '.join(addresses.warnings)})" if addresses.warnings else ""
     host = _HOST_LIKE.search(addresses.text.lower())
-    hint = f"{host[0]!r} is no complete address: " if host else ""
+    hint = f"{host[0]!r} is not a complete address: " if host else ""
     raise Refusal(
         "no-agent",
         f"no agent is named to evaluate{unused}: {hint}give its address with http:// and port, "

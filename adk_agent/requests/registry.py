@@ -1,7 +1,7 @@
-"""AgentRegistry: agents that somebody gave a name, kept in one file for all processes.
+"""AgentRegistry: named agents, kept in one file for all processes.
 
 `results/agents.json` holds a name, an address and a summary of the card for each agent. Requests
-may then write the name where an agent's address may stand.
+may use the name instead of the address.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class CardSummary(_Frozen):
     skills: tuple[str, ...]
     streaming: bool
     protocol_version: str
-    """The one that it is called by."""
+    """The version that is used to call it."""
     transport: str
 
 
 class RegisteredAgent(_Frozen):
-    """An agent under the name that somebody gave it."""
+    """An agent and its registered name."""
 
     name: str
     url: str
@@ -66,7 +66,7 @@ class AgentRegistry:
         self._path = results_dir / FILE
 
     def agents(self) -> tuple[RegisteredAgent, ...]:
-        """Read all of them, by name; none where there is no file yet.
+        """Read all agents, sorted by name; none if there is no file yet.
 
         Raises:
             StorageError: The file cannot be read.
@@ -84,7 +84,7 @@ class AgentRegistry:
         except ValidationError as error:
             why = f"{error.error_count()} errors"
         raise StorageError(
-            f"{str(self._path)!r} does not hold registered agents ({why}): repair or remove it"
+            f"cannot read registered agents from {str(self._path)!r} ({why}): repair or remove it"
         )
 
     def addresses(self) -> dict[str, str]:
@@ -99,7 +99,7 @@ class AgentRegistry:
         """Record an agent, and return the one that had the name before.
 
         Raises:
-            RequestError: There are too many.
+            RequestError: There are too many agents.
             StorageError: The file cannot be read or written.
         """
         with self._locked():
@@ -108,8 +108,8 @@ class AgentRegistry:
             known[agent.name] = agent
             if len(known) > MAX_AGENTS:
                 raise RequestError(
-                    f"{agent.name!r} is one too many: {MAX_AGENTS} agents are registered in "
-                    f"{str(self._path)!r}; remove some there"
+                    f"cannot register {agent.name!r}: {MAX_AGENTS} agents are already registered "
+                    f"in {str(self._path)!r}; remove some there"
                 )
             kept = _File(agents=tuple(known[name] for name in sorted(known)))
             write_whole(self._path, kept.model_dump_json(indent=2) + "\n")
@@ -126,10 +126,10 @@ class AgentRegistry:
 
 
 def checked_name(name: str, vocabulary: Vocabulary) -> str:
-    """Return a name for an agent, in lower case.
+    """Return an agent's name in lower case.
 
     Raises:
-        RequestError: It could be taken for something else in a sentence.
+        RequestError: A sentence could use it for something else.
     """
     plain = name.strip().lower()
     why = unusable_name(plain, vocabulary)
@@ -139,14 +139,14 @@ def checked_name(name: str, vocabulary: Vocabulary) -> str:
 
 
 def checked_url(url: str) -> str:
-    """Return the address of an agent that somebody runs, in normal form.
+    """Return the address of an external agent in normal form.
 
     Raises:
-        RequestError: It is no such address.
+        RequestError: It is invalid, or that of a bundled agent.
     """
     address = parse_address(url.strip())
     if not re.match(r"https?://", address):
-        raise RequestError(f"{address} is bundled and has a name already: register other agents")
+        raise RequestError(f"{address} is bundled and already has a name: register other agents")
     return address
 
 

@@ -1,4 +1,4 @@
-"""itself_among: notices a service that is asked to assess itself."""
+"""itself_among: detects a request to assess this service itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def itself_among(plan: EvaluationPlan, own_addresses: Collection[str]) -> str | None:
-    """Say why a plan is refused if one of its agents is this service itself; None if none is.
+    """Return a message if one of a plan's agents is this service itself, else None.
 
-    Two addresses are the same if host, port and path are; all names and addresses of this machine
-    are one host. No host is looked up.
+    Two addresses are the same if host, port and path match; all names and addresses of this machine
+    are one host. No host name is resolved.
 
     Args:
-        plan: Its participants and all members of their teams are looked at.
-        own_addresses: Where this service is reached.
+        plan: The plan, whose participants and team members are checked.
+        own_addresses: The addresses of this service.
     """
     own = {endpoint for address in own_addresses if (endpoint := _endpoint(address)) is not None}
     for agent in plan.members or plan.participants:

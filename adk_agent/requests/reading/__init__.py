@@ -1,1 +1,1 @@
-"""Reads plain sentences, one noun a module; `adk_agent.requests.reader` puts them together."""
+"""Reads plain sentences, one topic per module; `adk_agent.requests.reader` combines them."""

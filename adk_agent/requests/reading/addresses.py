@@ -1,9 +1,9 @@
 """Addresses: finds the agents that a sentence names, and addresses that it names for other reasons.
 
-An address is that of a participant unless its own clause says otherwise: that it is not to be
-contacted, that something is sent to it or read from it, or that it is another kind of service.
-Where this is unclear, the address is left out: it is better to refuse a request for want of
-an agent than to call an agent that nobody asked for.
+An address is a participant's unless its own clause says otherwise: that it is not to be contacted,
+that something is sent to it or read from it, or that it is another kind of service. If this is
+unclear, the address is left out: refusing a request for lack of an agent is better than calling an
+agent that the user did not ask for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.teams import teams
 
 AGENT_MARK = "\ue000"
-"""Stands in the text where an address or a bundled agent's name stood."""
+"""Replaces an address or a bundled agent's name in the text."""
 
 _ENDS = r"""\s<>"'`|\\^{}\[\](),;*“”‘’«»"""
 _URL = re.compile(
@@ -56,9 +56,9 @@ class Addresses:
     """The agents that a sentence names.
 
     Attributes:
-        participants: Who is to be evaluated, in the order of the sentence.
-        text: The sentence with a mark in the place of every address and bundled agent.
-        warnings: The addresses that were not taken for participants.
+        participants: The agents to evaluate, in the order of the sentence.
+        text: The sentence with a mark in place of every address and bundled agent.
+        warnings: One for each address that is not a participant.
     """
 
     participants: tuple[Participant, ...]
@@ -78,7 +78,7 @@ _SETTING = (
     r"(?i:(?:^|-)(?:seed|steps?|trials?|tasks?|runs?|k|ids?|limit|concurrency|concurrent|num|"
     r"max|domain|version|at|since|port|note|step|DOMAIN)(?:-|$))"
 )
-"""A word before a colon and digits that names no host."""
+"""A word before a colon and digits that is not a host name."""
 _LIST_WORDS = (
     r"(?:\W|[0-9]|\b(?:and|vs|versus|with|against|the|at|also|agents?|then|or|both|another|"
     r"other|one|to|but|nor|on|in|of|for|all|each|bundled|baselines?|reference|null|my|our|"
@@ -90,7 +90,7 @@ _LIST_WORDS = (
 def parse_address(raw: str) -> str:
     """Return an address in normal form: `http(s)://...` or `builtin:<name>`.
 
-    `localhost:9010`, an address without a scheme, gets `http://`.
+    An address without a scheme, such as `localhost:9010`, gets `http://`.
 
     Raises:
         Refusal: `bad-url` or `unknown-agent`.
@@ -134,14 +134,14 @@ def _team_name(spec: str) -> str:
         if kind.lower() not in TEAM_FAULTS or not member:
             raise Refusal(
                 "unknown-agent",
-                f"{fault!r} is no fault of a team: write +<fault>:<member>, where a fault is "
+                f"{fault!r} is not a team fault: write +<fault>:<member>, where a fault is "
                 f"{' or '.join(TEAM_FAULTS)}",
             )
         members = teams()[name.lower()].members
         struck, shared, share = member.lower().partition("@")
         if shared and not _SHARE.fullmatch(share):
             raise Refusal(
-                "bad-number", f"{fault!r}: what stands behind @ is a share from 0 to 1, such as 0.5"
+                "bad-number", f"{fault!r}: after @ write a share from 0 to 1, such as 0.5"
             )
         if struck not in members:
             raise Refusal(
@@ -167,10 +167,10 @@ def _bad_url(raw: str, why: str) -> Refusal:
 
 
 def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
-    """Make participants, each with a role of its own.
+    """Make participants with distinct roles.
 
-    A bundled agent's role is its name; a remote agent is `agent`, or `agent_1`, `agent_2` ...
-    where there are several.
+    A bundled agent's role is its name; a remote agent is `agent`, or `agent_1`, `agent_2` ... if
+    there are several.
     """
     remote = [address for address in addresses if not address.startswith(BUILTIN_PREFIX)]
     participants = []
@@ -183,9 +183,9 @@ def with_roles(addresses: Sequence[str]) -> tuple[Participant, ...]:
 
 
 def agent_key(address: str) -> str:
-    """Return what all spellings of one agent's address share; `address` is in normal form.
+    """Return a key that all spellings of an agent's address share; `address` is in normal form.
 
-    `localhost` is 127.0.0.1, the scheme's own port may be left out, and so may a slash at the end.
+    `localhost` is 127.0.0.1; the scheme's default port and a trailing slash are optional.
     """
     if address.startswith(BUILTIN_PREFIX):
         return address
@@ -200,8 +200,8 @@ def find_addresses(text: str, vocabulary: Vocabulary) -> Addresses:
     """Find the agents that a sentence names.
 
     Raises:
-        Refusal: `bad-url`, `unknown-agent`; `ambiguous` for one agent or another;
-            `contradiction` for an agent that is and is not to be evaluated.
+        Refusal: `bad-url`, `unknown-agent`; `ambiguous` for a choice of agents; `contradiction`
+            for an agent that is both included and excluded.
     """
     urls = _url_mentions(text, vocabulary)
     urls += _team_mentions(_masked(text, urls))
@@ -214,7 +214,7 @@ def find_addresses(text: str, vocabulary: Vocabulary) -> Addresses:
     both = [address for address in unwanted if agent_key(address) in keys]
     if both:
         raise Refusal(
-            "contradiction", f"{both[0]!r} is to be evaluated and not to be: say which holds"
+            "contradiction", f"{both[0]!r} is both included and excluded: say which holds"
         )
     return Addresses(
         participants=with_roles(wanted),
@@ -230,7 +230,7 @@ def find_addresses(text: str, vocabulary: Vocabulary) -> Addresses:
 
 
 def _distinct(addresses: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return one address of each agent, and warnings of other spellings."""
+    """Return one address of each agent, and warnings about other spellings."""
     found: dict[str, str] = {}
     warnings = []
     for address in dict.fromkeys(addresses):
@@ -264,7 +264,7 @@ def _url_mentions(text: str, vocabulary: Vocabulary) -> list[_Mention]:
 
 
 def _spelled_out(raw: str) -> str:
-    """Return `builtin:...` for `built-in:...` and, for teams, `team:...`."""
+    """Return `builtin:...` for `built-in:...` and for a bare `team:...`."""
     plain = re.sub(r"^built-in:", BUILTIN_PREFIX, raw, flags=re.IGNORECASE)
     return plain if plain.lower().startswith(BUILTIN_PREFIX) else BUILTIN_PREFIX + plain
 
@@ -283,7 +283,7 @@ _ALL_TEAMS = re.compile(
 
 
 def _team_mentions(text: str) -> list[_Mention]:
-    """Find bundled teams by their names, which are no English words; or all of them."""
+    """Find bundled teams by name (the names are no English words), or a phrase for all of them."""
     mentions = [
         _Mention(start=m.start(), end=m.end(), address=_team_address(m["name"]))
         for m in _TEAM.finditer(text)
@@ -299,7 +299,7 @@ def _team_mentions(text: str) -> list[_Mention]:
 
 
 def _mentions_of_all(match: re.Match[str], addresses: Sequence[str]) -> list[_Mention]:
-    """Return a mention of each address: the first where the words stand, the others at their end."""
+    """Return a mention of each address: the first spans the phrase, the others are at its end."""
     start, end = match.span()
     return [
         _Mention(start=end if at else start, end=end, address=address)
@@ -312,7 +312,7 @@ def _team_address(name: str) -> str:
 
 
 def _may_be_agent(raw: str, vocabulary: Vocabulary) -> bool:
-    """Tell whether `name:digits` looks like host and port, and not like a setting or a time."""
+    """Tell whether `name:digits` looks like host and port rather than a setting or a time."""
     host, _, port = (
         raw.rpartition(":") if "/" not in raw else raw.split("/", maxsplit=1)[0].rpartition(":")
     )
@@ -354,7 +354,7 @@ def _name_mentions(text: str) -> list[_Mention]:
 
 
 def _collective_mentions(text: str) -> list[_Mention]:
-    """Find `all bundled agents`; refuse a bundled agent of another name."""
+    """Find `all bundled agents`; refuse an unknown bundled agent."""
     for match in re.finditer(r"\b(?:bundled|built-?in)\s+(\w+)\s+agents?\b", text, re.IGNORECASE):
         if match[1].lower() not in {"reference", "baseline", "purple", "test", "a2a"}:
             _bundled_name(match[1])
@@ -417,23 +417,23 @@ _AFTERWARDS = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class _Clause:
-    """The text around a mention in its own clause, lower case."""
+    """The text around a mention in its own clause, in lower case."""
 
     mention: _Mention
     before: str
     after: str
     joined: bool
-    """True if only words of a list stand between this mention and the one before it."""
+    """True if only list words separate this mention from the one before it."""
 
     @property
     def asked_for(self) -> bool:
-        """True if a word of evaluating stands before it, and nothing that gives it another use."""
+        """True if a word for evaluating precedes it, and no word for another use."""
         cue = _last(_CUE, self.before)
         return cue is not None and cue["agent"] is not None and not _HELPS.search(self.before)
 
     @property
     def excluded(self) -> bool:
-        """True if the clause says that this is no participant."""
+        """True if the clause says that this is not a participant."""
         forbidden = _last(_FORBIDDEN, self.before)
         if forbidden and not _RESET.search(self.before, forbidden.end()):
             return True
@@ -444,10 +444,10 @@ class _Clause:
 
 
 def _judged(clauses: Sequence[_Clause]) -> list[_Mention]:
-    """Mark the mentions that are no participants by what their clauses say.
+    """Mark the mentions that are not participants, judging by their clauses.
 
-    A mention that no word of evaluating stands before counts as long as it is the first of all,
-    or is joined to one that counts.
+    A mention without a word for evaluating before it counts if it is the first, or is joined to one
+    that counts.
     """
     anyone_asked_for = any(clause.asked_for and not clause.excluded for clause in clauses)
     judged: list[_Mention] = []

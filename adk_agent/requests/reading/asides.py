@@ -1,6 +1,6 @@
-"""Asides: removes clauses about something else than what is to be played now.
+"""Asides: removes clauses that are not about this evaluation.
 
-"It passed five shop tasks last week" names a domain and a number, and asks for neither.
+"It passed five shop tasks last week" names a domain and a number, but asks for neither.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MADE_FOR = (
 def without_asides(text: str, vocabulary: Vocabulary) -> str:
     """Remove the clauses of a lower-case text that are about the past, the future, or the agent.
 
-    A clause goes if it has a word of reporting (`was`, `yesterday`, `later`) and none of asking
+    A clause is removed if it has a reporting word (`was`, `yesterday`, `later`) and no asking word
     (`evaluate`, `please`, `want`).
     """
     kept = []

@@ -1,4 +1,4 @@
-"""Domains: finds the names of domains in a sentence, misspelled and unknown ones too."""
+"""Domains: finds the names of domains in a sentence, including misspelled and unknown ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRST_NAME = r"NAME(?!\w)|[^\W\d_]+"
 
 
 def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
-    """Put a lower-case text into the words of the vocabulary; also return a warning for each correction.
+    """Reword a lower-case text with the vocabulary's names; return it and a warning per correction.
 
     Raises:
         Refusal: `bad-number` or `ambiguous`, by the benchmarks' own rules.
@@ -48,7 +48,7 @@ def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str
     }
     if not meant:
         return reworded, []
-    # Rewording looks at what stands beside a name, so it starts again from the corrected text.
+    # Rewording looks at the words around a name, so it starts again from the corrected text.
     corrected = _WORD.sub(lambda match: meant.get(match[0], match[0]), text)
     return vocabulary.reworded(corrected), [
         f"{word!r} was read as the domain {meant[word]!r}"
@@ -58,14 +58,14 @@ def with_known_domains(text: str, vocabulary: Vocabulary) -> tuple[str, list[str
 
 
 def _domain_meant_by(word: str, vocabulary: Vocabulary) -> str | None:
-    """Return the domain that a word misspells; None if no or several domains are possible."""
+    """Return the domain that a word misspells; None unless exactly one is possible."""
     if word in vocabulary.domains or word in vocabulary.lookalikes:
         return None
     return repaired(word, vocabulary.domains)
 
 
 def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
-    """Refuse words in the place of a domain that are no domain.
+    """Refuse a word in the place of a domain that is not a domain.
 
     Raises:
         Refusal: `unknown-domain`.
@@ -85,14 +85,14 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
 
 
 def no_domain(text: str, vocabulary: Vocabulary) -> Refusal:
-    """Refuse a request without a domain, and name a word that seems to be meant as one."""
+    """Return the refusal of a request without a domain, naming a word that may be meant as one."""
     match = _ON_SOMETHING.search(text)
     if match and match[1] not in {*_BENIGN, *vocabulary.domains, *vocabulary.names}:
         return _unknown_domain(match[1], vocabulary)
     return Refusal(
         "no-domain",
-        f"no domain is named to play tasks of: write for example 'on five {vocabulary.domain} "
-        f"tasks' (domains: {', '.join(vocabulary.domains)})",
+        f"no domain is named: write, for example, 'on five {vocabulary.domain} tasks' "
+        f"(domains: {', '.join(vocabulary.domains)})",
     )
 
 

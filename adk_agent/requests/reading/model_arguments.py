@@ -1,8 +1,7 @@
-"""Model arguments: checks what a request sets for the language model that plays the user.
+"""Model arguments: checks the arguments that a request sets for the user's language model.
 
-Never where the call goes, or with which key: the assessor's own key would travel there. Nor how
-long a call may take and how often it is repeated, nor how many answers are paid for, of which one
-is read: these are the assessor's business.
+A request may not set the address or the key of a call, because the assessor's own key would be sent
+there; nor the timeout, the retries or the number of answers, which are the assessor's decision.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
 def _number(least: float, most: float) -> Callable[[object], bool]:
-    # Not a number and the infinities are between no bounds.
+    # NaN and the infinities fail every comparison with finite bounds.
     return lambda value: (
         isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
     )
@@ -52,9 +51,9 @@ _ALLOWED: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 }
 
 EXPECTED: Mapping[str, str] = {name: expected for name, (expected, _) in _ALLOWED.items()}
-"""The arguments that may be set, and what each may be, in words."""
+"""The arguments that may be set, with their allowed values in words."""
 
 
 def is_allowed(name: str, value: object) -> bool:
-    """Tell whether an argument of `EXPECTED` may have a value, by type and range."""
+    """Tell whether a value is allowed for an argument of `EXPECTED`, by type and range."""
     return _ALLOWED[name][1](value)

@@ -43,7 +43,7 @@ _NOT_NUMBERS = frozenset(
 _LONGEST_NUMBER = 9
 _COUNTED = rf"(?:DOMAIN|{TASK_NOUN}|trials?|trails?|steps?)\b"
 _GROUPED = rf"(?<![0-9,.])([0-9]{{1,3}}(?:,[0-9]{{3}})+)(?=\s+{_COUNTED})"
-"""Digits with commas for thousands."""
+"""Digits with thousands separators."""
 _AN_ITEM = r"\ban?\s+(?=(?:DOMAIN\s+)?(?:task|trial)\b)"
 """An article that counts one thing."""
 _IN_PLACE_OF_A_NUMBER = rf"\b([a-z]{{3,}})(?=\s+{_COUNTED})"
@@ -52,8 +52,8 @@ _IN_PLACE_OF_A_NUMBER = rf"\b([a-z]{{3,}})(?=\s+{_COUNTED})"
 def with_digits(text: str, vocabulary: Vocabulary) -> tuple[str, list[str]]:
     """Write the number words of a lower-case text as digits; also return a warning for each repair.
 
-    `a dozen` is 12, `a couple of` 2, `a shop task` 1. A word that stands where a number
-    would, and is a number word with one letter swapped, lost or doubled, is read as that number.
+    `a dozen` is 12, `a couple of` 2, `a shop task` 1. A number word with one letter swapped, lost
+    or doubled is repaired if it is in the place of a number.
     """
     warnings: list[str] = []
 
@@ -99,7 +99,7 @@ def whole(text: str, *, what: str, least: int = 1, most: int = 1_000_000) -> int
 
     Args:
         text: Digits, perhaps with a sign or a fraction.
-        what: What is counted, for the message.
+        what: The name of the number, for the message.
         least: The smallest number allowed.
         most: The largest number allowed.
 

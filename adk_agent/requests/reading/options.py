@@ -1,7 +1,7 @@
 """Options: reads the settings of a sentence, such as trials, seed and steps.
 
-Patterns hold spaces, not any white space: the next line of a list is about something else.
-Each reader takes its phrases out of the text, so that their numbers are not read as tasks.
+Patterns match spaces, not line breaks: the next line of a list is about something else. Each reader
+takes its phrases out of the text, so that their numbers are not read as tasks.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _named_split(splits: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass(kw_only=True)
 class Options:
-    """The settings of a sentence; None where it has none."""
+    """The settings of a sentence; None if not given."""
 
     text: str
     num_trials: int | None = None
@@ -153,7 +153,7 @@ class Options:
     split: str | None = None
 
     def take(self, pattern: re.Pattern[str]) -> bool:
-        """Take all matches out of the text, and tell whether there were any."""
+        """Take all matches out of the text; return True if there were any."""
         self.text, count = pattern.subn(" ; ", self.text)
         return count > 0
 
@@ -172,7 +172,7 @@ def take_user_model(text: str) -> tuple[str, str | None]:
 
 
 def take_options(text: str, vocabulary: Vocabulary) -> Options:
-    """Take the settings out of a lower-case text whose number words are digits; return both.
+    """Take the settings out of a lower-case text in digits; return both.
 
     Raises:
         Refusal: `bad-number`, `contradiction` or `unknown-split`.
@@ -196,7 +196,7 @@ def _only(values: Sequence[T], what: str) -> T | None:
     different = list(dict.fromkeys(values))
     if len(different) > 1:
         shown = " and ".join(str(value) for value in different)
-        raise Refusal("contradiction", f"{shown}: there are different {what}; write one")
+        raise Refusal("contradiction", f"{shown}: these are different {what}; write one")
     return different[0] if different else None
 
 
@@ -244,7 +244,7 @@ def _solo(options: Options) -> bool:
     without = options.take(_NOT_SOLO)
     solo = options.take(_SOLO)
     if solo and without:
-        raise Refusal("contradiction", "solo mode is asked for and declined: write one of both")
+        raise Refusal("contradiction", "solo mode is both requested and declined: write one")
     return solo
 
 

@@ -1,9 +1,9 @@
-"""Orders: refuses what is not an evaluation, or what no evaluation may do.
+"""Orders: refuses texts that ask for no evaluation, or for something no evaluation may do.
 
 The rule about injections: a text that tells the assessor to disregard its rules or earlier
-instructions, to take on another part, to take orders from somewhere else, to fix a result, or to
-give away secrets or gold actions is refused as a whole. Nothing of it is played, because it is
-unknown which of its parts the person who pays for the run has written.
+instructions, to play another role, to take orders from elsewhere, to fix a result, or to give away
+secrets or gold actions is refused as a whole. Nothing is played, because it is unknown which parts
+were written by the person who pays for the run.
 """
 
 from __future__ import annotations
@@ -150,19 +150,19 @@ _NOT_NOW = (
         "shards in a sentence: use JSON with shard_index (from 0) and num_shards",
     ),
 )
-"""Wishes that no plan can express, with words for them; DOMAIN stands for one domain or several."""
+"""Wishes that no plan can express, with words for them; DOMAIN stands for one or more domains."""
 _VAGUE = (
     r"\b(?:a\s+few|few|some|several|many|a\s+handful(?:\s+of)?|a\s+bunch(?:\s+of)?|lots\s+of|"
     r"various|numerous|most)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:DOMAIN\s+)?"
     rf"(?:{TASK_NOUN}|trials?|runs|attempts?|times)\b"
 )
-"""An amount that is no number."""
+"""A vague amount."""
 _TAKEN_BACK = (
     r"\b(?:scratch|strike|forget)\s+that\b|\bno,?\s+wait\b|\bwait,?\s+no\b|\bon\s+second\s+thought"
     r"|\bi\s+mean(?:t)?\b|\bcorrection\b|\bor\s+rather\b|\bsorry,\s+(?:[0-9]|DOMAIN)|"
     r"\bnever\s?mind\b|[,.–-]\s*no,\s|\bactually,?\s+(?:make|no|do|let)"
 )
-"""A correction of what was said before."""
+"""A retraction or correction."""
 
 
 def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
@@ -177,14 +177,14 @@ def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
             found = " ".join(match[0].split())[:80]
             raise Refusal(
                 "injection",
-                f"the request holds {found!r}, an order about rules, results or secrets; none of "
-                "it is played. Write only whom to evaluate and on what, for example: "
+                f"the request contains {found!r}, an order about rules, results or secrets; "
+                "nothing is played. Write only whom to evaluate and on what, for example: "
                 f"{vocabulary.example}",
             )
 
 
 def refuse_other_languages(text: str, vocabulary: Vocabulary) -> None:
-    """Refuse a lower-case text that is evidently in another language.
+    """Refuse a lower-case text that is clearly not in English.
 
     Raises:
         Refusal: `unsupported`.
@@ -222,17 +222,16 @@ def not_an_evaluation(why: str, vocabulary: Vocabulary) -> Refusal:
 
 
 def refuse_unsupported(text: str, vocabulary: Vocabulary) -> None:
-    """Refuse what a plan cannot express in a lower-case text whose number words are digits.
+    """Refuse wishes that no plan can express, in a lower-case text in digits.
 
     Raises:
-        Refusal: `unsupported`; `contradiction` for what is taken back in the same breath;
-            `ambiguous` for a vague amount.
+        Refusal: `unsupported`; `contradiction` for a retraction; `ambiguous` for a vague amount.
     """
     match = vocabulary.pattern(_TAKEN_BACK).search(text)
     if match:
         raise Refusal(
             "contradiction",
-            f"{match[0].strip(' ,.-–')!r} takes something back: write only what holds in the end",
+            f"{match[0].strip(' ,.-–')!r} takes something back: write only the final request",
         )
     for template, what in _NOT_NOW:
         match = vocabulary.pattern(template).search(text)

@@ -1,4 +1,4 @@
-"""Refusal: the error of a request that does not become an evaluation."""
+"""Refusal: the error for a request that cannot be read as an evaluation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Refusal(RequestError):  # noqa: N818  # a verdict on a request; its code s
     """A request that cannot be read as one evaluation.
 
     Args:
-        code: The kind of fault, for programs.
+        code: The kind of problem, for programs.
         message: What is wrong, with the value, and what to write instead.
     """
 

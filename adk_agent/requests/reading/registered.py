@@ -1,7 +1,7 @@
 """Registered agents: the names that stand for addresses in a request.
 
-A registered name has a hyphen, and a part that means nothing to this reader: then it is no word of
-a sentence, and wherever it stands, the agent is meant.
+A registered name has a hyphen and a part that means nothing to this reader, so it cannot be a word
+of the sentence: wherever it appears, the agent is meant.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ _MEANING = frozenset((*COMMON_SPLITS, *BUNDLED_AGENTS, *BUNDLED_TEAMS)) | set(
 
 
 def unusable_name(name: str, vocabulary: Vocabulary) -> str | None:
-    """Say why an agent cannot have this name; None where it can."""
+    """Say why an agent cannot have this name; None if it can."""
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters, and {MAX_NAME} are allowed"
     if not _NAME.fullmatch(name):
         return f"write {NAME_RULE}"
     meaning = {*_MEANING, *vocabulary.domains}
     if all(part in meaning or part.isdigit() for part in name.split("-")):
-        return "it means something else in a request; put a word of your own into it"
+        return "it means something else in a request; include a word of your own"
     return None
 
 
 def with_addresses(text: str, registered: Mapping[str, str]) -> str:
-    """Put addresses in place of the registered names of a sentence, in any case.
+    """Replace the registered names in a sentence, in upper or lower case, with their addresses.
 
-    A name stays where the sentence holds its address too, as in "register URL as shop-bot": the
-    agent is named already.
+    A name stays if the sentence contains its address too, as in "register URL as shop-bot": the
+    agent is already named.
     """
     if not registered:
         return text
@@ -68,7 +68,7 @@ def with_addresses(text: str, registered: Mapping[str, str]) -> str:
 def record_with_addresses(
     record: Mapping[str, Any], registered: Mapping[str, str]
 ) -> Mapping[str, Any]:
-    """Put addresses in place of registered names among the participants of AgentBeats JSON."""
+    """Replace registered names among the participants of AgentBeats JSON with their addresses."""
     participants = record.get("participants")
     if not registered or not isinstance(participants, dict):
         return record
@@ -77,5 +77,5 @@ def record_with_addresses(
 
 
 def address_of(value: Any, registered: Mapping[str, str]) -> Any:
-    """Return the address of a registered name, and anything else as it is."""
+    """Return the address of a registered name, and anything else unchanged."""
     return registered.get(value.strip().lower(), value) if isinstance(value, str) else value

@@ -1,10 +1,11 @@
-"""Tasks: reads which tasks of which domains a sentence asks for.
+"""Tasks: reads the tasks and domains that a sentence asks for.
 
-A table of patterns runs over the letters of the words that matter (`adk_agent.requests.reading.tokens`),
-from left to right; the first pattern that fits takes its words.
+The words that matter become letters (`adk_agent.requests.reading.tokens`). A table of patterns runs
+over them from left to right; the first pattern that matches takes its words.
 
-A number that stands after `task` is an id, one that stands before `tasks` is a count, which means
-a sample, and with `first` the first of the split. What can be read in two ways that cost differently (`shop 5`; five tasks of two domains) is refused.
+A number after `task` is an id. A number before `tasks` is a count: a sample, or with `first` the
+first of the split. A phrase with two readings of different cost (`shop 5`; five tasks of two
+domains) is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from adk_agent.requests.reading.vocabulary import Vocabulary
 from tau_bridge.wording import TASK_NOUN
 
 MAX_RANGE = 5_000
-"""The most ids that a range may stand for."""
+"""The most ids in a range."""
 
 _REPEATED = r"(?:trials?|trails?|runs|times|attempts|steps?)\b"
 _AFTER_TASKS = re.compile(
@@ -36,7 +37,7 @@ _CHOICE = (
 
 
 class _Count(NamedTuple):
-    """A number of tasks, and whether they are to be the first."""
+    """A number of tasks, which are the first of the split if `first`."""
 
     number: int
     first: bool
@@ -44,7 +45,7 @@ class _Count(NamedTuple):
 
 @dataclass
 class _Wanted:
-    """The tasks of one domain that have been read so far."""
+    """The tasks of one domain read so far."""
 
     ids: list[str] = field(default_factory=list)
     counts: list[_Count] = field(default_factory=list)
@@ -69,16 +70,16 @@ def refuse_choices(text: str, vocabulary: Vocabulary) -> None:
 def read_tasks(
     text: str, literal_ids: Sequence[str], split: str | None, vocabulary: Vocabulary
 ) -> tuple[Selection, ...]:
-    """Read the tasks of each domain that a lower-case text asks for; its number words are digits.
+    """Read the tasks of each domain that a lower-case text in digits asks for.
 
     Args:
-        text: What is left of the sentence after addresses and options.
+        text: The rest of the sentence, without addresses and options.
         literal_ids: The ids behind the marks, in order.
-        split: The split that was named.
-        vocabulary: What may be named.
+        split: The split that the sentence names, or None.
+        vocabulary: The names that a sentence may use.
 
     Returns:
-        One selection a domain, in the order of the sentence; none where no domain is named.
+        One selection per domain, in the order of the sentence; empty if no domain is named.
 
     Raises:
         Refusal: `ambiguous`, `contradiction`, `bad-number`, `no-domain`.
@@ -100,10 +101,10 @@ _ADJECTIVES = re.compile(r"n(o{1,3})(?=D?[Tt])")
 
 
 class _TaskReader:
-    """Runs the table of patterns over the letters, and gathers the tasks.
+    """Runs the table of patterns over the letters and gathers the tasks.
 
     Args:
-        tokens: Of the sentence.
+        tokens: The tokens of the sentence.
         example: A domain for messages.
     """
 
@@ -137,16 +138,16 @@ class _TaskReader:
                 at += 1
 
     def _without_adjectives(self) -> str:
-        """Return the letters, without other words between a number and the tasks that it counts."""
+        """Return the letters, without other words between a number and the tasks it counts."""
         letters = "".join(token.letter for token in self._tokens)
         for match in reversed(list(_ADJECTIVES.finditer(letters))):
             self._tokens[match.start(1) : match.end(1)] = []
         return _ADJECTIVES.sub("n", letters)
 
     def _refuse_leftover(self, letters: str, at: int, end_of_ids: int) -> None:
-        """Refuse a range, or a number after `tasks` or ids, that no pattern took.
+        """Refuse a range, or a number after `tasks` or ids, that no pattern matched.
 
-        A number that is not understood must not become all tasks.
+        Ignoring a number would mean playing all tasks.
         """
         continues = end_of_ids and letters[at] == "n" and at - end_of_ids in {1, 2}
         keyed = letters[at] == "n" and re.search(r"[Tt].{0,4}:$", letters[:at])
@@ -158,7 +159,7 @@ class _TaskReader:
             )
 
     def _settle(self) -> None:
-        """Assign what was said without a domain to the domains without a number."""
+        """Assign counts and ids given without a domain to the domains without any."""
         bare = [wanted for wanted in self._wanted.values() if not wanted.quantified]
         for wanted in bare if bare else self._wanted.values():
             wanted.counts += self._for_each
@@ -204,7 +205,7 @@ class _TaskReader:
             self._loose_ids += found
 
     def count(self, tokens: Sequence[Token]) -> None:
-        """Add a number of tasks of each domain that is named with it."""
+        """Add a number of tasks for each domain named with it."""
         count = _count_of(tokens)
         each = any(token.letter == "e" for token in tokens)
         domains = self._domains(tokens)
@@ -212,7 +213,7 @@ class _TaskReader:
             names = [token.text for token in tokens if token.letter == "D"]
             raise Refusal(
                 "ambiguous",
-                f"{count.number} tasks of {' and '.join(names)}: in all, or of each? Write "
+                f"{count.number} tasks of {' and '.join(names)}: in total, or of each? Write "
                 f"'{count.number} tasks each from {' and '.join(names)}', or a number for each",
             )
         for wanted in domains:
@@ -221,13 +222,13 @@ class _TaskReader:
             (self._for_each if each else self._loose_counts).append(count)
 
     def listed(self, tokens: Sequence[Token]) -> None:
-        """Add tasks that are counted and then named by their ids."""
+        """Add tasks given as a count followed by their ids."""
         found = [each for token in tokens[1:] for each in _ids_of(token)]
         number = _count_of(tokens).number
         if number != len(found):
             raise Refusal(
                 "contradiction",
-                f"{number} tasks are announced and {len(found)} named ({', '.join(found[:5])})",
+                f"{number} tasks are announced, but {len(found)} named ({', '.join(found[:5])})",
             )
         domains = self._domains(tokens)
         if domains:
@@ -236,25 +237,25 @@ class _TaskReader:
             self._loose_ids += found
 
     def everything(self, tokens: Sequence[Token]) -> None:
-        """Add all tasks of the domains that are named with it."""
+        """Add all tasks of the domains named here, or of the sentence."""
         domains = self._domains(tokens)
         for wanted in domains:
             wanted.everything = True
         self._loose_all = self._loose_all or not domains
 
     def domain(self, tokens: Sequence[Token]) -> None:
-        """Add a domain without a number beside it."""
+        """Add a domain without a number."""
         self._domains(tokens)
 
     def unclear(self, tokens: Sequence[Token]) -> None:
-        """Refuse a number beside a domain that may be a count or an id."""
+        """Refuse a number next to a domain that may be a count or an id."""
         self._domains(tokens)
         raise _count_or_id([token.text for token in tokens if token.letter == "n"][-1])
 
     def either(self, tokens: Sequence[Token]) -> None:
         """Refuse a choice."""
         shown = " ".join(token.text for token in tokens)
-        raise Refusal("ambiguous", f"{shown!r}: write the one that is to be played, or 'and'")
+        raise Refusal("ambiguous", f"{shown!r}: write only the one to play, or 'and'")
 
 
 def _count_or_id(number: str) -> Refusal:
@@ -283,7 +284,7 @@ def _ids_of(token: Token) -> list[str]:
     if last < first or last - first >= MAX_RANGE:
         raise Refusal(
             "bad-number",
-            f"the range {token.text!r} is not one of at most {MAX_RANGE} ids from low to high",
+            f"the range {token.text!r} must go from low to high and have at most {MAX_RANGE} ids",
         )
     return [str(number) for number in range(first, last + 1)]
 

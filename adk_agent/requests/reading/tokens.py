@@ -1,4 +1,4 @@
-"""Tokens: turns the words of a sentence that matter for tasks into letters for their kinds.
+"""Tokens: turns the words of a sentence that matter for tasks into one letter per kind.
 
 `five shop and all bank tasks` becomes `nDaADT`:
 
@@ -19,7 +19,7 @@ from adk_agent.requests.reading.words import words
 from tau_bridge.wording import TASK_NOUN
 
 ID_MARK = "\ue001"
-"""Stands in the text where a literal task id stood that is no single word."""
+"""Replaces a literal task id that is not a single word."""
 
 _BRACKETED = re.compile(r"\[\w+\][^\s\[\]`\"']*\[[A-Za-z]+:\w+\]")
 _LIKE_AN_ID = re.compile(r"[0-9]|task")
@@ -68,7 +68,7 @@ class Token:
     letter: str
     text: str
     first: bool = False
-    """A number that `first` stands beside: `the first 5 shop tasks`."""
+    """True for a number next to `first`: `the first 5 shop tasks`."""
 
 
 _ADJECTIVE = (
@@ -93,7 +93,7 @@ _TOKEN = (
     r"(?P<range>(?<![\w.])(?:#\s*)?[0-9]+\s*(?:-|to\b|through\b|thru\b|until\b|till\b|"
     r"\.\.+)\s*(?:#\s*)?[0-9]+(?![\w]))"
     r"|(?P<number>(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?!\w))"
-    # A name may hold what no other word does: digits, underscores, hyphens.
+    # Unlike other words, a name may contain digits, underscores and hyphens.
     r"|(?P<name>(?<!\w)NAME(?!\w|'[a-z]))"
     rf"|(?P<literal>{ID_MARK}|\b[a-z0-9]+(?:_[a-z0-9]+)+\b)"
     rf"|(?P<agent>{AGENT_MARK})"
@@ -104,13 +104,13 @@ _TOKEN = (
 
 
 def take_literal_ids(text: str) -> tuple[str, list[str]]:
-    """Put a mark in place of each bracketed id (`[a]b[c:d]`); return the text and these ids."""
+    """Replace each bracketed id (`[a]b[c:d]`) with a mark; return the text and the ids."""
     ids = _BRACKETED.findall(text)
     return _BRACKETED.sub(f" {ID_MARK} ", text), ids
 
 
 def prepared(text: str, vocabulary: Vocabulary) -> str:
-    """Remove domains that are only adjectives or declined, and write counts in one form."""
+    """Remove domains that are adjectives or declined, and write counts in one form."""
     text = vocabulary.pattern(_ADJECTIVE).sub(" something ", text)
     text = vocabulary.pattern(_DECLINED).sub(" . ", text)
     text = _TASK_COUNT.sub(r" \g<n> tasks ", text)
@@ -119,7 +119,7 @@ def prepared(text: str, vocabulary: Vocabulary) -> str:
 
 
 def tokens_of(text: str, literal_ids: Sequence[str], vocabulary: Vocabulary) -> list[Token]:
-    """Return the tokens of a prepared text; `literal_ids` are the ids behind the marks, in order."""
+    """Return the tokens of a prepared text, with the `literal_ids` in place of the marks."""
     tokens: list[Token] = []
     waiting = list(literal_ids)
     for match in vocabulary.pattern(_TOKEN).finditer(text):

@@ -1,4 +1,4 @@
-"""Vocabulary: the words by which requests name the tasks of the installed benchmarks."""
+"""Vocabulary: the words with which requests name the tasks of the installed benchmarks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import WordingError
 
 COMMON_SPLITS = ("base", "test", "train", "small", "full")
-"""Names of splits that a request may use whatever is installed, so that a missing one is refused."""
+"""Split names that are always recognized, so that a missing split is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The names that sentences may use, and an example for sentences that cannot be read.
+    """The names that sentences may use, and an example for error messages.
 
     Args:
         domains: The names of the domains, in their order.
         example: A request that can be read.
-        lookalikes: English words that look like a misspelled domain, and mean something else.
-        benchmarks: Whose rules of wording are applied, in their order.
+        lookalikes: English words that look like a misspelled domain but mean something else.
+        benchmarks: The benchmarks, whose wording rules are applied in this order.
     """
 
     domains: tuple[str, ...]
@@ -52,7 +52,7 @@ class Vocabulary:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the benchmarks. In a sentence they say nothing about which tasks."""
+        """The names of the benchmarks, which select no tasks in a sentence."""
         return tuple(benchmark.name for benchmark in self.benchmarks)
 
     @cached_property
@@ -60,7 +60,7 @@ class Vocabulary:
         """The names of splits, the common ones first.
 
         Raises:
-            DataError: A benchmark cannot read which splits it has.
+            DataError: A benchmark cannot read its splits.
         """
         named = (
             split
@@ -71,15 +71,15 @@ class Vocabulary:
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
     def pattern(self, template: str) -> re.Pattern[str]:
-        """Compile an expression in which DOMAIN stands for any domain, NAME for a benchmark too."""
+        """Compile a template: DOMAIN stands for any domain, NAME for any domain or benchmark."""
         return _compiled(template, self.domains, self.names)
 
     def reworded(self, text: str) -> str:
-        """Give domains, benchmarks and tasks in a lower-case text the names that are known here.
+        """Replace a lower-case text's words for domains, benchmarks and tasks with their names.
 
         Raises:
-            Refusal: `bad-number` for a task that does not exist, `ambiguous` for words that can
-                mean two things.
+            Refusal: `bad-number` for a task that does not exist, `ambiguous` for words with two
+                meanings.
         """
         try:
             for benchmark in self.benchmarks:

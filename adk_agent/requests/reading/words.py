@@ -20,19 +20,19 @@ BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),
     *("hierarchy15", "relay4", "duplicate4", "slow4"),
 )
-"""The bundled teams; each is addressed as `team:<name>`."""
+"""The bundled teams, addressed as `team:<name>`."""
 TEAM_FAULTS = ("fail", "slow", "drop")
 """Faults that a bundled team can have: `team:star5+fail:orders`."""
 _SHORTEST_REPAIRED = 6
-"""Shorter names are too close to other words for a letter to be exchanged."""
+"""Shorter names are too close to other words to allow an exchanged letter."""
 _MOST_MISTAKES = 2
 _LONG_NAME = 7
-"""From this length on, two mistakes leave a name recognisable if they are mostly a matter of order."""
+"""From this length on, a name with two mistakes is recognisable if its letters mostly match."""
 
 
 @lru_cache(maxsize=4096)
 def spelling_distance(left: str, right: str) -> int:
-    """Count the letters to insert, drop, exchange or swap with their neighbour (Damerau 1964)."""
+    """Count letters to insert, drop, exchange or swap with a neighbour (Damerau 1964)."""
     width = len(right) + 1
     before: list[int] = []
     last = list(range(width))
@@ -54,7 +54,7 @@ def is_slip(word: str, name: str) -> bool:
 
 
 def repaired(word: str, names: Sequence[str]) -> str | None:
-    """Return the one name that a misspelled word can mean; None if no or several names can be meant."""
+    """Return the name that a misspelled word means; None unless exactly one is possible."""
     found = [name for name in names if _is_near(word, name)]
     return found[0] if len(found) == 1 else None
 
@@ -72,7 +72,7 @@ def _is_near(word: str, name: str) -> bool:
 
 
 def did_you_mean(value: str, names: Iterable[str]) -> str:
-    """Hint at the nearest of `names`, or at all of them where none is near."""
+    """Suggest the nearest of `names`, or list all of them if none is near."""
     known = list(names)
     near = difflib.get_close_matches(value.lower(), known, n=2, cutoff=0.6)
     if near:

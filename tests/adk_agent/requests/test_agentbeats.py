@@ -88,7 +88,7 @@ def test_an_unknown_key_is_a_warning_that_names_the_right_one(
 
 def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs(parse: Parse) -> None:
     got = parse({**record(), "num_tasks": 3})
-    assert "belongs into 'config'" in got.warnings[0]
+    assert "belongs in 'config'" in got.warnings[0]
     assert got.selections[0].num_tasks is None
 
 
@@ -101,7 +101,7 @@ def test_a_config_key_beside_config_is_a_warning_that_says_where_it_belongs(pars
         ({"num_tasks": -1}, "bad-number", "config.num_tasks"),
         ({"num_trials": 101}, "bad-number", "1 to 100"),
         ({"task_ids": "1"}, "bad-config", "a list of task ids"),
-        ({"task_ids": []}, "bad-config", "no such key"),
+        ({"task_ids": []}, "bad-config", "no task_ids"),
         ({"task_ids": [None]}, "bad-config", "null"),
         ({"domain": 5}, "bad-config", "config.domain"),
         ({"domain": ""}, "no-domain", "airline, mock, retail"),
@@ -210,7 +210,7 @@ def test_tasks_without_gold_actions_have_the_floor_alone_and_a_warning_says_so(
     plan = plan_with_references(parse, benchmarks, domain=domain)
     assert [each.role for each in plan.participants] == ["agent", "floor"]
     assert plan.warnings == (
-        "config.references brings no ceiling: the tasks of 'business' have none that an agent can "
+        "config.references adds no ceiling: the tasks of 'business' have none that an agent can "
         "play",
     )
 

@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, text):
 def test_there_is_an_end_to_the_number_of_agents(tmp_path):
     full = {"agents": [agent(f"bot-{n}x").model_dump() for n in range(MAX_AGENTS)]}
     (tmp_path / "agents.json").write_text(json.dumps(full))
-    with pytest.raises(RequestError, match="one too many"):
+    with pytest.raises(RequestError, match="already registered"):
         AgentRegistry(tmp_path).add(agent())
     AgentRegistry(tmp_path).add(agent("bot-7x", DESK))
 
