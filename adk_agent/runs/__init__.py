@@ -1,5 +1,5 @@
 """Runs on disk.
 
-A run's manifest and trials, the status that other processes read, the trials that are left to play
-when it goes on, and its report. Nothing is played here. May import `core`, `results`, `requests`.
+A run's manifest and trials, the status that other processes read, the trials left to play when it
+is resumed, and its report. Nothing is played here. May import `core`, `results`, `requests`.
 """

@@ -32,7 +32,7 @@ class TrialJob:
 
 
 def jobs_of(plan: EvaluationPlan) -> Iterator[TrialJob]:
-    """Yield every trial of a plan, in its order."""
+    """Yield every trial of a plan, in order."""
     seeds = trial_seeds(plan.seed, plan.num_trials)
     for participant in plan.participants:
         for planned in plan.tasks:

@@ -16,10 +16,10 @@ from tau_bridge.benchmark import PASS_HAT_K
 from tau_bridge.benchmarks import Benchmarks
 
 NO_MODELS = (
-    "the run was begun by a version that did not note its language models: it is unknown whether "
-    "the trials that were added later had the same ones"
+    "the run was started by a version that did not record its language models: the trials that "
+    "were added later may have used others"
 )
-"""The warning where a run without such a note goes on."""
+"""The warning when a run without recorded models is resumed."""
 
 
 def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DataOrigin]:
@@ -39,9 +39,9 @@ def data_origins(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Data
 
 
 def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, DomainHeadlines]:
-    """Return each domain's headlines other than pass^k, with the attributes that select their tasks.
+    """Return each domain's headlines other than pass^k, with the attributes that select tasks.
 
-    A run keeps them, so that its report can be made later, without the benchmark.
+    A run keeps them so that its report can be made later without the benchmark.
     """
     opened = benchmarks.with_options(plan.options_of)
     found = {}
@@ -65,10 +65,10 @@ def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Doma
 def require_same_provenance(
     manifest: RunManifest, versions: Mapping[str, str], benchmarks: Benchmarks, models: ModelChoice
 ) -> None:
-    """Check that trials which are played now compare with those that a run has already.
+    """Check that new trials would compare with those already in the run.
 
     Raises:
-        RequestError: Versions, data or language models are not those of the run; says which.
+        RequestError: Versions, data or language models differ; the message says which.
     """
     plan = manifest.plan
     labels = models.labels(plan, benchmarks.needs(plan.domains)) if manifest.models else {}
@@ -79,8 +79,8 @@ def require_same_provenance(
         return
     only_models = all(name.startswith(MODEL) for name in differing)
     began_offline = only_models and manifest.models == WITHOUT_MODELS
-    way_out = "Go on with --offline, as it began" if began_offline else "Start a new run"
+    way_out = "Resume it with --offline, as it began" if began_offline else "Start a new run"
     raise RequestError(
-        f"run {manifest.run_id} cannot go on here, because its trials would not compare: "
+        f"run {manifest.run_id} cannot be resumed here, because its trials would not compare: "
         f"{'; '.join(differing)}. {way_out}"
     )

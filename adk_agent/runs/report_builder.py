@@ -35,9 +35,9 @@ from tau_bridge.benchmark import SCRIPTED_USER
 from tau_bridge.completion import CACHED, COMPLETION
 
 MOST_WARNED = 5
-"""Warnings of one kind."""
+"""Most warnings of one kind."""
 UNHEALTHY_SHARE = 0.5
-"""The share of an agent's scored trials from which on its odd replies are warned about."""
+"""The share of an agent's scored trials with malformed replies that triggers a warning."""
 _WITHOUT: Final = {
     "unscored": ", without a score",
     "failed": ", and counted as not passed and as passed, so scores are ranges",
@@ -45,12 +45,12 @@ _WITHOUT: Final = {
 
 
 class ReportBuilder:
-    """Takes in trials in the order in which they end; reports them in the order of the plan.
+    """Collects trials in the order in which they end; reports them in the order of the plan.
 
     Args:
-        plan: What is played.
+        plan: The plan of the run.
         jobs: Its trials.
-        evaluators: Run over the agent calls of each participant, and of the run.
+        evaluators: Applied to the agent calls of each participant, and of the whole run.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ReportBuilder:
         self._model_answers = self._cached_answers = 0
 
     def warn(self, warnings: Iterable[str]) -> None:
-        """Add warnings that do not follow from the trials."""
+        """Add warnings that do not come from the trials."""
         self._warnings += warnings
 
     def add(self, job: TrialJob, record: TrialRecord) -> None:
@@ -87,7 +87,7 @@ class ReportBuilder:
         )
 
     async def build(self, manifest: RunManifest, *, interrupted: bool) -> EvaluationReport:
-        """Build the report of the trials that ended so far."""
+        """Build the report from the trials that ended so far."""
         jobs = [job for job in self._jobs if job in self._rows]
         rows = tuple(self._rows[job] for job in jobs)
         broken = any(row.status == "failed" for row in rows)
@@ -103,7 +103,7 @@ class ReportBuilder:
         return await asyncio.to_thread(build)
 
     def _team_rows(self, jobs: Sequence[TrialJob]) -> tuple[TeamRow, ...]:
-        """Return a row for each participant and domain in which a team was looked at."""
+        """Return a row for each participant and domain with a team to report on."""
         rows = []
         for participant in self._plan.participants:
             for domain in self._plan.domains:
@@ -125,7 +125,7 @@ class ReportBuilder:
         return tuple(rows)
 
     def _consistency(self, jobs: Sequence[TrialJob]) -> dict[str, float | None]:
-        """Compute how alike the trials of a task are; None where no task has two to compare."""
+        """Compute how similar the trials of a task are; None if no task has two to compare."""
         outcomes: dict[str, list[bool]] = {}
         actions: dict[str, list[tuple[str, ...]]] = {}
         for job in jobs:
@@ -139,12 +139,12 @@ class ReportBuilder:
         }
 
     def _reuse(self) -> list[str]:
-        """Warn where answers of language models came from the cache."""
+        """Warn if answers of language models came from the cache."""
         if not self._cached_answers:
             return []
         return [
             f"{self._cached_answers} of {self._model_answers} answers of the user's and the "
-            "judge's models came from the cache: tokens and cost lack them"
+            "judge's models came from the cache: tokens and cost do not include them"
         ]
 
     async def _all_evaluations(
@@ -200,12 +200,12 @@ def report_of(
     """Build a report from the rows of trials in the plan's order.
 
     Args:
-        manifest: What the run was begun with.
-        rows: Its trials that ended.
-        status: How it ended.
-        warnings: Those that do not follow from plan and trials.
-        teams: How the participants' teams coordinate.
-        evaluations: What the evaluators found.
+        manifest: The manifest of the run.
+        rows: The trials that ended.
+        status: The status of the report.
+        warnings: Warnings that do not come from the plan or the trials.
+        teams: The coordination of the participants' teams.
+        evaluations: The results of the evaluators.
     """
     plan = manifest.plan
     made = tables(rows, plan, manifest.data, manifest.references)
@@ -240,7 +240,7 @@ def _is_answer(step: InteractionStep) -> bool:
 def _gaps(
     plan: EvaluationPlan, rows: Sequence[TrialRow], origins: Mapping[str, DataOrigin]
 ) -> list[str]:
-    """Warn of a scripted user, and of trials without a score."""
+    """Warn about a scripted user and about trials without a score."""
     warnings = []
     if any(row.user == SCRIPTED_USER and origins[row.domain].simulates_user for row in rows):
         warnings.append(
@@ -261,20 +261,20 @@ def _gaps(
 
 
 def _unhealthy(trials: Sequence[TrialRow]) -> list[str]:
-    """Warn of participants that hardly speak the wire.
+    """Warn about participants that hardly speak the protocol.
 
-    Their trials are scored, as the rules demand, but a broken agent often passes tasks in which
-    nothing should be done: such a score says little.
+    Their trials are scored, as the rules demand, but a broken agent often passes tasks that require
+    no action, so its score says little.
     """
     warnings = []
     for participant in dict.fromkeys(trial.participant for trial in trials):
         scored = [t for t in trials if t.participant == participant and t.status == "scored"]
-        # An agent that ended a trial by an error of its own has a warning of its own.
+        # Trials that an agent ended with an error have a separate warning.
         mute = sum(t.termination == "agent_error" and t.fault is None for t in scored)
         garbled = [trial for trial in scored if trial.format_repairs >= trial.turns > 0]
         kinds = counted(total_kinds(garbled))
         for count, what in (
-            (mute, "ended because the agent sent nothing that can be played"),
+            (mute, "ended because the agent sent no usable reply"),
             (len(garbled), f"needed repairs in every reply{f' ({kinds})' if kinds else ''}"),
         ):
             if scored and count >= UNHEALTHY_SHARE * len(scored):
@@ -283,7 +283,7 @@ def _unhealthy(trials: Sequence[TrialRow]) -> list[str]:
 
 
 def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
-    """Warn where pass^k rests on fewer tasks than pass^1, so that the two do not compare."""
+    """Warn if pass^k is based on fewer tasks than pass^1, so that the two do not compare."""
     return [
         f"{row.participant} in {row.domain}: pass^{k} rests on {tasks} of {row.tasks_by_k['1']} "
         "scored tasks: the others have too few scored trials"
@@ -294,7 +294,7 @@ def _uneven(summary: Sequence[SummaryRow]) -> list[str]:
 
 
 def _ended_by_agents(trials: Sequence[TrialRow]) -> list[str]:
-    """Warn where agents ended trials themselves, with the most frequent reason."""
+    """Warn if agents ended trials themselves, with the most frequent reason."""
     warnings = []
     for group in dict.fromkeys((t.participant, t.domain) for t in trials):
         mine = [t for t in trials if (t.participant, t.domain) == group]

@@ -1,4 +1,4 @@
-"""Results: the report of a run, finished or not, from what is on disk."""
+"""Results: the report of a run, finished or not, from its files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from adk_agent.runs.tracking import RunStatus, read_status
 
 
 def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, EvaluationReport]:
-    """Return the status of a run, and its report: as written, or of the trials that ended so far.
+    """Return the status of a run and its report, as written or made from the trials so far.
 
-    The second kind has the status `interrupted` and holds no evaluations beyond rewards. It replaces
-    a report that is not written yet, or is older than the trials beside it.
+    The second kind has the status `interrupted` and only rewards, no other evaluations. It replaces
+    a report that is not written yet, or is older than the trials.
 
     Raises:
         RequestError: There is no such run.
@@ -52,7 +52,7 @@ def results_so_far(results_dir: Path, run_id: str) -> tuple[RunStatus, Evaluatio
 
 
 def results_row(results_dir: Path, run_id: str) -> dict[str, Any]:
-    """Return what `results_so_far` finds, small enough for a language model.
+    """Return the results of `results_so_far` in a form small enough for a language model.
 
     Raises:
         RequestError: There is no such run.

@@ -1,4 +1,4 @@
-"""Retry: selects the trials that are played again when a run goes on."""
+"""Retry: selects the trials that are played again when a run is resumed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from adk_agent.runs.store import REPORT, RunManifest, TrialRecord, iter_trials, 
 from adk_agent.runs.tracking import read_status
 
 Retry = Literal["failed", "unscored", "all"]
-"""`failed`: trials that something else than the agent broke. `unscored`: every trial without a
+"""`failed`: trials that broke through no fault of the agent. `unscored`: every trial without a
 score. `all`: every trial."""
 
 
 def is_repeated(row: TrialRow, retry: Retry) -> bool:
-    """Tell whether a trial that ended so is played again."""
+    """Tell whether an ended trial is played again."""
     if retry == "failed":
         return row.status == "failed"
     return retry == "all" or row.status != "scored"
@@ -37,7 +37,7 @@ def kept_trials(results_dir: Path, manifest: RunManifest, retry: Retry) -> Itera
 
 
 def is_all_played(results_dir: Path, manifest: RunManifest, retry: Retry) -> bool:
-    """Tell whether every trial of a run is on disk, and none is to be played again.
+    """Tell whether every trial of a run is on disk and none is to be played again.
 
     Raises:
         StorageError: They cannot be read, or are not those of the run.
@@ -49,12 +49,12 @@ def is_all_played(results_dir: Path, manifest: RunManifest, retry: Retry) -> boo
 def settled_report(
     results_dir: Path, manifest: RunManifest, retry: Retry
 ) -> EvaluationReport | None:
-    """Return the report of a run that needs no more playing or writing; None for any other.
+    """Return the report of a run if there is nothing left to play or write, else None.
 
-    A damaged report needs to be written again: all of it is made from the trials.
+    A damaged report is written again, because all of it can be made from the trials.
 
     Raises:
-        StorageError: Its files cannot be read, hold trials that are not of the run, or a newer
+        StorageError: Its files cannot be read, have trials that are not of the run, or a newer
             version wrote its report.
     """
     ended = read_status(results_dir, manifest.run_id).state in ("complete", "incomplete")

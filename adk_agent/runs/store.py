@@ -1,4 +1,4 @@
-"""RunStore: the run directory, which loses nothing that was finished.
+"""RunStore: the run directory, which never loses a finished trial.
 
 `results/<run_id>/` holds `manifest.json` (written first), `trials.jsonl` (one line appended and
 flushed as each trial ends, trace and messages included), `report.json` and `report.md`.
@@ -31,15 +31,15 @@ from tau_bridge.benchmark import SCRIPTED_USER
 MANIFEST, TRIALS = "manifest.json", "trials.jsonl"
 REPORT, MARKDOWN = "report.json", "report.md"
 OWN_FILES = frozenset({MANIFEST, TRIALS, REPORT, MARKDOWN, "status.json"})
-"""The files of a run, which nothing else may replace."""
+"""The files of a run, which an export may not replace."""
 WITHOUT_MODELS = {"user": SCRIPTED_USER, "judge": RULES}
-"""The `models` of a run that was begun without any."""
+"""The `models` of a run that was started without any."""
 _BLOCK = 65_536
 M = TypeVar("M", bound=BaseModel)
 
 
 class RunManifest(BaseModel):
-    """The start of a run: all that is needed to go on with it, or to play it again."""
+    """The start of a run: everything needed to resume it or to play it again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,17 +51,17 @@ class RunManifest(BaseModel):
     versions: dict[str, str]
     seeds: tuple[int, ...]
     data: dict[str, DataOrigin]
-    """Origins of data by domain."""
+    """The origin of each domain's data."""
     headlines: dict[str, DomainHeadlines] = {}
-    """The figures that speak for a domain, where they are others than pass^k."""
+    """The main figures of domains that use something other than pass^k."""
     references: dict[str, DomainReferences] = {}
-    """The rewards of the agents that mark floor and ceiling, by domain."""
+    """The rewards of the floor and ceiling agents, by domain."""
     models: dict[str, str] = {}
-    """The models of `user` and `judge`; empty in runs of versions that did not note them."""
+    """The models of `user` and `judge`; empty in runs of versions that did not record them."""
 
 
 class TrialRecord(BaseModel):
-    """One line of `trials.jsonl`: everything that is known of one trial."""
+    """One line of `trials.jsonl`: everything known about one trial."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,9 +69,9 @@ class TrialRecord(BaseModel):
     evaluations: tuple[Evaluation, ...]
     trace: Trace
     trace_problems: tuple[str, ...] = ()
-    """Parts of the participants' reports that could not be used, or contradict what was observed."""
+    """Parts of the participants' reports that could not be used or contradict the observations."""
     roster: tuple[str, ...] | None = None
-    """All members of the team behind the participant; None where unknown."""
+    """All members of the participant's team; None if unknown."""
     messages: tuple[dict[str, Any], ...]
     """The conversation in the official results format."""
 
@@ -94,28 +94,28 @@ class RunStore:
         """Create a run directory with its manifest.
 
         Raises:
-            StorageError: it exists already, or cannot be written.
+            StorageError: It already exists, or cannot be written.
         """
         directory = results_dir / run_id
         with storage(directory):
             directory.mkdir(parents=True, exist_ok=True)
             if (directory / MANIFEST).exists():
-                raise FileExistsError(errno.EEXIST, "there is a run already")
+                raise FileExistsError(errno.EEXIST, "it already has a run")
             with contextlib.ExitStack() as opened:
                 trials = opened.enter_context(io.FileIO(directory / TRIALS, "a"))
                 write_whole(directory / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-                opened.pop_all()  # it stays open: all is written
+                opened.pop_all()  # keep the file open, since nothing failed
         return cls(directory, trials)
 
     @classmethod
     def reopen(cls, results_dir: Path, run_id: str) -> RunStore:
-        """Open the directory of a run that was begun, to go on with; half a last line is removed.
+        """Open the directory of a run to resume; a partial last line is removed.
 
         Raises:
             StorageError: It cannot be written, or a newer version wrote its report.
         """
         directory = results_dir / run_id
-        refuse_newer(directory / REPORT)  # which would be written over
+        refuse_newer(directory / REPORT)  # it would be overwritten
         path = directory / TRIALS
         with storage(path):
             trials = io.FileIO(path, "r+")
@@ -128,8 +128,8 @@ class RunStore:
         """Write a finished trial to disk at once.
 
         Raises:
-            StorageError: it could not be written, for example because the disk is full. What
-                was written before stays whole.
+            StorageError: It could not be written, for example because the disk is full. Earlier
+                lines stay intact.
         """
         line = memoryview(record.model_dump_json().encode() + b"\n")
         with storage(self.directory / TRIALS):
@@ -138,14 +138,14 @@ class RunStore:
                 while written < len(line):
                     written += self._trials.write(line[written:])
             except OSError:
-                self._trials.truncate(self._size)  # no half line stays behind
-                self._trials.seek(self._size)  # or the next would begin after a gap
+                self._trials.truncate(self._size)  # leave no partial line
+                self._trials.seek(self._size)  # or the next line would start after a gap
                 raise
         self._size += len(line)
 
     def finish(self, report: EvaluationReport, markdown: str) -> None:
-        """Write the report, each of its files whole or not at all."""
-        # The JSON last: a run that has it has been reported, and needs no more writing.
+        """Write the report, each file atomically."""
+        # The JSON last: a run that has it needs no more writing.
         write_whole(self.directory / MARKDOWN, markdown)
         write_whole(self.directory / REPORT, report.to_json())
 
@@ -159,18 +159,18 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
     """Load the report of a finished run.
 
     Raises:
-        DamagedError: it is not a report.
-        StorageError: it does not exist, or cannot be read.
+        DamagedError: It is not a report.
+        StorageError: It does not exist, or cannot be read.
     """
     remedy = f"delete it, then: greenroom resume {run_id}"
     return read_kept(results_dir / run_id / REPORT, EvaluationReport, "report", remedy=remedy)
 
 
 def load_manifest(results_dir: Path, run_id: str) -> RunManifest:
-    """Load what a run was begun with.
+    """Load the manifest of a run.
 
     Raises:
-        StorageError: it does not exist, or cannot be read.
+        StorageError: It does not exist, or cannot be read.
     """
     return read_kept(results_dir / run_id / MANIFEST, RunManifest, "manifest")
 
@@ -181,25 +181,25 @@ def load_trials(results_dir: Path, run_id: str) -> list[TrialRecord]:
 
 
 def refuse_own_file(path: Path) -> None:
-    """Refuse a path at which a file of a run would be replaced.
+    """Refuse an output path that would replace a file of a run.
 
     Raises:
-        RequestError: There is such a file.
+        RequestError: The path is a file of a run.
     """
     if path.name in OWN_FILES and (path.parent / MANIFEST).exists():
         raise RequestError(f"--out: {str(path)!r} is a file of a run; choose another name")
 
 
 class StoredTrials:
-    """The trials of a run on disk: the file is read once, and any of them can then be loaded.
+    """The trials of a run on disk. The file is indexed once; then any trial can be loaded.
 
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
-        manifest: The run's, where trials that its plan does not have must not be there.
+        manifest: The run's manifest, to refuse trials that are not in its plan; None to skip that.
 
     Raises:
-        StorageError: As `iter_trials` says.
+        StorageError: As for `iter_trials`.
     """
 
     def __init__(
@@ -212,11 +212,11 @@ class StoredTrials:
             _refuse_strangers(self._places, manifest, self._path)
 
     def lacks(self, keys: Iterable[TrialKey]) -> int:
-        """Count those of these trials that are not there."""
+        """Count the trials of `keys` that are missing."""
         return sum(key not in self._places for key in keys)
 
     def records(self, keys: Collection[TrialKey] | None = None) -> Iterator[TrialRecord]:
-        """Yield these trials, or all, in the order in which they ended, one in memory at a time.
+        """Yield these trials (default: all) in the order in which they ended, one at a time.
 
         Raises:
             StorageError: One cannot be read.
@@ -231,20 +231,19 @@ class StoredTrials:
 def iter_trials(
     results_dir: Path, run_id: str, *, manifest: RunManifest | None = None
 ) -> Iterator[TrialRecord]:
-    """Yield the trials of a run in the order in which they ended; of a repeated one, the last.
+    """Yield the trials of a run in the order in which they ended; of a repeated one, only the last.
 
-    One is in memory at a time. A last line without its end, as a killed process may leave one, is
-    no trial. Blank lines are passed over.
+    Only one is in memory at a time. A partial last line, which a killed process may leave, and
+    blank lines are skipped.
 
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
-        manifest: The run's, where trials that its plan does not have must not be there.
+        manifest: The run's manifest, to refuse trials that are not in its plan; None to skip that.
 
     Raises:
-        StorageError: the file is missing, a whole line of it cannot be read, or holds a trial that
-            is not of this run. Raised with the first trial, unless only the rest of a line behind
-            its key is damaged.
+        StorageError: The file is missing, or a line cannot be read or has a trial that is not of
+            this run. Raised with the first trial, unless a line is damaged only after its key.
     """
     yield from StoredTrials(results_dir, run_id, manifest=manifest).records()
 
@@ -258,7 +257,7 @@ class _RowKey(BaseModel):
 
 
 class _Keyed(BaseModel):
-    """The part of a line that says which trial it holds; reading it costs half as much."""
+    """The part of a line that identifies its trial; parsing only this costs half as much."""
 
     row: _RowKey
 
@@ -303,14 +302,14 @@ def _refuse_strangers(places: Mapping[TrialKey, _Place], manifest: RunManifest, 
         if planned.get(key) != place.seed:
             participant, domain, task_id, trial = key
             raise StorageError(
-                f"{str(path)!r} line {place.line} holds a trial that is not in the plan of run "
+                f"{str(path)!r} line {place.line} has a trial that is not in the plan of run "
                 f"{manifest.run_id}: {participant} {domain} {task_id} trial {trial} with seed "
-                f"{place.seed}; files of two runs were mixed, or the manifest was changed"
+                f"{place.seed}; files of two runs were mixed, or the manifest was edited"
             )
 
 
 def _length_of_whole_lines(file: io.FileIO) -> int:
-    """Count the bytes up to the last line end."""
+    """Return the length of a file up to its last line break, in bytes."""
     end = file.seek(0, io.SEEK_END)
     while end:
         start = max(0, end - _BLOCK)

@@ -1,8 +1,8 @@
-"""RunTracker: writes how far a run is to disk while it goes on, so that any process can see it.
+"""RunTracker: keeps the status of a run on disk while it is played, for any process to read.
 
-`results/<run_id>/` holds, beside what `adk_agent.runs.store` keeps there, `status.json` (rewritten whole
-as the run goes on) and, once somebody asked for it, `cancel`. The process that plays the run holds
-a lock on the folder, so that a killed one is noticed whatever it left behind.
+Besides the files of `adk_agent.runs.store`, `results/<run_id>/` has `status.json`, which is
+replaced as the run progresses, and `cancel` once cancellation is requested. The process that plays
+the run holds a lock on the folder, so that a killed process is noticed whatever it left behind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RunState = Literal["running", "complete", "incomplete", "interrupted", "canceled
 """`incomplete` and `interrupted` as in a report; `failed`: it ended before anything was played."""
 
 LOOK_INTERVAL_S = 0.25
-"""Between two times that a run writes its progress and checks whether it has to stop."""
+"""Interval at which a run writes its progress and checks for cancellation."""
 _STATUS, _CANCEL = "status.json", "cancel"
 _LOCK_ATTEMPTS = 4
 _LOCK_WAIT_S = 0.005
@@ -49,13 +49,13 @@ class RunStatus(BaseModel):
     started_at: AwareDatetime
     updated_at: AwareDatetime
     progress: Progress | None = None
-    """The last progress that was written."""
+    """The last progress written."""
     problem: str | None = None
-    """Why it ended as it did, where that needs a reason."""
+    """Why it ended, if that needs a reason."""
 
     @property
     def has_ended(self) -> bool:
-        """True once nothing more is going to happen."""
+        """True once the run is no longer running."""
         return self.state != "running"
 
 
@@ -71,11 +71,11 @@ class RunTracker:
 
     @property
     def status(self) -> RunStatus:
-        """The status as it was last written."""
+        """The latest status, which may not be written yet."""
         return self._status
 
     def on_progress(self, progress: Progress) -> None:
-        """Record progress: a new stage at once, all else at the next look."""
+        """Record progress: a new stage at once, anything else at the next interval."""
         before = self._status.progress
         self._status = self._status.model_copy(update={"progress": progress})
         self._is_behind = True
@@ -87,10 +87,10 @@ class RunTracker:
         self._change(state=state, problem=problem)
 
     async def until_canceled(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is cancelled once another process asks for it.
+        """Return the result of `work`, or cancel it if another process requests that.
 
         Raises:
-            RunCanceledError: That happened.
+            RunCanceledError: The work was canceled.
         """
         task = asyncio.ensure_future(work)
         watch = asyncio.create_task(self._canceled())
@@ -103,10 +103,9 @@ class RunTracker:
                 each.cancel()
             await asyncio.wait({watch, task})
         if not task.cancelled():
-            return task.result()  # it came to its end in the same moment, or broke on its way out
+            return task.result()  # it ended at the same moment, or failed while being cancelled
         raise RunCanceledError(
-            f"run {self._status.run_id} was canceled; what was finished is kept in "
-            f"{self._directory}"
+            f"run {self._status.run_id} was canceled; finished trials are kept in {self._directory}"
         )
 
     async def _canceled(self) -> None:
@@ -129,7 +128,7 @@ class RunTracker:
 def tracked_run(
     results_dir: Path, run_id: str, *, request: str, clock: Clock
 ) -> Iterator[RunTracker]:
-    """Track a run while the block lasts; an error that leaves the block is recorded as its end.
+    """Track a run during the block; an error that leaves the block is recorded as its end.
 
     Raises:
         RequestError: Another process plays this run.
@@ -149,7 +148,7 @@ def tracked_run(
         try:
             yield tracker
         except BaseException as error:
-            with contextlib.suppress(StorageError):  # the first error is the one to tell
+            with contextlib.suppress(StorageError):  # report the first error
                 tracker.end(*_ending(error, directory))
             raise
 
@@ -165,9 +164,9 @@ def _ending(error: BaseException, directory: Path) -> tuple[RunState, str | None
 
 
 def read_status(results_dir: Path, run_id: str) -> RunStatus:
-    """Read the status of a run. One whose process is gone without a word is `interrupted`.
+    """Read the status of a run. If its process died, the run is `interrupted`.
 
-    So is one that has a manifest and no status, as when files were copied. Only a run that goes on
+    So is a run with a manifest but no status, for example after copying files. Only a running run
     has an estimate of the time left.
 
     Raises:
@@ -182,7 +181,7 @@ def read_status(results_dir: Path, run_id: str) -> RunStatus:
         raise RequestError(
             f"there is no run {run_id!r} in {str(results_dir)!r}; {_known(results_dir)}"
         )
-    alive = _is_locked(directory)  # before the status is read: a run that ends now has written it
+    alive = _is_locked(directory)  # before reading the status, which a run writes before it unlocks
     if not has_status:
         return _without_status(results_dir, run_id, alive=alive)
     status = read_kept(path, RunStatus, "status")
@@ -208,7 +207,7 @@ def _without_status(results_dir: Path, run_id: str, *, alive: bool) -> RunStatus
 
 
 def run_ids(results_dir: Path) -> list[str]:
-    """List all runs of a folder, the latest first."""
+    """List the ids of all runs in a folder, latest first."""
     with storage(results_dir):
         found = {
             path.parent.name
@@ -219,7 +218,7 @@ def run_ids(results_dir: Path) -> list[str]:
 
 
 def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
-    """Ask the process that plays a run, whichever it is, to stop; returns the status before.
+    """Ask the process that plays a run to stop; return the status before.
 
     Raises:
         RequestError: There is no such run, or it has ended.
@@ -227,7 +226,7 @@ def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
     """
     status = read_status(results_dir, run_id)
     if status.has_ended:
-        raise RequestError(f"run {run_id} has ended already: it is {status.state}")
+        raise RequestError(f"run {run_id} has already ended: it is {status.state}")
     path = results_dir / run_id / _CANCEL
     with storage(path):
         path.touch()
@@ -235,10 +234,10 @@ def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
 
 
 def checked_run_id(run_id: str) -> str:
-    """Return a run's id if it is the name of a folder, and not a way out of it.
+    """Return a run's id after checking that it is a plain folder name, not a path.
 
     Raises:
-        RequestError: It is not.
+        RequestError: It is not a plain folder name.
     """
     if run_id in ("", ".", "..") or len(run_id) > _MAX_ID_CHARS or set(run_id) & set("/\\\0"):
         raise RequestError(f"{run_id[:_MAX_ID_CHARS]!r} is not the id of a run")
@@ -252,9 +251,9 @@ def _known(results_dir: Path) -> str:
 
 @contextmanager
 def _locked(directory: Path, run_id: str) -> Iterator[None]:
-    """Hold the lock of a run's folder; the system releases it however the process ends."""
+    """Hold the lock of a run's folder; the system releases it even if the process is killed."""
     with open_folder(directory) as folder:
-        for _ in range(_LOCK_ATTEMPTS):  # a process that reads a status holds it for a moment too
+        for _ in range(_LOCK_ATTEMPTS):  # a process that reads the status holds it for a moment
             try:
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break

@@ -1,4 +1,4 @@
-"""TrialLines: reads what was added to a run's `trials.jsonl` while another process writes it."""
+"""TrialLines: reads new lines of a run's `trials.jsonl` while another process writes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROW = '{"row":'
 
 
 class TrialLines:
-    """Reads each line once, and of each only its row: conversations and traces are passed over.
+    """Reads the row of each line once; conversations and traces are skipped.
 
     Args:
         directory: The run's folder.
@@ -25,12 +25,12 @@ class TrialLines:
         self._path = directory / TRIALS
         self._offset = 0
         self.unreadable = 0
-        """Lines that hold no row of this version."""
+        """Number of lines without a row of this version."""
 
     def new(self) -> list[EndedTrial]:
-        """Read the lines that were not read yet, and return their trials in the order of their end.
+        """Read the new lines, and return their trials in the order in which they ended.
 
-        A line that is being written is left for the next time. A missing file has no lines yet.
+        A line that is still being written is left for the next call. A missing file has no lines.
 
         Raises:
             StorageError: The file cannot be read.
@@ -58,7 +58,7 @@ class TrialLines:
 
 
 def _row_of(line: str) -> Any:
-    """Return the row of a line; the rest is not parsed where the row comes first, as it does."""
+    """Return the row of a line; the rest is not parsed if the row comes first, as usual."""
     if line.startswith(_ROW):
         row, _ = json.JSONDecoder().raw_decode(line, len(_ROW))
         return row

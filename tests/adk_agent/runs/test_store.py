@@ -205,7 +205,7 @@ def test_blank_lines_are_passed_over(tmp_path, write):
 def test_a_trial_that_is_not_in_the_plan_is_named_as_damage(tmp_path, manifest, write, stranger):
     write(record_of(0), stranger)
     assert len(load_trials(tmp_path, RUN)) == 2
-    with pytest.raises(StorageError, match=r"line 2 holds a trial that is not in the plan"):
+    with pytest.raises(StorageError, match=r"line 2 has a trial that is not in the plan"):
         list(iter_trials(tmp_path, RUN, manifest=manifest))
 
 
