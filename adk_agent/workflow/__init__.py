@@ -1,6 +1,6 @@
-"""The three agents of Google's ADK, and the only place that imports it.
+"""The three agents for Google's ADK, which no other folder imports.
 
-TaskSelector, EvaluationRunner and ResultsInterpreter wrap what `requests`, `play` and `results` do.
-They pass JSON through the session's state, and the report as it is. Only `sequence` knows what
-chains them. May import `core` to `present`.
+TaskSelector, EvaluationRunner and ResultsInterpreter wrap `requests`, `play` and `results`. They
+pass JSON through the session state, and the report as an object. Only `sequence` knows how they are
+chained. May import `core` to `present`.
 """

@@ -1,4 +1,4 @@
-"""Builds the three agents of the workflow from what each needs."""
+"""Builds the three agents of the workflow from their dependencies."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ DESCRIPTION = "Evaluates A2A agents on the tasks of benchmarks and explains the 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkflowDeps:
-    """The needs of the three agents.
+    """The dependencies of the three agents.
 
     Args:
         evaluation: Plays the plans; requests name its benchmarks.
-        selector_model: Reads sentences; rules do if None.
-        interpreter_model: Words reports; a template does if None.
+        selector_model: Reads sentences; None for rules.
+        interpreter_model: Words reports; None for a template.
         author: The author of that prose: `rules`, or `llm:` and the model's name.
-        may_register: Whether requests may register agents, whose names then count for everybody.
-        on_report: Called with the report of each evaluation that was finished.
+        may_register: True if requests may register agents, under names that all users share.
+        on_report: Called with the report of each finished evaluation.
     """
 
     evaluation: EvaluationDeps
@@ -41,7 +41,7 @@ class WorkflowDeps:
 
 def build_agents(deps: WorkflowDeps) -> tuple[BaseAgent, BaseAgent, BaseAgent]:
     """Build TaskSelector, EvaluationRunner and ResultsInterpreter, to be chained."""
-    # The session's state holds JSON; the report goes from the second to the third as it is.
+    # The session state holds JSON; the report goes from the second to the third agent as an object.
     reports: dict[str, EvaluationReport] = {}
 
     def hand_over(session_id: str, report: EvaluationReport) -> None:

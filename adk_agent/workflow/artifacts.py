@@ -1,4 +1,4 @@
-"""Offers the report as ADK artifacts, which `adk web` lets users read and download."""
+"""Offers the report as ADK artifacts, which users of `adk web` can read and download."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from google.genai import types
 logger = logging.getLogger(__name__)
 
 MIME_TYPES = {"report.md": "text/markdown", "report.json": "application/json"}
-"""The artifacts by name, which is that of the file in the run's folder too."""
+"""The artifacts' types by name, which is also the name of the file in the run's folder."""
 
 
 async def offer_report(context: CallbackContext, directory: Path) -> dict[str, int]:
     """Save the report of a run as artifacts of the conversation.
 
-    The event that follows the callback names them. An evaluation that was played does not fail
-    because they cannot be saved.
+    The event that follows the callback names them. If they cannot be saved, the evaluation does not
+    fail.
 
     Args:
-        context: Of a callback of an agent. Without an artifact service nothing is saved.
+        context: The context of an agent's callback. Without an artifact service nothing is saved.
         directory: The folder of a finished run.
 
     Returns:
-        The version of each artifact that was saved by its name, counted from 0 in the conversation.
+        The version of each saved artifact by name, counted from 0 in the conversation.
     """
     if context.get_invocation_context().artifact_service is None:
         return {}

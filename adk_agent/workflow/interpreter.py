@@ -33,17 +33,17 @@ RULES = "rules"
 
 
 TakeReport = Callable[[str], EvaluationReport]
-"""Takes a session's id, and returns, once, the report of the run that was just played in it."""
+"""Takes a session's id and returns the report of the run just played in it, once."""
 
 
 def build_interpreter(
     model: BaseLlm | str | None, take_report: TakeReport, *, results_dir: Path, author: str
 ) -> LlmAgent:
-    """Build the interpreter. Without a report it repeats the problem and asks no model.
+    """Build the interpreter. Without a report it repeats the problem and calls no model.
 
     Args:
-        model: Words the report; a template does if None.
-        take_report: Gives it.
+        model: Words the report; None for a template.
+        take_report: Returns the report.
         results_dir: The folder of runs.
         author: The author of the prose: `rules`, or `llm:` and the model's name.
     """
@@ -100,7 +100,7 @@ class _Interpreter:
         callback_context: CallbackContext,
         llm_request: LlmRequest,  # noqa: ARG002 - ADK's signature
     ) -> LlmResponse | None:
-        """Answer with the template's prose where there is no model to ask."""
+        """Answer with the template's prose if there is no model."""
         digest = state.digest(callback_context.state)
         if self._has_model or digest is None:
             return None
@@ -150,7 +150,7 @@ class _Interpreter:
 
 
 def _response(response: LlmResponse, prose: str) -> LlmResponse:
-    """Put prose into a response, escaped, for it may quote agents and is shown as markdown."""
+    """Put prose into a response, escaped because it may quote agents and is shown as markdown."""
     return response.model_copy(update={"content": model_says(escape_markdown(prose))})
 
 

@@ -1,4 +1,4 @@
-"""The language model of the ADK agents; where none is configured, rules do their work."""
+"""The language model of the ADK agents; if none is configured, rules replace it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adk_agent.core.settings import Settings
 
 
 class UnaskedModel(BaseLlm):
-    """Never called, for the agent answers first. Without it ADK would use a default model."""
+    """Never called, because the agent answers first. Without it ADK would use a default model."""
 
     model: str = "greenroom/rules"
 
@@ -23,19 +23,19 @@ class UnaskedModel(BaseLlm):
         llm_request: LlmRequest,  # noqa: ARG002 - the signature is ADK's
         stream: bool = False,  # noqa: ARG002
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Raise, for no model is configured.
+        """Raise, because no model is configured.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: Always.
         """
-        raise RuntimeError("an agent that goes by rules asked for a language model")
+        raise RuntimeError("an agent that works by rules called a language model")
 
 
 def agent_model(settings: Settings) -> BaseLlm | str | None:
     """Return the model of ADK agents: GREENROOM_AGENT_MODEL, else AGENTBEATS_LLM_*, else None.
 
     Raises:
-        PreflightError: a Gemini model is asked for, and nothing says how to reach it.
+        PreflightError: A Gemini model is configured without access to Google's API.
     """
     if settings.by_rules:
         return None

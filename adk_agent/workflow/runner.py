@@ -1,4 +1,4 @@
-"""EvaluationRunner: plays the plan, without a model, and yields its progress."""
+"""EvaluationRunner: plays the plan without a model and yields its progress."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ NAME = "EvaluationRunner"
 PROGRESS = "progress"
 """Key of an event's custom metadata that holds a `Progress`."""
 RESUMED = "resumed_run_id"
-"""Key of the session state: the run to go on with. The plan beside it is that run's."""
+"""Key of the session state: the run to resume. The plan in the state is that run's."""
 OWN_ADDRESSES = "own_addresses"
 """Key of the session state: the addresses of this service itself."""
 
 
 HandOver = Callable[[str, EvaluationReport], None]
-"""Takes the id of a session and the report of the run that was just played in it."""
+"""Takes a session's id and the report of the run just played in it."""
 
 
 class EvaluationRunner(BaseAgent):
     """Reads the plan from the session state; leaves the run's id and digest there.
 
-    A plan with this service among its participants is refused: it would assess itself, each task
-    starting the next evaluation.
+    A plan with this service among its participants is refused, because each task would start
+    another evaluation.
 
     Args:
-        deps: What an evaluation needs.
-        hand_over: Takes the report as an object, for the session's state holds JSON.
+        deps: The dependencies of an evaluation.
+        hand_over: Takes the report as an object, since the session state holds only JSON.
     """
 
     _deps: EvaluationDeps = PrivateAttr()
@@ -97,7 +97,7 @@ class EvaluationRunner(BaseAgent):
 
     def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
-        # Partial: shown as it comes, kept in no history.
+        # Partial: shown at once, not kept in the history.
         return Event(
             invocation_id=ctx.invocation_id,
             author=self.name,

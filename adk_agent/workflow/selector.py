@@ -1,8 +1,8 @@
 """TaskSelector: turns a request into a checked plan.
 
-AgentBeats JSON is read by rules, and a sentence too where no language model is configured. Else a
-sentence goes to the model, whose answer is a draft: it is checked against the sentence and the
-catalogue, repaired by the rules where it does not hold, and never obeyed blindly.
+Rules read AgentBeats JSON, and sentences too if no language model is configured. Otherwise a
+sentence goes to the model, whose answer is only a draft: it is checked against the sentence and the
+catalogue, and replaced by the rules' reading if it does not hold.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ logger = logging.getLogger(__name__)
 
 NAME = "TaskSelector"
 MAX_TOOL_ROUNDS = 6
-"""Calls of tools after which a request is read by rules."""
+"""Number of tool calls after which a request is read by rules."""
 _FINAL_REFUSALS = ("injection", "contradiction")
 _ROUNDS = "selector_rounds"
 _FAILED_CALL = "a call that failed (BadRequestError)"
-"""Stands in for the answer of a model that did not take its request."""
+"""Replaces the answer of a model that rejected its request."""
 
 
 def build_selector(
@@ -61,13 +61,13 @@ def build_selector(
     *,
     may_register: bool = True,
 ) -> LlmAgent:
-    """Build the selector, which leaves the plan, or the problem, in the session state.
+    """Build the selector, which leaves the plan or the problem in the session state.
 
     Args:
-        model: Reads sentences; rules do if None.
-        benchmarks: All that requests may name.
+        model: Reads sentences; None for rules.
+        benchmarks: The benchmarks that requests may name.
         lookup: Knows registered agents; its tools go to the language model.
-        may_register: Whether requests may register agents, whose names then count for everybody.
+        may_register: True if requests may register agents, under names that all users share.
     """
     tools = [f for f in lookup.functions if may_register or f.__name__ != REGISTER_AGENT]
     remembering = _REMEMBERING if may_register else ""
@@ -136,7 +136,7 @@ class _Selector:
         return model_says(_summary(callback_context))
 
     async def _read_by_rules(self, callback_context: CallbackContext, text: str) -> SelectorDraft:
-        """Read and settle without a model; the answer is a draft, as a model's would be."""
+        """Read and settle without a model; return a draft, like a model's answer."""
         try:
             # Off the loop: reading a long request takes up to a second.
             request = await asyncio.to_thread(
@@ -148,7 +148,7 @@ class _Selector:
         return self._settled(callback_context, draft_of(request), lambda: request)
 
     def before_model(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
-        """Show the model addresses in place of registered names."""
+        """Replace registered names with addresses in the model's input."""
         asked = str(callback_context.state.get(state.REQUEST) or "")
         meant = with_addresses(asked, self._lookup.registered())
         if meant != asked:
@@ -162,7 +162,7 @@ class _Selector:
     def before_tool(
         self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
-        """Keep the model from registering what the request does not name, with an error in words."""
+        """Return an error if the model registers an agent that the request does not name."""
         if tool.name != REGISTER_AGENT:
             return None
         asked = str(tool_context.state.get(state.REQUEST) or "")
@@ -187,7 +187,7 @@ class _Selector:
     def _may_look_around(
         self, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> bool:
-        """Tell whether the model calls only tools that it has, and not too often."""
+        """Tell whether the model calls only known tools, and not too often; count the call."""
         called = {call.name for call in _calls_in(llm_response)}
         rounds = int(callback_context.state.get(_ROUNDS) or 0)
         if not called or not called <= {REGISTER_AGENT, LIST_TASKS} or rounds >= MAX_TOOL_ROUNDS:
@@ -201,11 +201,11 @@ class _Selector:
         llm_request: LlmRequest,  # noqa: ARG002 - ADK's signature
         error: Exception,
     ) -> LlmResponse:
-        # The provider's text may hold anything, also parts of a key: it is logged at debug only.
+        # The provider's text may contain anything, even parts of a key: log it only at debug.
         logger.debug("the selector's model failed", exc_info=error)
         if type(error).__name__ == "BadRequestError":
-            # A server that answers, and takes no tools or no schema: what the rules read will do.
-            logger.warning("the selector's model did not take its request (BadRequestError)")
+            # The server works but accepts no tools or no schema: use the rules' reading.
+            logger.warning("the selector's model rejected its request (BadRequestError)")
             return LlmResponse(content=model_says(_FAILED_CALL))
         message = (
             f"the language model that reads requests could not be called "
@@ -216,16 +216,16 @@ class _Selector:
         return LlmResponse(content=model_says(SelectorDraft(refusal=message).model_dump_json()))
 
     def _checked(self, answer: str, text: str, registered: Mapping[str, str]) -> SelectorDraft:
-        """Return the model's draft where it holds, else the one that the rules read.
+        """Return the model's draft if it holds, else the rules' draft.
 
-        Where the rules can read the request, the draft has to say the same.
+        If the rules can read the request, the model's draft must say the same.
         """
         vocabulary = self._vocabulary
         draft, problems = _read_draft(answer, text, registered, vocabulary)
         try:
             by_rules = draft_of(read_request(text, registered, vocabulary=vocabulary))
         except Refusal as refusal:
-            # A model may read what the rules cannot, but not what they see through.
+            # A model may read sentences that the rules cannot, but not ones they refuse for good.
             if draft is None or problems or refusal.code in _FINAL_REFUSALS:
                 return SelectorDraft(refusal=str(refusal))
             return draft
@@ -246,7 +246,7 @@ class _Selector:
         draft: SelectorDraft,
         read: Callable[[], EvaluationRequest],
     ) -> SelectorDraft:
-        """Settle, and return the draft, with the refusal where no plan comes of it."""
+        """Settle, and return the draft, with the refusal if there is no plan."""
         self._settle(callback_context, read)
         found = state.problem(callback_context.state)
         return draft if found is None else draft.model_copy(update={"refusal": found.message})
@@ -270,9 +270,9 @@ def _calls_in(llm_response: LlmResponse) -> list[types.FunctionCall]:
 
 
 def _answer_in(llm_response: LlmResponse) -> str:
-    """Return the draft as JSON: the answer's text, or its argument of ADK's own tool for answers.
+    """Return the draft as JSON: the answer's text, or the arguments of ADK's tool for answers.
 
-    ADK offers `set_model_response` where a model cannot take tools and a schema at once.
+    ADK offers `set_model_response` to models that cannot take tools and a schema at once.
     """
     for call in _calls_in(llm_response):
         if call.name == SetModelResponseTool.NAME:
@@ -283,7 +283,7 @@ def _answer_in(llm_response: LlmResponse) -> str:
 def _not_to_be_registered(
     args: Mapping[str, Any], asked: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> str | None:
-    """Say why the model must not register this agent; None where it may."""
+    """Say why the model must not register this agent; None if it may."""
     try:
         name = checked_name(str(args.get("name")), vocabulary)
         url = checked_url(str(args.get("url")))
@@ -293,7 +293,7 @@ def _not_to_be_registered(
     if url not in named or not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", asked.lower()):
         return f"the request does not ask to register {url} as {name!r}: do not"
     if registered.get(name, url) != url:
-        return f"{name!r} is {registered[name]} already; its owner has to register it again"
+        return f"{name!r} is already {registered[name]}; only its owner may register it again"
     return None
 
 
@@ -301,13 +301,13 @@ def _is_json(text: str, vocabulary: Vocabulary) -> bool:
     try:
         return find_json(text, vocabulary) is not None
     except Refusal:
-        return True  # meant as JSON; reading it says what is wrong with it
+        return True  # meant as JSON; reading it reports the error
 
 
 def _read_draft(
     answer: str, text: str, registered: Mapping[str, str], vocabulary: Vocabulary
 ) -> tuple[SelectorDraft | None, list[str]]:
-    """Return the draft in a model's answer, if there is one, and what speaks against it."""
+    """Return the draft in a model's answer, if any, and the problems with it."""
     if answer == _FAILED_CALL:
         return None, [_FAILED_CALL]
     try:

@@ -1,4 +1,4 @@
-"""The workflow: chains the three agents. No other module knows what chains them."""
+"""The workflow: chains the three agents. No other module knows how they are chained."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RootAgent = SequentialAgent
 
 
 def build_root_agent(deps: WorkflowDeps) -> RootAgent:
-    """Build the workflow agent, a new one at each call, for an agent has only one parent."""
+    """Build a new workflow agent at each call, because an agent can have only one parent."""
     with warnings.catch_warnings():
         # ADK prefers Workflow; docs/decisions/0001 says why this is a SequentialAgent.
         warnings.filterwarnings("ignore", message=".*SequentialAgent.*")

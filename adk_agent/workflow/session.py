@@ -21,10 +21,10 @@ APP_NAME = "greenroom"
 
 
 class WorkflowPipeline:
-    """Each evaluation in a session, and by a workflow, of its own. A `Pipeline`.
+    """A `Pipeline` that runs each evaluation in a new session with a new workflow.
 
     Args:
-        new_agent: Builds a workflow that calls a function with its report.
+        new_agent: Builds a workflow that passes its report to a function.
     """
 
     def __init__(self, new_agent: Callable[[OnReport], BaseAgent]) -> None:

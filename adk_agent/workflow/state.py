@@ -1,4 +1,4 @@
-"""The session state that the three agents share: its keys, and how it is read."""
+"""The session state that the three agents share: its keys and accessors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adk_agent.results.outcome import Problem
 M = TypeVar("M", bound=BaseModel)
 OVERRIDES = "overrides"
 GIVEN_PLAN = "given_plan"
-"""The plan of a conversation that begins with one, so that nothing is read."""
+"""The plan of a conversation that starts with one instead of a request."""
 REQUEST = "request"
 PLAN = "plan"
 PROBLEM = "problem"
@@ -22,7 +22,7 @@ RUN_ID = "run_id"
 DIGEST = "digest"
 INTERPRETATION = "interpretation"
 AUTHOR = "interpretation_author"
-"""The author of the prose, where that was not the interpreter's own model."""
+"""The author of the prose, if it was not the interpreter's model."""
 
 _OF_ONE_REQUEST = (REQUEST, PLAN, PROBLEM, RUN_ID, DIGEST, INTERPRETATION, AUTHOR)
 
@@ -43,7 +43,7 @@ Readable = Writable | Mapping[str, Any]
 
 
 def begin(session: Writable, request: str) -> None:
-    """Forget the request before; a session may hold several, one after the other."""
+    """Clear the state of the previous request, since a session may have several in turn."""
     for key in _OF_ONE_REQUEST:
         session[key] = None
     session[REQUEST] = request
@@ -60,19 +60,19 @@ def plan(session: Readable) -> EvaluationPlan | None:
 
 
 def take_given_plan(session: Writable) -> EvaluationPlan | None:
-    """Take the plan that the conversation began with; None where the request is to be read."""
+    """Take the plan that the conversation started with; None if the request is to be read."""
     given = _parsed(session, GIVEN_PLAN, EvaluationPlan)
     session[GIVEN_PLAN] = None
     return given
 
 
 def problem(session: Readable) -> Problem | None:
-    """Return what went wrong; None if nothing did."""
+    """Return the problem, or None."""
     return _parsed(session, PROBLEM, Problem)
 
 
 def digest(session: Readable) -> ReportDigest | None:
-    """Return the digest of the finished run; None before."""
+    """Return the digest of the finished run, or None."""
     return _parsed(session, DIGEST, ReportDigest)
 
 
