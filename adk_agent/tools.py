@@ -1,10 +1,10 @@
-"""EvaluationTools: the green agent as five functions, for agents and for Python.
+"""EvaluationTools: the green agent as five functions, for agents and for Python code.
 
     async with EvaluationTools(Assembly(settings=Settings.load())) as tools:
         agent = LlmAgent(..., tools=list(tools.functions))
 
-Each function takes and returns what JSON can hold. Runs are tracked on disk: another process finds
-them by their ids, and the `greenroom` command does too.
+Each function takes and returns JSON values. Runs are tracked on disk, so other processes and the
+`greenroom` command find them by id.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tau_bridge.errors import BridgeError
 logger = logging.getLogger(__name__)
 
 MAX_RUNNING = 16
-"""Evaluations that one `EvaluationTools` plays at a time."""
+"""Most evaluations that one `EvaluationTools` plays at a time."""
 
 
 class EvaluationTools(LookupTools):
     """The five tools. Owns the evaluations that it started; its creator closes it.
 
     Args:
-        assembly: What evaluations are made of.
+        assembly: The parts of an evaluation.
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -86,44 +86,44 @@ class EvaluationTools(LookupTools):
         return await answered(self._begin(request))
 
     async def get_evaluation_status(self, run_id: str) -> dict[str, Any]:
-        """Tell how far an evaluation is.
+        """Return the state and the progress of an evaluation.
 
         Args:
-            run_id: What run_evaluation returned.
+            run_id: The id that run_evaluation returned.
 
         Returns:
             state (running, complete, incomplete, interrupted, canceled or failed), progress (done
-            and total trials, passed, seconds_left ...), problem (why it ended so, or null); or
-            error.
+            and total trials, passed, seconds_left ...), problem (why it ended, or null); or error.
         """
         return await answered(asyncio.to_thread(self._status, run_id))
 
     async def get_evaluation_results(self, run_id: str) -> dict[str, Any]:
-        """Tell what an evaluation has found, so far or at its end.
+        """Return the results of an evaluation, so far or final.
 
         Args:
-            run_id: What run_evaluation returned.
+            run_id: The id that run_evaluation returned.
 
         Returns:
-            state; final (false while it goes on); digest, the figures; prose, the figures in
-            words; files, where the full report is; or error.
+            state; final (false while it is running); digest, the figures; prose, the figures in
+            words; files, the paths of the full report; or error.
         """
         return await answered(asyncio.to_thread(self._results, run_id))
 
     async def start(self, request: str) -> tuple[str, EvaluationPlan]:
-        """Start an evaluation in the background, and return its id, which is on disk, and its plan.
+        """Start an evaluation in the background; return its id and plan once it is on disk.
 
-        The request is read by rules, whatever model is configured: the caller can word it so.
+        The request is read by rules even if a model is configured, because the caller can word it
+        accordingly.
 
         Raises:
-            RequestError: The request cannot be used, or too many evaluations are going on.
+            RequestError: The request cannot be used, or too many evaluations are running.
             StorageError: The run directory cannot be written.
         """
         text = as_text("request", request)
         plan, deps = await asyncio.to_thread(self._prepare, text)
         if len(self._running) >= MAX_RUNNING:
             raise RequestError(
-                f"{MAX_RUNNING} evaluations are going on here already: wait until one has ended, "
+                f"{MAX_RUNNING} evaluations are already running here: wait until one has ended, "
                 "or cancel one with: greenroom cancel RUN"
             )
         run_id = deps.new_run_id()
@@ -133,17 +133,17 @@ class EvaluationTools(LookupTools):
         task.add_done_callback(lambda _: self._running.pop(run_id, None))
         await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
         if not begun.done():
-            task.result()  # raises why
+            task.result()  # raises the error
         return run_id, plan
 
     async def finished(self, run_id: str) -> None:
-        """Wait for the end of an evaluation that was started here."""
+        """Wait until an evaluation that was started here has ended."""
         task = self._running.get(run_id)
         if task is not None:
             await asyncio.wait({task})
 
     async def aclose(self) -> None:
-        """Stop all evaluations; what was finished is kept. May be called again."""
+        """Stop all evaluations; finished trials are kept. May be called again."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
@@ -171,7 +171,7 @@ class EvaluationTools(LookupTools):
         except (GreenroomError, BridgeError) as error:
             if not begun.done():
                 raise
-            logger.info("run %s ended: %s", run_id, error)  # its status says it too
+            logger.info("run %s ended: %s", run_id, error)  # its status has the error too
 
     def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
         benchmarks = self._benchmarks()

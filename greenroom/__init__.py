@@ -5,8 +5,8 @@
     report = greenroom.evaluate("http://127.0.0.1:9010", "airline", tasks=5)
     print(report.summary[0].pass_hat_k)
 
-`__all__`, and what the pages on plugins import, is kept stable; everything else is private to the
-project.
+The names in `__all__` and those that the pages on plugins import are stable; everything else is
+private.
 """
 
 from __future__ import annotations

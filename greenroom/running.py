@@ -1,4 +1,4 @@
-"""The functions of the public face: thin, over what the command line uses."""
+"""The functions of the public API, thin wrappers around the code behind the command line."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Options:
     """Further options of `evaluate`, the same as those of `greenroom run`.
 
     Args:
-        split: Of the benchmark's tasks.
-        seed: Of the sample and of the trials.
-        max_concurrency: Conversations at once.
-        max_steps: Of a conversation.
-        solo: Play without a user, where a benchmark has such tasks.
-        timeout_s: How long an agent may take over one reply.
-        token: Bearer token for agents that are addresses.
+        split: The split of the benchmark's tasks.
+        seed: The seed of the sample and of the trials.
+        max_concurrency: The number of conversations at once.
+        max_steps: The most steps of a conversation.
+        solo: Play without a user, if the benchmark has such tasks.
+        timeout_s: The time that an agent may take for one reply.
+        token: The bearer token for remote agents.
         options: Options of the benchmark, by name.
-        results_dir: Where runs are kept; `GREENROOM_RESULTS_DIR`, or `results`, where None.
-        offline: Ask no language model, even where one is configured.
+        results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
+        offline: Use no language model, even if one is configured.
     """
 
     split: str = "base"
@@ -62,18 +62,18 @@ def evaluate(
     trials: int = 1,
     **options: Any,
 ) -> EvaluationReport:
-    """Evaluate one or several agents, and return the report; `aevaluate` says what each means.
+    """Evaluate one or several agents and return the report; for the arguments see `aevaluate`.
 
     Raises:
-        RuntimeError: An event loop runs already: await `aevaluate` instead.
+        RuntimeError: An event loop is already running: await `aevaluate` instead.
         GreenroomError: As for `aevaluate`.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         work = aevaluate(agent, benchmark_or_domain, tasks=tasks, trials=trials, **options)
-        return asyncio.run(work)  # noqa: TID251 - for callers without a loop, as a command line is
-    raise RuntimeError("an event loop runs already: await greenroom.aevaluate(...) instead")
+        return asyncio.run(work)  # noqa: TID251 - for callers without an event loop
+    raise RuntimeError("an event loop is already running: await greenroom.aevaluate(...) instead")
 
 
 async def aevaluate(
@@ -84,19 +84,19 @@ async def aevaluate(
     trials: int = 1,
     **options: Any,
 ) -> EvaluationReport:
-    """Evaluate one or several agents, and return the report, which is kept on disk as well.
+    """Evaluate one or several agents and return the report, which is also kept on disk.
 
     Args:
         agent: An address, or the name of a registered or bundled agent (`null`, `echo`, `oracle`).
         benchmark_or_domain: `airline`, `tau2/airline`, or a benchmark's name for all its domains.
-        tasks: How many of each domain, or which by id; None for all.
-        trials: How often each task is played.
+        tasks: The number of tasks per domain, or task ids; None for all.
+        trials: The number of times that each task is played.
         options: The fields of `Options`.
 
     Raises:
-        TypeError: There is no option of that name.
-        RequestError: Something that is asked for does not exist or cannot be played.
-        GreenroomError: The evaluation did not finish. What did is on disk.
+        TypeError: An option does not exist.
+        RequestError: An agent, domain or task does not exist or cannot be played.
+        GreenroomError: The evaluation did not finish. Finished trials are on disk.
     """
     chosen = Options(**options)
     settings = Settings.load(
@@ -119,10 +119,10 @@ async def aevaluate(
 
 
 def load_report(run: str | Path) -> EvaluationReport:
-    """Return the report of a finished run, by its folder, its `report.json` or its id.
+    """Return the report of a finished run, given its folder, its `report.json` or its id.
 
     Raises:
-        StorageError: There is none, or it cannot be read.
+        StorageError: The report is missing or cannot be read.
     """
     path = Path(run)
     folder = path.parent if path.name == store.REPORT else path
@@ -137,16 +137,16 @@ def compare(
     *,
     other_data: bool = False,
 ) -> RunComparison:
-    """Return the second run against the first, paired by task.
+    """Compare the second run with the first, paired by task.
 
     Args:
-        first: The run before, as a report or as `load_report` takes it.
+        first: The run before, as a report or an argument of `load_report`.
         second: The run after.
-        other_data: Compare though the data revisions differ.
+        other_data: Compare even if the data revisions differ.
 
     Raises:
         RequestError: The runs have nothing in common, or the data differ.
-        StorageError: One of them cannot be read.
+        StorageError: A run cannot be read.
     """
     one, other = (
         each if isinstance(each, EvaluationReport) else load_report(each)
@@ -197,7 +197,7 @@ def _plan(
 
 
 def _domains(name: str, benchmarks: Benchmarks) -> tuple[str, ...]:
-    """Return the domains that `airline`, `tau2/airline` or `tau2` names."""
+    """Return the domains of a name such as `airline`, `tau2/airline` or `tau2`."""
     benchmark, _, domain = name.rpartition("/")
     if benchmark or name in benchmarks.domains:
         return (domain,)

@@ -1,5 +1,5 @@
-"""The `greenroom` command, one module a command: its arguments beside what it does.
+"""The `greenroom` command, with one module per subcommand for its arguments and its code.
 
-`main` knows only the names, and imports the command that is asked for, which calls the layer that
-does the work, and prints. May import everything else.
+`main` knows only the names and imports a subcommand when it is used. Subcommands call the layers
+below and print. May import everything else.
 """

@@ -1,4 +1,4 @@
-"""`greenroom agent`: a bundled purple agent, in place of this process."""
+"""`greenroom agent`: replaces this process with a bundled purple agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Become the agent's process: signals and the exit code are then its own."""
+    """Replace this process with the agent's, so that signals and the exit code are its own."""
     command = [sys.executable, "-P", "-m", "purple_agent", parsed.name]
     command += ["--host", parsed.host, "--port", str(parsed.port)]
     if parsed.card_url:
@@ -38,7 +38,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _gold() -> str:
-    """Gather the solutions of all tasks that have one, as the oracle reads them."""
+    """Return the solutions of all tasks that have one, as JSON for the oracle."""
     refs = (
         (benchmark, benchmark.ref(domain.name, task_id))
         for benchmark in open_benchmarks(variables).all
@@ -50,7 +50,7 @@ def _gold() -> str:
 
 
 def _put_on_standard_input(text: str) -> None:
-    """Have the next program read `text`; the file has no name that anyone else could open."""
+    """Make `text` the next program's standard input, through a file without a name."""
     with tempfile.TemporaryFile() as file:
         file.write(text.encode() + b"\n")
         file.seek(0)

@@ -11,13 +11,13 @@ from adk_agent.cli.flags import add_results_dir, run_of
 from adk_agent.runs.tracking import read_status, request_cancel
 
 WAIT_S = 15.0
-"""Seconds that a run may take to stop before this command says that it still goes on."""
+"""Seconds that a run may take to stop before this command gives up."""
 _POLL_S = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Stop a run, whichever process plays it. What was finished is kept."
+    parser.description = "Stop a run, from any process. Finished trials are kept."
     parser.add_argument("run", help="the run's id")
     add_results_dir(parser)
 
@@ -26,7 +26,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """Stop a run and wait until it has.
 
     Returns:
-        3 where it goes on nevertheless.
+        0 if it has stopped, 3 if it is still running.
     """
     results_dir, run_id = run_of(parsed)
     request_cancel(results_dir, run_id)
@@ -34,8 +34,8 @@ def execute(parsed: argparse.Namespace) -> int:
     while not (status := read_status(results_dir, run_id)).has_ended:
         if time.monotonic() >= until_s:
             print(
-                f"greenroom: run {run_id} was asked to stop and has not within {WAIT_S:g} s; see: "
-                "greenroom status",
+                f"greenroom: run {run_id} was asked to stop, but has not stopped within "
+                f"{WAIT_S:g} s; see: greenroom status",
                 file=sys.stderr,
             )
             return INCOMPLETE

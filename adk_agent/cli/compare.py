@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",
-        help="exit code 1 where the second is significantly worse",
+        help="exit code 1 if the second run is significantly worse",
     )
     parser.add_argument(
-        "--other-data", action="store_true", help="compare though the data revisions differ"
+        "--other-data", action="store_true", help="compare even if the data revisions differ"
     )
     add_results_dir(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -35,8 +35,8 @@ def execute(parsed: argparse.Namespace) -> int:
     """Compare two runs.
 
     Returns:
-        With `--fail-on-regression` 1 where the second is significantly worse, and 3 where that
-        is not known, because tasks lost their score.
+        With `--fail-on-regression`, 1 if the second run is significantly worse, and 3 if that is
+        unknown because tasks lost their score; otherwise 0.
     """
     results_dir = settings_of(parsed).results_dir
     _, first = results_so_far(results_dir, parsed.first)

@@ -33,7 +33,7 @@ from adk_agent.results.tables import (
 from adk_agent.results.team_summary import TeamRow
 
 PLAIN_WIDTH = 124
-"""Width without a terminal: an address and all columns of scores fit on one line."""
+"""Width without a terminal, which fits an address and all columns of scores on one line."""
 TEAM_WIDTH = 110
 
 
@@ -48,7 +48,7 @@ class Display:
 
     def __init__(self, results_dir: Path, *, quiet: bool, to_stderr: bool) -> None:
         self.run_id: str | None = None
-        """The run, once something of it is on disk."""
+        """The run's id, once it is on disk."""
         self._results_dir = results_dir
         self._quiet = quiet
         console = Console(stderr=to_stderr, highlight=False)
@@ -58,7 +58,7 @@ class Display:
         self._bar: Bar | None = None
 
     def start(self) -> None:
-        """Begin to show progress."""
+        """Start the progress bar."""
         if self._quiet or not self._console.is_terminal:
             return
         self._bar = Bar(
@@ -75,7 +75,7 @@ class Display:
         self._bar.add_task("preparing", total=None, counts="")
 
     def show(self, progress: Progress) -> None:
-        """Show how far the run is."""
+        """Show the progress of the run."""
         if progress.stage != "preparing":
             self.run_id = progress.run_id
         if self._quiet:
@@ -113,7 +113,7 @@ class Display:
             self._bar = None
 
     def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
-        """Show the scores, what they mean, and the report's folder or, in its place, a `last` line."""
+        """Show the scores, their meaning, and the report's folder (or the line `last` instead)."""
         folder = self._results_dir / report.run_id
         scores = without_the_usual(score_table([*report.summary, *report.overall]))
         self._table(*scores, title=f"Run {report.run_id}: {report.status}")
@@ -153,7 +153,7 @@ class Display:
         title: str,
         width: int = PLAIN_WIDTH,
     ) -> None:
-        # Lines between the columns fold the cells of a narrow terminal.
+        # On a narrow terminal, lines between the columns would make the cells wrap.
         lines = HEAVY_HEAD if self._console.width >= TEAM_WIDTH else None
         table = Table(box=lines, pad_edge=lines is not None, title=title, title_justify="left")
         for name in header:

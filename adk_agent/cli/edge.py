@@ -18,20 +18,20 @@ logger = logging.getLogger(__name__)
 
 
 def run_command(execute: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
-    """Run a command and return its exit code; errors become one line on stderr, without a traceback."""
+    """Run a command and return its exit code; an error becomes one line on stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
         return execute(parsed)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # a reader such as head has seen enough; Python would complain at exit
+        sys.stderr.close()  # a reader such as head has exited; Python would complain at exit
         return OK
     except (GreenroomError, BridgeError) as error:
         print(escape_controls(f"greenroom: {error}"), file=sys.stderr)
         return exit_code_of(error)
     except Exception as error:
-        logger.debug("a command broke", exc_info=True)
+        logger.debug("unexpected error in a command", exc_info=True)
         where = traceback.extract_tb(error.__traceback__)[-1]
         print(
             f"greenroom: this is a fault of greenroom: {type(error).__name__}: {error} "

@@ -1,4 +1,4 @@
-"""`greenroom export`: a run in the form of another tool."""
+"""`greenroom export`: writes a run in another tool's format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STDOUT = "-"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Write a run as another tool reads it."
+    parser.description = "Write a run in another tool's format."
     add_run(parser)
     parser.add_argument(
         "--to",
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="agentbeats, csv, inspect, junit, otlp, or a format of the benchmark's own",
     )
     parser.add_argument(
-        "--out", metavar="FILE", help="file, or folder where several are written; - is stdout"
+        "--out", metavar="FILE", help="file, or folder if there are several files; - is stdout"
     )
 
 
@@ -44,9 +44,9 @@ def execute(parsed: argparse.Namespace) -> int:
 
     Raises:
         RequestError: There is no such run or format.
-        DataError: What the format needs is not installed, the data are not there, or the run has
-            nothing of this format.
-        StorageError: Something cannot be read or written.
+        DataError: A dependency of the format is not installed, its data are missing, or the run has
+            nothing to export in it.
+        StorageError: A file cannot be read or written.
     """
     results_dir, run_id = run_of(parsed)
     secrets = settings_of(parsed).secrets()

@@ -1,4 +1,4 @@
-"""Flags that several commands share, and what they mean."""
+"""Flags that several commands share."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_S = 300.0
 EXECUTORS: tuple[ExecutorName, ...] = ("local", "ray")
 LOCAL: ExecutorName = "local"
-"""The executor that needs no flag."""
+"""The default executor."""
 
 
 def add_results_dir(parser: argparse.ArgumentParser) -> None:
-    """Add the flag of every command about runs on disk."""
+    """Add the flag for the folder of runs."""
     parser.add_argument(
         "--results-dir", metavar="DIR", help="where runs are kept (default results)"
     )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the run that a command is about, the latest by default, and the folder of runs."""
+    """Add the argument for a run, the latest by default, and the flag for the folder of runs."""
     parser.add_argument("run", nargs="?", help="the run's id; the latest by default")
     add_results_dir(parser)
 
 
 def add_playing(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of every command that plays trials."""
+    """Add the flags of commands that play trials."""
     add_results_dir(parser)
     parser.add_argument(
         "--timeout",
         type=values.seconds,
         default=DEFAULT_TIMEOUT_S,
         metavar="S",
-        help="seconds that an agent may take over one reply (default 300)",
+        help="seconds that an agent may take for one reply (default 300)",
     )
     parser.add_argument(
         "--token",
@@ -53,7 +53,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         "--fail-under",
         type=values.share,
         metavar="SHARE",
-        help="exit code 1 where an agent's pass^1 is below this, 0 to 1",
+        help="exit code 1 if an agent's pass^1 is below this, 0 to 1",
     )
     parser.add_argument(
         "--stop-when",
@@ -69,7 +69,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache",
         metavar="DIR",
-        help="keep answers of language models here, and use those that are there",
+        help="cache answers of language models in this folder",
     )
     parser.add_argument("--offline", action="store_true", help="use no language model")
     parser.add_argument(
@@ -79,7 +79,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(parsed: argparse.Namespace) -> Settings:
-    """Load the settings; flags beat the environment."""
+    """Load the settings; flags override the environment."""
     return Settings.load(
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
         offline=getattr(parsed, "offline", None) or None,
@@ -90,7 +90,7 @@ def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
     """Return the folder of runs and the run that a command is about.
 
     Raises:
-        RequestError: No run is named, and no run exists.
+        RequestError: No run is named and no run exists.
     """
     results_dir = settings_of(parsed).results_dir
     if parsed.run is not None:
@@ -102,10 +102,10 @@ def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
 
 
 def read_token(token: str) -> str:
-    """Return the bearer token of the flag `--token`, from the file behind an `@` if there is one.
+    """Return the bearer token of `--token`, which may be `@` and the name of a file that has it.
 
     Raises:
-        RequestError: There is no such file, or it cannot be a token.
+        RequestError: The file cannot be read, or the token is invalid.
     """
     if token.startswith("@"):
         path = Path(token[1:])
@@ -121,15 +121,15 @@ def read_token(token: str) -> str:
 
 
 def resume_command(run_id: str, parsed: argparse.Namespace) -> str:
-    """Return the command that goes on with a run."""
+    """Return the command that resumes a run."""
     return shlex.join(["greenroom", "resume", run_id, *playing_flags(parsed)])
 
 
 def playing_flags(parsed: argparse.Namespace) -> list[str]:
-    """Return the flags that say how trials are played, where they are given; never a token.
+    """Return the given flags that affect how trials are played, except the token.
 
     Args:
-        parsed: Of any command: one that plays nothing has few of them.
+        parsed: The arguments of any command; one that plays nothing has few of these flags.
     """
     given = vars(parsed)
     timeout_s, share = given.get("timeout", DEFAULT_TIMEOUT_S), given.get("fail_under")

@@ -1,4 +1,4 @@
-"""The gate of `--fail-under`: the exit code that a finished run's scores mean."""
+"""The gate of `--fail-under`: the exit code for a finished run's scores."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from adk_agent.results.summary import CEILING, FLOOR, OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
 
 REFERENCES = (FLOOR, CEILING)
-"""Agents that mark the ends of the scale."""
+"""The floor and ceiling agents."""
 
 
 def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
     """Return the exit code of a run, and print the reasons to stderr.
 
     Args:
-        report: Of the run.
-        fail_under: The lowest pass^1 that every agent has to reach; None demands nothing.
+        report: The report of the run.
+        fail_under: The lowest pass^1 that every agent must reach; None for no bound.
 
     Returns:
-        3 for a run that was interrupted, where an agent has no score to compare, and where its
-        failed trials decide: nothing is known then, whatever the other scores are. 1 where an
-        agent's pass^1 is below even with its failed trials counted as passed. 0 where every agent
-        reaches the bound even with them counted as not passed.
+        3 if the run was interrupted, an agent has no score, or its failed trials decide: the result
+        is then unknown, whatever the other scores are. 1 if an agent's pass^1 is too low even with
+        its failed trials counted as passed. 0 if every agent reaches the bound even with them
+        counted as not passed.
     """
     if fail_under is None:
         return OK if report.status == "complete" else INCOMPLETE
@@ -43,9 +43,9 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
 
 
 def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
-    """Return a row for each agent that has to reach the bound, over all domains if there are several.
+    """Return a row for each agent that must reach the bound, over all domains if there are several.
 
-    The agents that mark floor and ceiling are left out where they stand beside others.
+    The floor and ceiling agents are left out if there are others.
     """
     rows: Sequence[OverallRow | SummaryRow] = report.overall or report.summary
     agents = [row for row in rows if row.participant not in REFERENCES]

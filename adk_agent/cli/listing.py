@@ -29,14 +29,14 @@ _REQUEST_WIDTH = 76
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("what", help=f"{', '.join(LISTS)}, or the name of a benchmark")
-    parser.add_argument("--domain", metavar="DOMAIN", help="whose tasks to list")
+    parser.add_argument("--domain", metavar="DOMAIN", help="the domain of the tasks")
     parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
     add_results_dir(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Print the list that is asked for."""
+    """Print the requested list."""
     rows = _rows(parsed)
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -53,8 +53,8 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     benchmarks = {each.name: each for each in _benchmarks().all}
     if parsed.what not in benchmarks:
         raise RequestError(
-            f"there is nothing called {parsed.what!r} to list, but {', '.join(LISTS)}, and the tasks "
-            f"of {', '.join(benchmarks)}"
+            f"cannot list {parsed.what!r}: write {', '.join(LISTS)}, or the name of a benchmark: "
+            f"{', '.join(benchmarks)}"
         )
     return _of_benchmark(benchmarks[parsed.what])
 
@@ -84,7 +84,7 @@ def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     benchmarks = _benchmarks()
     if parsed.domain is None:
-        raise RequestError(f"list tasks needs --domain; there are: {', '.join(benchmarks.domains)}")
+        raise RequestError(f"list tasks needs --domain: one of {', '.join(benchmarks.domains)}")
     benchmark = benchmarks.of(parsed.domain)
     benchmark.require_split(parsed.domain, parsed.split)
     tasks = benchmark.tasks(parsed.domain, parsed.split)
@@ -159,7 +159,7 @@ def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
     try:
         status = read_status(results_dir, run_id)
-    except StorageError as error:  # of another version, or gone since: the others are listed
+    except StorageError as error:  # from another version, or just deleted: still list the others
         return {"run": run_id, "state": "unreadable", "trials": "", "request": str(error)}
     progress = status.progress
     return {

@@ -1,4 +1,4 @@
-"""The `greenroom` command: the names of its commands. Each one is imported when it is asked for."""
+"""The `greenroom` command. Each subcommand is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 EPILOG = """\
-exit codes: 0 fine, 1 a check failed, 2 the request or an argument cannot be used,
+exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be used,
 3 infrastructure was missing or the evaluation is incomplete, 130 interrupted
 """
 COMMANDS = {
@@ -31,13 +31,13 @@ COMMANDS = {
     "serve": "serve the green agent over A2A",
     "agent": "serve a bundled purple agent",
 }
-"""Each command in a line. Its module has the same name."""
+"""Each command with a one-line description. Its module has the same name."""
 _MODULES = {"list": "listing"}
-"""Modules of other names: `list` is a builtin."""
+"""Modules with another name: `list` is a builtin."""
 PLUGIN_THREAD = "plugin"
-"""The name of the threads in `evals.isolation`, which is not imported for it."""
+"""The name of the threads of `evals.isolation`, repeated here to avoid the import."""
 _COLLECTED_AFTER = (50_000, 10, 10)
-"""Thresholds of the garbage collector: what is imported stays, and is most of what is made."""
+"""Thresholds of the garbage collector: most objects come from imports, and those stay."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def console() -> NoReturn:
     """Run the command and end the process.
 
-    A plugin that was given up on may still run in a thread. Python would wait for it to let go of
-    the interpreter, and a plugin in compiled code would bring the process down.
+    An abandoned plugin may still run in a thread. At exit Python would wait for the thread to
+    release the interpreter, and a plugin in compiled code would crash the process.
     """
     gc.set_threshold(*_COLLECTED_AFTER)
     code = main()
-    gc.freeze()  # a process that ends need not collect its garbage
+    gc.freeze()  # the process is about to end, so collecting garbage is wasted time
     abandoned = any(thread.name == PLUGIN_THREAD for thread in threading.enumerate())
     if not abandoned:
         sys.exit(code)
@@ -70,14 +70,14 @@ def console() -> NoReturn:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of one command, which its module fills in once it is needed."""
+    """The parser of one command, filled in by the command's module on first use."""
 
     def __init__(self, *, module: str, **options: Any) -> None:
         super().__init__(**options)
         self._module = module
 
     def loaded(self) -> CommandParser:
-        """Add the arguments of the command, and return this parser."""
+        """Add the arguments of the command and return this parser."""
         if self._module:
             module = importlib.import_module(f"adk_agent.cli.{self._module}")
             self._module = ""
@@ -86,13 +86,13 @@ class CommandParser(argparse.ArgumentParser):
         return self
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse like argparse, which calls this for the command on the line, once it is loaded."""
+        """Load the command's arguments, then parse; argparse calls this for the chosen command."""
         self.loaded()
         return super().parse_known_args(args, namespace)
 
 
 class _Version(argparse.Action):
-    """Print the installed version, which is only looked up when asked for."""
+    """Print the installed version, looking it up only now."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         metadata = importlib.import_module("importlib.metadata")

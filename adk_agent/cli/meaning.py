@@ -1,4 +1,4 @@
-"""Says what a run's scores mean, in a line for each agent, and which commands come next."""
+"""Meaning of a run's scores, in one line per agent, and the commands to run next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_REASON_CHARS = 156
 
 
 def meaning_lines(report: EvaluationReport) -> list[str]:
-    """Say in a line for each agent what its score means."""
+    """Say what each agent's score means, in one line per agent."""
     lines = []
     for row in gated_rows(report):
         trials = [trial for trial in report.trials if trial.participant == row.participant]
@@ -27,7 +27,7 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
 
 
 def next_commands(report: EvaluationReport, folder: Path) -> str:
-    """Name the commands to go on with, in a line."""
+    """Return a line with the commands to run next."""
     is_default = folder.parent == DEFAULT_RESULTS_DIR
     where = [] if is_default else ["--results-dir", str(folder.parent)]
     commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
@@ -54,7 +54,7 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
 
 
 def _beside_floor(row: ScoreRow, score: float) -> list[str]:
-    """Say whether the score is better than doing nothing, with the figures."""
+    """Compare the score with that of doing nothing, in words and figures."""
     floor = row.floor.pass_1 if row.floor is not None else None
     within = row.above_floor_interval
     if row.participant == FLOOR:

@@ -1,4 +1,4 @@
-"""Plays an evaluation for `run` and `resume`: its parts, its display, its exit code."""
+"""Plays an evaluation for `run` and `resume`, with its display and exit code."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def stop_rule_of(parsed: argparse.Namespace) -> StopRule | None:
-    """Return the rule of the flag `--stop-when`; None where it is not given.
+    """Return the rule of the flag `--stop-when`, or None.
 
     Raises:
-        RequestError: It cannot be read.
+        RequestError: The rule cannot be parsed.
     """
     from adk_agent.play.stop_rule import parse_stop_rule
 
@@ -43,7 +43,7 @@ def assembly_of(
     plan: EvaluationPlan | None,
     benchmarks: Benchmarks | None = None,
 ) -> Assembly:
-    """Put together what the flags ask for; the token goes to the agents of the plan alone."""
+    """Build the assembly that the flags ask for; the token goes only to the plan's agents."""
     from adk_agent.assembly import Assembly
 
     tokens = {}
@@ -69,13 +69,13 @@ def play(
     *,
     run_id: str | None = None,
 ) -> int:
-    """Play an evaluation, show how it goes and what it came to, and return the exit code.
+    """Play an evaluation, show its progress and results, and return the exit code.
 
     Args:
-        work: Plays it, and shows its progress on the display.
-        parsed: Of a command with the flags of `add_playing`.
-        settings: With the folder of runs.
-        run_id: The run that goes on; None for a new one.
+        work: Plays it and shows its progress on the display.
+        parsed: The arguments of a command with the flags of `add_playing`.
+        settings: The settings, with the folder of runs.
+        run_id: The run to resume; None for a new one.
     """
     display = _display(parsed, settings)
     try:
@@ -94,7 +94,7 @@ def play(
 
 
 def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Settings) -> int:
-    """Show what a run came to, and return the exit code."""
+    """Show the results of a run and return the exit code."""
     from adk_agent.cli import gate
 
     if parsed.json:
@@ -104,7 +104,7 @@ def conclude(report: EvaluationReport, parsed: argparse.Namespace, settings: Set
 
 
 def _display(parsed: argparse.Namespace, settings: Settings) -> Display:
-    from adk_agent.cli.display import Display  # it imports rich, which a dry run has no use for
+    from adk_agent.cli.display import Display  # imports rich, which a dry run does not need
 
     return Display(settings.results_dir, quiet=parsed.quiet, to_stderr=parsed.json)
 
@@ -112,7 +112,7 @@ def _display(parsed: argparse.Namespace, settings: Settings) -> Display:
 async def _until_terminated(
     work: Callable[[Display], Awaitable[EvaluationReport]], display: Display
 ) -> EvaluationReport:
-    """Do the work, which SIGTERM cancels."""
+    """Do the work, and cancel it on SIGTERM."""
     this_task = asyncio.current_task()
     if this_task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this_task.cancel)
@@ -124,8 +124,8 @@ async def _until_terminated(
 
 
 def _kept(run_id: str | None, settings: Settings, parsed: argparse.Namespace) -> str:
-    """Say where the trials of an unfinished run are, and how to go on with it."""
+    """Say where the finished trials of an unfinished run are, and how to resume it."""
     if run_id is None:
         return ""
     folder = settings.results_dir / run_id
-    return f"; what was finished is kept in {folder}; go on with: {resume_command(run_id, parsed)}"
+    return f"; finished trials are kept in {folder}; resume with: {resume_command(run_id, parsed)}"

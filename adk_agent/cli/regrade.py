@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Score the conversations of an official results file again and compare "
         "with the recorded rewards. Recorded verdicts on natural-language statements are reused."
     )
-    parser.add_argument("results", help="an official results.json, gzip too")
+    parser.add_argument("results", help="an official results.json, or one in gzip")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -29,7 +29,7 @@ def execute(parsed: argparse.Namespace) -> int:
     """Print every simulation whose reward differs.
 
     Returns:
-        1 if any differs, 3 if there was none to compare.
+        1 if any differs, 3 if none could be compared, otherwise 0.
     """
     benchmarks = open_benchmarks(variables)
     outcome = asyncio.run(regrade(Path(parsed.results), benchmarks))

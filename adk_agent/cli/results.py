@@ -15,14 +15,14 @@ from adk_agent.runs.store import MARKDOWN
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
-        "Show what a run has found, also while it goes on. Exit code 3 where it is not complete."
+        "Show the results of a run, even while it is running. Exit code 3 if it is not complete."
     )
     add_run(parser)
     parser.add_argument("--json", action="store_true", help="the whole report as JSON")
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Show what a run has found.
+    """Show the results of a run.
 
     Returns:
         0 for a complete run, 3 for any other.
@@ -31,14 +31,15 @@ def execute(parsed: argparse.Namespace) -> int:
     status, report = results_so_far(results_dir, run_id)
     if not status.has_ended:
         print(
-            f"greenroom: run {run_id} is still running; this is what it has so far", file=sys.stderr
+            f"greenroom: run {run_id} is still running; these are its results so far",
+            file=sys.stderr,
         )
     if parsed.json:
         sys.stdout.write(report.to_json())
     else:
         last = None
         has_markdown = (results_dir / run_id / MARKDOWN).exists()
-        # A report that was made of the trials just now has no evaluations.
+        # A report without evaluations was made from the trials just now.
         if status.has_ended and not (report.evaluations and has_markdown):
             what = "older than the trials" if has_markdown else "missing"
             last = f"{MARKDOWN} is {what}; {resume_command(run_id, parsed)} writes it again"

@@ -20,30 +20,29 @@ from adk_agent.runs.tracking import read_status
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
-        "Go on with a run that was interrupted: play the trials that are missing or "
-        "failed, and report all of it."
+        "Resume an interrupted run: play the missing and failed trials, and report the whole run."
     )
     parser.add_argument("run", help="the run's id")
     parser.add_argument(
         "--retry",
         choices=get_args(Retry),
         default="failed",
-        help="which trials that ended are played again: those that failed (default), those "
-        "without a score too, or all",
+        help="the ended trials to play again: failed ones (default), also those without a score, "
+        "or all",
     )
     add_playing(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Play what is missing of a run; the exit code says how the whole of it went."""
+    """Play the missing trials of a run and return the exit code of the whole run."""
     settings = settings_of(parsed)
     results_dir = settings.results_dir
-    stop_rule_of(parsed)  # one that cannot be read is refused before anything is done
+    stop_rule_of(parsed)  # refuse an invalid rule before anything is done
     status = read_status(results_dir, parsed.run)
     if not (results_dir / status.run_id / MANIFEST).exists():
         why = f" ({status.problem})" if status.problem else ""
         raise StorageError(
-            f"run {status.run_id} cannot go on: nothing was played{why}; start it again: "
+            f"run {status.run_id} cannot be resumed: nothing was played{why}; start a new one: "
             "greenroom run"
         )
     manifest = load_manifest(results_dir, status.run_id)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Evaluate agents. A flag beats what the request says."
+    parser.description = "Evaluate agents. Flags override the request."
     parser.epilog = (
         'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five DOMAIN '
         'tasks, two trials each"; greenroom list domains names the domains'
@@ -64,13 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="print the plan and the explicit command; contact nobody",
+        help="print the plan and the explicit command; contact no agent",
     )
     add_playing(parser)
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Evaluate agents; the exit code says how it went."""
+    """Evaluate agents and return the exit code."""
     text = sys.stdin.read() if parsed.request == "-" else parsed.request
     try:
         text.encode()
@@ -85,10 +85,10 @@ def execute(parsed: argparse.Namespace) -> int:
         options=dict(parsed.option or ()),
     )
     settings = settings_of(parsed)
-    stop_rule_of(parsed)  # one that cannot be read is refused before anything is done
+    stop_rule_of(parsed)  # refuse an invalid rule before anything is done
     benchmarks = open_benchmarks(variables)
     plan = None
-    # Where a model reads, the rules only say to which addresses the token may go.
+    # If a model reads the request, the rules only decide which addresses get the token.
     if parsed.dry_run or settings.by_rules or parsed.token is not None:
         registered = AgentRegistry(settings.results_dir).addresses()
         plan = plan_by_rules(text, benchmarks, registered=registered, overrides=overrides)
@@ -110,7 +110,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _dry_run(plan: EvaluationPlan, settings: Settings, parsed: argparse.Namespace) -> int:
-    """Print the plan as the rules read it; no model is asked and nobody is contacted."""
+    """Print the plan as the rules read it, without calling a model or an agent."""
     if parsed.json:
         print(plan.model_dump_json(indent=2))
         return OK

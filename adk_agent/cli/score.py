@@ -1,4 +1,4 @@
-"""`greenroom score`: measures and judges a trace file, without playing anything."""
+"""`greenroom score`: measures and judges recorded traces."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
         "Measure and judge how agents work together, from a trace: one of ours, or an "
-        "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip too. "
-        "Exit code 2 where any trace could not be read; the others are scored."
+        "A2A ResponseTrace in either dialect; or from JSON lines {id, roster?, trace}. Gzip is "
+        "accepted. Exit code 2 if any trace cannot be read; the others are scored."
     )
     parser.add_argument("trace", help="trace.json or traces.jsonl; - reads standard input")
     parser.add_argument(
@@ -51,17 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Print what every trace of the file is worth.
+    """Print the scores of every trace in the file.
 
     Returns:
-        2 if any of them could not be read.
+        2 if any trace could not be read, otherwise 0.
     """
     without = None if parsed.without is None else ",".join(parsed.without)
     settings = Settings.load(offline=parsed.offline or None, without=without)
     roster = None if parsed.roster is None else read_roster(Path(parsed.roster))
     evaluators = trace_evaluators(default_spec(settings), without=settings.without)
-    # The steps of a long trace live to the end, and collecting garbage among them takes a third of
-    # the time.
+    # The steps of a long trace live to the end; searching them for garbage takes a third of the
+    # time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     with _entries(parsed.trace) as entries:
@@ -70,11 +70,11 @@ def execute(parsed: argparse.Namespace) -> int:
 
 @contextmanager
 def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
-    """Yield the traces of a file, or of standard input where `source` is `-`."""
+    """Yield the traces of a file, or of standard input if `source` is `-`."""
     if source != STDIN:
         yield read_trace_file(Path(source))
         return
-    # Whether it is gzip shows at the beginning, to which a pipe cannot go back.
+    # Detecting gzip reads the first bytes, and a pipe cannot be rewound.
     with tempfile.NamedTemporaryFile(prefix="greenroom-") as kept:
         shutil.copyfileobj(sys.stdin.buffer, kept)
         kept.flush()
@@ -82,7 +82,7 @@ def _entries(source: str) -> Iterator[Iterable[TraceEntry]]:
 
 
 def _from_stdin(entry: TraceEntry, path: str) -> TraceEntry:
-    """Name standard input in the error of an entry."""
+    """Replace the file's name in the error of an entry with standard input."""
     if entry.error is None:
         return entry
     return replace(entry, error=entry.error.replace(repr(path), "standard input"))
@@ -121,14 +121,14 @@ def as_text(scored: dict[str, Any]) -> str:
 
 
 def _no_team(scored: dict[str, Any]) -> list[str]:
-    """Say why the graph was not measured at all, unless it was switched off."""
+    """Say why the graph was not measured, unless it was switched off."""
     why_not = scored["reason"]
     lines = [f"Trace {scored['trace_id']}"]
     return lines if why_not is None else [*lines, f"Not measured ({scored['status']}): {why_not}"]
 
 
 def _team(scored: dict[str, Any]) -> list[str]:
-    """Format what the graph evaluator found."""
+    """Format the results of the graph evaluator."""
     graph = scored["graph"]
     coverage = graph["coverage"]
     seen = "" if coverage is None else f", {coverage:.0%} of them observed"
@@ -155,7 +155,7 @@ def _value(metric: dict[str, Any]) -> str:
 
 
 def _whose(metric: dict[str, Any]) -> str:
-    """Name the members that have the value, unless all have it."""
+    """Name the members with this value, unless all have it."""
     agents = metric.get("agents") or {}
     best = [name for name, value in agents.items() if value == metric["value"]]
     if not best or len(best) == len(agents):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ANYBODY = (
-    "the service listens on %s, and anybody who reaches it may use it: set GREENROOM_AUTH_TOKEN to "
-    "a token that callers need"
+    "the service listens on %s without authentication: anyone who can reach it may use it; set "
+    "GREENROOM_AUTH_TOKEN to require a token"
 )
 
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the A2A server, the same for `python -m adk_agent`."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=values.port, default=None, help="default: $PORT, else 8000")
-    parser.add_argument("--card-url", metavar="URL", help="the address that the card names")
+    parser.add_argument("--card-url", metavar="URL", help="the address in the agent card")
     parser.add_argument(
         "--task-store",
         default="memory",
@@ -56,7 +56,7 @@ def execute(parsed: argparse.Namespace) -> int:
     settings = Settings.load()
     port = settings.port if parsed.port is None else parsed.port
     card_url = checked_card_url(parsed.card_url)
-    listener = bound_socket(parsed.host, port)  # before anything that takes its time
+    listener = bound_socket(parsed.host, port)  # before anything slow
     with listener:
         here = address_of(listener)
         url = card_url or here
@@ -66,7 +66,7 @@ def execute(parsed: argparse.Namespace) -> int:
         network = network_policy(settings, parsed.host)
 
         def load() -> Service:
-            """Import what takes seconds while the card is served."""
+            """Do the slow imports while the card is already served."""
             spawned = spawn(with_adk=not settings.by_rules)
             from adk_agent.assembly import Assembly
             from adk_agent.service.playing.process import ProcessBackend
@@ -90,7 +90,7 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def checked_card_url(url: str | None) -> str | None:
-    """Return the address of `--card-url` if a card can name it.
+    """Return the address of `--card-url` after checking it.
 
     Raises:
         RequestError: It is not an http or https address with a host.
@@ -111,9 +111,9 @@ def address_of(listener: socket.socket) -> str:
 
 
 def network_policy(settings: Settings, host: str) -> NetworkPolicy:
-    """Return the addresses that a service which listens on this host may call.
+    """Return the policy on addresses that a service listening on this host may call.
 
-    Callers of a public service could otherwise explore its own network.
+    Otherwise callers of a public service could explore its network.
 
     Raises:
         RequestError: GREENROOM_ALLOWED_HOSTS has an entry that is not a host.

@@ -31,21 +31,21 @@ EXIT_CODES: dict[RunState, int] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = (
-        "Tell how far a run is, whichever process plays it. With --follow the exit "
-        "code is that of the run."
+        "Show the progress of a run, from any process. With --follow the exit code is that of the "
+        "run."
     )
     add_run(parser)
-    parser.add_argument("--follow", action="store_true", help="go on telling until it ends")
+    parser.add_argument("--follow", action="store_true", help="show changes until it ends")
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="the same on one screen: time left, failures, the pass rate with its interval",
+        help="like --follow, on one screen: time left, failures, the pass rate with its interval",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, a line for each change")
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Tell how far a run is; with `--follow` or `--watch` until it ends, with its own exit code."""
+    """Show a run's progress; with `--follow` or `--watch`, until it ends with its exit code."""
     results_dir, run_id = run_of(parsed)
     until_end = parsed.follow or parsed.watch
     if not until_end:
@@ -88,22 +88,22 @@ def _print(status: RunStatus, results_dir: Path, parsed: argparse.Namespace) -> 
     if status.problem is not None:
         lines.append(f"  why: {status.problem}")
     lines.append(f"  started: {status.started_at:%Y-%m-%d %H:%M:%S %Z}")
-    lines.append(f"  last heard of: {status.updated_at:%Y-%m-%d %H:%M:%S %Z}")
+    lines.append(f"  last update: {status.updated_at:%Y-%m-%d %H:%M:%S %Z}")
     lines.append(f"  folder: {directory}")
-    # A run that a rule ended early is complete, and has trials left all the same.
+    # A run that a rule ended early is complete, although it has trials left.
     is_left = progress is not None and progress.done < progress.total
     is_unfinished = status.has_ended and (is_left or status.state != "complete")
     if is_unfinished and (directory / MANIFEST).exists():
-        lines.append(f"  go on with: {_resume_command(status.run_id, results_dir, parsed)}")
+        lines.append(f"  resume with: {_resume_command(status.run_id, results_dir, parsed)}")
     sys.stdout.write(escape_controls("\n".join(lines)) + "\n")
 
 
 def _resume_command(run_id: str, results_dir: Path, parsed: argparse.Namespace) -> str:
-    """Return the command that goes on with a run, offline where it began so and a model is here."""
+    """Return the command that resumes a run, with --offline if needed to match its start."""
     try:
         manifest, settings = load_manifest(results_dir, run_id), Settings.load()
     except (RequestError, StorageError):
-        return resume_command(run_id, parsed)  # which says what is wrong
+        return resume_command(run_id, parsed)  # resuming will report the error
     is_model_here = settings.model_configured or manifest.plan.user_llm is not None
     offline = is_model_here and not settings.offline and manifest.models == WITHOUT_MODELS
     return resume_command(run_id, argparse.Namespace(**{**vars(parsed), "offline": offline}))

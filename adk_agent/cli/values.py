@@ -1,4 +1,4 @@
-"""Types of arguments, for argparse: each raises where a text is not such a value."""
+"""Argument types for argparse; each raises if the text is invalid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NoReturn
 
 
 def share(text: str) -> float:
-    """Read a share from 0 to 1."""
+    """Parse a share from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -16,31 +16,31 @@ def share(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1."""
+    """Parse a whole number from 1."""
     value = int(text)
     return value if value >= 1 else _refuse(text, "a whole number from 1")
 
 
 def natural(text: str) -> int:
-    """Read a whole number from 0."""
+    """Parse a whole number from 0."""
     value = int(text)
     return value if value >= 0 else _refuse(text, "a whole number from 0")
 
 
 def port(text: str) -> int:
-    """Read the number of a port."""
+    """Parse a port number."""
     value = int(text)
     return value if 0 <= value <= 65_535 else _refuse(text, "a port from 0 to 65535")
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds above 0."""
+    """Parse a number of seconds above 0."""
     value = float(text)
     return value if 0 < value < float("inf") else _refuse(text, "a number of seconds above 0")
 
 
 def option(text: str) -> tuple[str, str]:
-    """Read a name and a value, `NAME=VALUE`."""
+    """Parse a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     return (name, value) if separator and name.isidentifier() else _refuse(text, "NAME=VALUE")
 

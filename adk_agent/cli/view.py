@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Write a run's page, and open it where somebody could see it."""
+    """Write a run's page, and open it if there is a screen."""
     results_dir, run_id = run_of(parsed)
     path = write_page(
         results_dir,
@@ -39,7 +39,8 @@ def execute(parsed: argparse.Namespace) -> int:
     )
     if not read_status(results_dir, run_id).has_ended:
         print(
-            f"greenroom: run {run_id} is still running; this is what it has so far", file=sys.stderr
+            f"greenroom: run {run_id} is still running; these are its results so far",
+            file=sys.stderr,
         )
     print(f"page: {path}")
     if not parsed.no_open and _has_screen():
@@ -48,16 +49,16 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _installed() -> Benchmarks:
-    """Open the benchmarks; none where their data are missing, which a page can do without."""
+    """Open the benchmarks; return none if data are missing, since a page needs them little."""
     try:
         return open_benchmarks(variables)
     except DataError as error:
-        print(f"greenroom: the page marks no call that changes data: {error}", file=sys.stderr)
+        print(f"greenroom: the page cannot mark calls that change data: {error}", file=sys.stderr)
         return Benchmarks(())
 
 
 def _has_screen() -> bool:
-    """Tell whether a browser would get a window, and not take the terminal."""
+    """Tell whether a browser would open a window rather than take over the terminal."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

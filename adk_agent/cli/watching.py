@@ -1,6 +1,6 @@
-"""watch: shows a run until it ends, on one screen or in lines, whichever process plays it.
+"""watch: shows a run of any process until it ends, on one screen or in lines.
 
-Everything is read from the run's folder and nothing is written, so that ending it ends nothing else.
+It only reads the run's folder, so stopping it does not affect the run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from adk_agent.runs.trial_lines import TrialLines
 
 POLL_S = 0.25
 MOST_KEPT = 200
-"""Trials that did not pass, of which the newest are shown as far as the screen has room."""
+"""Number of trials that did not pass to remember; the screen shows the newest that fit."""
 _STYLES = {"not passed": "yellow", "unscored": "magenta", "failed": "red"}
 
 
 class WatchedRun:
-    """A run as its folder shows it.
+    """A run as read from its folder.
 
     Args:
         results_dir: The folder of runs.
@@ -49,12 +49,12 @@ class WatchedRun:
         self.status = read_status(results_dir, run_id)
 
     def look(self) -> list[EndedTrial]:
-        """Read what is new, and return the trials among it that did not pass.
+        """Read what is new, and return the new trials that did not pass.
 
         Raises:
             RequestError, StorageError: The run cannot be read any more.
         """
-        # The status first: a run that has ended by then has written all of its trials.
+        # The status first: if the run has ended by then, all of its trials are written.
         self.status = read_status(self._results_dir, self._run_id)
         ended = self.lines.new()
         if ended:
@@ -72,7 +72,7 @@ class WatchedRun:
 
     @property
     def scores(self) -> Sequence[RunningScore]:
-        """The scores so far; those of the report once the run has ended."""
+        """The scores so far; once the run has ended, those of its report."""
         if self._scores is None:
             return ()
         return self._scores.exact_scores() if self.status.has_ended else self._scores.scores()
@@ -91,10 +91,10 @@ def watch(
     Args:
         results_dir: The folder of runs.
         run_id: The run's id.
-        on_screen: Use one screen on a terminal. Elsewhere, and otherwise, a line is written for each
-            change and for each trial that did not pass.
-        console: Where to show it; stdout by default.
-        wait: Called with the seconds between two looks.
+        on_screen: Use one screen on a terminal. Otherwise a line is written for each change and for
+            each trial that did not pass.
+        console: The console; stdout by default.
+        wait: Called with the seconds between two reads.
 
     Raises:
         RequestError: There is no such run.
@@ -141,7 +141,7 @@ def _watch_in_lines(run: WatchedRun, wait: Callable[[float], None]) -> None:
 
 
 def screen_of(run: WatchedRun, height: int) -> RenderableType:
-    """Draw the whole screen, at most `height` lines high as long as no line is folded."""
+    """Draw the whole screen, at most `height` lines high if no line wraps."""
     status, scores = run.status, run.scores
     parts: list[RenderableType] = [_text(f"Run {status.run_id}: {status.state}", "bold")]
     progress = status.progress
@@ -181,7 +181,7 @@ def _table(scores: Sequence[RunningScore]) -> Table:
 
 
 def _text(text: str, style: str = "", *, whole: bool = True) -> Text:
-    """Format text from outside, whose brackets are no markup; cut it at the edge unless `whole`."""
+    """Format untrusted text without interpreting markup; truncate it at the edge unless `whole`."""
     return Text(
         escape_controls(text),
         style=style,

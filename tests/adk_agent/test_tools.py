@@ -154,18 +154,18 @@ async def test_closing_stops_what_goes_on_and_keeps_what_was_finished(
         ("register_agent", ("shop", "http://h"), "cannot be an agent's name"),
         ("register_agent", ("shop-bot", "builtin:null"), "is bundled"),
         ("register_agent", ("shop-bot", "h h"), "address"),
-        ("register_agent", (7, []), "has to be a text"),
+        ("register_agent", (7, []), "must be text"),
         ("list_tasks", ("airlines",), "did you mean 'airline'"),
         ("list_tasks", ("mock", "bass"), "bass"),
         ("list_tasks", ("mock", "base", 0), "limit 0"),
         ("list_tasks", ("mock", "base", "many"), "limit 'many'"),
-        ("list_tasks", ({},), "has to be a text"),
+        ("list_tasks", ({},), "must be text"),
         ("run_evaluation", ("Hello",), "no agent and no domain"),
-        ("run_evaluation", (None,), "has to be a text"),
+        ("run_evaluation", (None,), "must be text"),
         ("run_evaluation", (SENTENCE,), "no agent is named"),
         ("get_evaluation_status", ("nope",), "there is no run 'nope'"),
         ("get_evaluation_results", ("../..",), "not the id of a run"),
-        ("get_evaluation_results", (3,), "has to be a text"),
+        ("get_evaluation_results", (3,), "must be text"),
     ],
 )
 async def test_what_cannot_be_done_is_an_error_in_words(tools, tool, arguments, words):
@@ -198,7 +198,7 @@ async def test_there_is_an_end_to_the_evaluations_at_once(tools, shop):
     for _ in range(MAX_RUNNING):
         assert "run_id" in await tools.run_evaluation(f"{shop} on all mock tasks, 90 trials each")
     refused = await tools.run_evaluation("builtin:null on one mock task")
-    assert "going on here already" in refused["error"]
+    assert "already running here" in refused["error"]
 
 
 class Script(BaseLlm):
@@ -376,7 +376,7 @@ async def test_a_model_that_comes_to_no_answer_is_replaced_by_the_rules(
     [
         ("evil-bot", "http://evil.example", "does not ask to register"),
         ("other-bot", None, "does not ask to register"),
-        ("shop-bot", None, "already; its owner"),
+        ("shop-bot", None, "is already http"),
         ("mock", None, "cannot be an agent's name"),
     ],
 )

@@ -37,7 +37,7 @@ async def test_a_run_is_canceled_from_elsewhere_and_what_was_finished_is_kept(
             if progress.done == 2 and not canceling.is_alive():
                 canceling.start()
 
-        with pytest.raises(RunCanceledError, match="what was finished is kept"):
+        with pytest.raises(RunCanceledError, match="finished trials are kept"):
             await evaluate(plan, deps, request="r", on_progress=tell)
         await asyncio.to_thread(canceling.join)
     code, out, _ = told[0]
@@ -47,6 +47,6 @@ async def test_a_run_is_canceled_from_elsewhere_and_what_was_finished_is_kept(
     code, out, _ = shell("results", "run-1", "--json")
     assert code == 3
     assert len(json.loads(out)["trials"]) == 2
-    with pytest.raises(RequestError, match="has ended already: it is canceled"):
+    with pytest.raises(RequestError, match="has already ended: it is canceled"):
         request_cancel(results_dir, "run-1")
     assert shell("cancel", "run-1")[0] == 2

@@ -149,7 +149,7 @@ def test_a_pipeline_stops_a_run_early_is_told_the_gate_and_resumes_the_rest(tmp_
     assert "warning: stopped early, as asked, after 2 of 3 trials" in shown.out
     [run] = (path.name for path in tmp_path.iterdir())
     assert main(["status", "--results-dir", str(tmp_path)]) == 0
-    assert f"go on with: greenroom resume {run}" in capsys.readouterr().out
+    assert f"resume with: greenroom resume {run}" in capsys.readouterr().out
     assert main(["resume", run, *folder, "--fail-under", "0"]) == 0
     assert "reaches 0" in capsys.readouterr().err
     report = json.loads((tmp_path / run / "report.json").read_text())

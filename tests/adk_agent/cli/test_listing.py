@@ -150,4 +150,4 @@ def test_scenarios_are_listed(capsys):
 def test_what_cannot_be_listed_is_answered_with_what_can(capsys):
     assert main(["list", "pizza"]) == 2
     assert "domains, tasks, agents" in (told := capsys.readouterr().err)
-    assert "the tasks of tau2, exercises, business" in told
+    assert "the name of a benchmark: tau2, exercises, business" in told

@@ -79,7 +79,7 @@ def test_the_command_goes_on_with_a_run_that_was_killed(agent, tmp_path):
     (folder,) = (tmp_path / "results").iterdir()
     told = greenroom("status", cwd=tmp_path)
     assert f"Run {folder.name}: interrupted" in told.stdout
-    assert f"go on with: greenroom resume {folder.name}" in told.stdout
+    assert f"resume with: greenroom resume {folder.name}" in told.stdout
     partial = greenroom("results", "--json", cwd=tmp_path)
     assert partial.returncode == 3
     before = json.loads(partial.stdout)
@@ -109,7 +109,7 @@ def test_a_run_of_which_nothing_was_begun_has_to_be_started_again(tmp_path, caps
     ):
         raise PreflightError("the agent is not ready")
     assert main(["resume", "dead", "--results-dir", str(tmp_path)]) == 3
-    assert "(the agent is not ready); start it again" in capsys.readouterr().err
+    assert "(the agent is not ready); start a new one" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -309,7 +309,7 @@ async def test_trials_that_are_all_there_are_reported_without_anybody(stopped, m
         settings=Settings.load(llm_model="tiny", llm_base_url="http://models.test/v1"),
         versions={"greenroom": "other"},
     )
-    with pytest.raises(RequestError, match="cannot go on here"):
+    with pytest.raises(RequestError, match="cannot be resumed here"):
         await resume("run-1", nobody, retry="all")
     assert await resume("run-1", nobody) == first
     assert (folder / "report.json").exists()
@@ -417,7 +417,7 @@ def test_a_run_that_was_begun_offline_is_told_to_go_on_offline_where_there_is_a_
     folder = ("--results-dir", str(interrupted_offline))
     assert main(["status", "run-1", *folder]) == 0
     offline = "--offline " if has_model else ""
-    told = f"go on with: greenroom resume run-1 {offline}--results-dir {interrupted_offline}\n"
+    told = f"resume with: greenroom resume run-1 {offline}--results-dir {interrupted_offline}\n"
     assert told in capsys.readouterr().out
 
 
@@ -426,7 +426,7 @@ def test_a_run_that_was_begun_offline_refuses_a_model_and_names_the_flag(
 ):
     monkeypatch.setenv("AGENTBEATS_LLM_BASE_URL", "http://models.test/v1")
     assert main(["resume", "run-1", "--results-dir", str(interrupted_offline)]) == 2
-    assert "Go on with --offline, as it began" in capsys.readouterr().err
+    assert "Resume it with --offline, as it began" in capsys.readouterr().err
 
 
 def test_the_command_that_goes_on_keeps_the_flags_that_say_how_trials_are_played():
@@ -472,7 +472,7 @@ async def test_a_run_whose_models_are_not_known_goes_on_with_a_warning(stopped):
     path.write_text(json.dumps(fields))
     report = await resume("run-1", stopped)
     assert report.status == "complete"
-    assert any("did not note its language models" in text for text in report.warnings)
+    assert any("did not record its language models" in text for text in report.warnings)
 
 
 async def test_a_run_that_cannot_go_on_keeps_what_it_has(stopped, make_deps):

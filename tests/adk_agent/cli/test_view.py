@@ -14,7 +14,7 @@ def test_a_page_is_written_where_the_data_of_a_benchmark_are_gone(tmp_path, monk
     assert main(["view", RUN, "--results-dir", str(folder), "--no-open"]) == 0
     captured = capsys.readouterr()
     assert captured.out == f"page: {folder / RUN / 'report.html'}\n"
-    assert "the page marks no call that changes data" in captured.err
+    assert "the page cannot mark calls that change data" in captured.err
 
 
 def test_view_writes_the_page_and_opens_it_only_where_there_is_a_screen(
