@@ -32,7 +32,14 @@ from adk_agent.runs.jobs import TrialJob, jobs_of
 from adk_agent.runs.provenance import NO_MODELS, data_origins, headlines_of, require_same_provenance
 from adk_agent.runs.report_builder import ReportBuilder
 from adk_agent.runs.retry import Retry, is_all_played, kept_trials, settled_report
-from adk_agent.runs.store import RunManifest, RunStore, TrialRecord, iter_trials, load_manifest
+from adk_agent.runs.store import (
+    RunManifest,
+    RunStore,
+    StoredTrials,
+    TrialRecord,
+    iter_trials,
+    load_manifest,
+)
 from adk_agent.runs.tracking import tracked_run
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmark import TaskRef
@@ -198,6 +205,7 @@ class _Run:
             self._builder.add(missing.pop(record.key), record)
             self._scores.add(EndedTrial.of(record.row))
         self._jobs = list(missing.values())
+        self._unreached = dict(missing)
         self._pace = Pace(deps.runtime.clock)
 
     async def report(self, *, interrupted: bool) -> EvaluationReport:
@@ -406,16 +414,33 @@ class _Run:
 
     def _record(self, job: TrialJob, record: TrialRecord, store: RunStore) -> None:
         store.append(record)
+        del self._unreached[job.key]
         self._builder.add(job, record)
         ended = EndedTrial.of(record.row)
         self._scores.add(ended)
         self._say("playing", ended.summary(), ended)
 
+    def _add_earlier(self) -> None:
+        """Add the earlier results of trials that were to be played again and were not reached."""
+        if self._is_new or not self._unreached:
+            return
+        stored = StoredTrials(self._deps.results_dir, self._run_id)
+        found = 0
+        for record in stored.records(self._unreached):
+            self._builder.add(self._unreached[record.key], record)
+            self._scores.add(EndedTrial.of(record.row))
+            found += 1
+        if found:
+            self._builder.warn(
+                [f"{found} of {self._total} trials not played again: their earlier results count"]
+            )
+
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
+        stopped_by = None if interrupted else self._early.stopped_by  # before the scores are whole
+        await asyncio.to_thread(self._add_earlier)
         self._builder.warn(self._deps.models.warnings(self._plan))
         report = await self._builder.build(self._manifest, interrupted=interrupted)
-        if not interrupted:
-            report = report.model_copy(update={"stopped_by": self._early.stopped_by})
+        report = report.model_copy(update={"stopped_by": stopped_by})
         store.finish(report, render_markdown(report) if interrupted else explained(report))
         exact = await asyncio.to_thread(self._scores.exact_scores)
         self._say("finished", "the report is written", scores=exact)

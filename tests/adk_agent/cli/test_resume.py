@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -21,10 +22,11 @@ from adk_agent.core.settings import Settings
 from adk_agent.core.versions import versions
 from adk_agent.play.evaluation import evaluate, report_so_far, resume
 from adk_agent.play.references import ReferenceBook
+from adk_agent.play.stop_rule import parse_stop_rule
 from adk_agent.runs.provenance import data_origins
 from adk_agent.runs.results import results_so_far
 from adk_agent.runs.retry import is_repeated
-from adk_agent.runs.store import RunManifest, RunStore, load_trials
+from adk_agent.runs.store import RunManifest, RunStore, load_report, load_trials
 from adk_agent.runs.tracking import read_status, run_ids, tracked_run
 from evals.outcome import Fault
 from tau_bridge.a2a.messenger import Messenger
@@ -385,6 +387,48 @@ async def test_all_trials_are_played_again_where_that_is_asked_for_and_the_new_o
     lines = (deps.results_dir / "run-1" / "trials.jsonl").read_bytes().splitlines()
     assert len(lines) == 2 * len(TASKS)
     assert results_so_far(deps.results_dir, "run-1")[1] == again
+
+
+@pytest.fixture
+async def whole(make_deps):
+    """The deps of a run of three trials without a tool call, which has some where it is replayed."""
+    said = ["I cannot help with that."]
+    task = {"user_id": "user_1", "title": "Important Meeting"}
+    with serve(scripted_agent(lambda text, _: said[0 if text.startswith("{") else -1])) as url:
+        deps = make_deps()
+        first = await evaluate(plan_of(url, max_concurrency=1), deps, request="r")
+        assert [row.tool_calls for row in first.trials] == [0, 0, 0]
+        said.append(json.dumps({"name": "create_task", "arguments": task}))
+        yield deps
+
+
+async def test_a_replay_that_a_rule_ends_keeps_the_trials_that_it_did_not_reach(whole):
+    deps = replace(whole, stop_rule=parse_stop_rule("trials >= 2"))
+    report = await resume("run-1", deps, retry="all")
+    assert (report.status, report.stopped_by) == ("complete", "trials >= 2")
+    assert sorted(row.tool_calls > 0 for row in report.trials) == [False, True, True]
+    assert report.summary[0].trials == 3
+    assert sum(each.scope == "trial" for each in report.evaluations) == 3
+    assert "1 of 3 trials not played again: their earlier results count" in report.warnings
+    assert not any(each.endswith("trials not played") for each in report.warnings)
+    assert read_status(whole.results_dir, "run-1").progress.done == 3
+    assert await resume("run-1", whole) == report  # nothing is left to play
+
+
+async def test_a_replay_that_is_interrupted_keeps_the_trials_that_it_did_not_reach(whole):
+    class StopError(Exception):
+        pass
+
+    def tell(progress):
+        if progress.done == 1:
+            raise StopError
+
+    with pytest.raises(StopError):
+        await resume("run-1", whole, retry="all", on_progress=tell)
+    report = load_report(whole.results_dir, "run-1")
+    assert report.status == "interrupted"
+    assert [row.tool_calls > 0 for row in report.trials] == [True, False, False]
+    assert results_so_far(whole.results_dir, "run-1")[1] == report
 
 
 @pytest.fixture
