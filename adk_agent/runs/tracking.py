@@ -104,9 +104,7 @@ class RunTracker:
             await asyncio.wait({watch, task})
         if not task.cancelled():
             return task.result()  # it ended at the same moment, or failed while being cancelled
-        raise RunCanceledError(
-            f"run {self._status.run_id} was canceled; finished trials are kept in {self._directory}"
-        )
+        raise RunCanceledError(f"run {self._status.run_id} was canceled")
 
     async def _canceled(self) -> None:
         while not (self._directory / _CANCEL).exists():
