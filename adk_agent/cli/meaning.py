@@ -10,7 +10,15 @@ from adk_agent.cli.gate import gated_rows
 from adk_agent.core.escaping import one_line
 from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.report import EvaluationReport, failed_reasons
-from adk_agent.results.summary import FLOOR, NOT_EVALUATED, ScoreRow, TrialRow, by_frequency
+from adk_agent.results.summary import (
+    FLOOR,
+    NOT_EVALUATED,
+    ScoreRow,
+    TaskRow,
+    TrialRow,
+    by_frequency,
+    pass_1_beside,
+)
 from adk_agent.results.tables import number
 
 MOST_REASON_CHARS = 156
@@ -22,7 +30,7 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
     for row in gated_rows(report):
         trials = [trial for trial in report.trials if trial.participant == row.participant]
         if trials:
-            lines.append(f"{row.participant}: {'; '.join(_meaning(row, trials))}")
+            lines.append(f"{row.participant}: {'; '.join(_meaning(row, trials, report.tasks))}")
     return lines
 
 
@@ -37,12 +45,12 @@ def next_commands(report: EvaluationReport, folder: Path) -> str:
     return f"next: {'; '.join(commands)}"
 
 
-def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
+def _meaning(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:
     score = row.pass_hat_k.get("1")
     if score is None:
         reason = next(iter(failed_reasons(trials)), "no trial has a score")
         return [f"not evaluated: {one_line(reason.removeprefix(NOT_EVALUATED), MOST_REASON_CHARS)}"]
-    parts = _beside_floor(row, score)
+    parts = [_beside_floor(row, score, trials, tasks)]
     if row.agent_errors:
         reason = next(iter(by_frequency(t.reason or "" for t in trials if t.fault == "agent")))
         ended = f"{row.agent_errors} of {row.trials} trials ended by an error of the agent"
@@ -53,23 +61,29 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow]) -> list[str]:
     return parts
 
 
-def _beside_floor(row: ScoreRow, score: float) -> list[str]:
-    """Compare the score with that of doing nothing, in words and figures."""
-    floor = row.floor.pass_1 if row.floor is not None else None
-    within = row.above_floor_interval
+def _beside_floor(
+    row: ScoreRow, score: float, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]
+) -> str:
+    """Say whether the score is better than doing nothing, with the figures.
+
+    Where only some tasks have a floor, the score on these is compared.
+    """
+    floor, gained, within = row.floor, row.above_floor, row.above_floor_interval
+    if floor is None or floor.pass_1 is None or gained is None or within is None:
+        return f"pass^1 {number(score)}; no floor is known"
+    beside, high, where = number(score), row.high("1"), ""
+    if floor.missing:
+        low, high = pass_1_beside("floor", trials, tasks)
+        which = "1 task" if floor.tasks == 1 else f"{floor.tasks} tasks"
+        beside, where = number(low), f"pass^1 {beside}; on the {which} with a floor, "
     if row.participant == FLOOR:
-        return [f"the agent that does nothing: its pass^1, {number(score)}, is the floor"]
-    if floor is None or row.above_floor is None or within is None:
-        return [f"pass^1 {number(score)}; no floor is known"]
-    figures = f"(pass^1 {number(score)}, floor {number(floor)})"
-    high = row.high("1")
-    if row.above_floor <= 0 and (high is None or high <= floor):
-        return [f"not better than an agent that does nothing {figures}"]
-    if row.failed and row.above_floor <= 0:
-        return [f"perhaps not better than an agent that does nothing {figures}"]
+        return f"{where}the agent that does nothing: its pass^1, {beside}, is the floor"
+    nothing = f"an agent that does nothing (pass^1 {beside}, floor {number(floor.pass_1)})"
+    if gained <= 0 and (high is None or high <= floor.pass_1):
+        return f"{where}not better than {nothing}"
+    if row.failed and gained <= 0:
+        return f"{where}perhaps not better than {nothing}"
     if within.low <= 0:
-        few = "1 task is" if row.tasks == 1 else f"{row.tasks} tasks are"
-        return [
-            f"perhaps better than an agent that does nothing {figures}, but {few} too few to say"
-        ]
-    return [f"better than an agent that does nothing {figures}"]
+        few = "1 task is" if floor.tasks == 1 else f"{floor.tasks} tasks are"
+        return f"{where}perhaps better than {nothing}, but {few} too few to say"
+    return f"{where}better than {nothing}"

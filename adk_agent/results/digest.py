@@ -151,8 +151,8 @@ def _digest_row(row: SummaryRow) -> DigestRow:
     k = max((int(name) for name in row.pass_hat_k), default=1)
     interval = row.intervals.get("1")
     shared = _shared(DigestRow, row) | {
-        "floor": row.floor.pass_1 if row.floor else None,
-        "ceiling": row.ceiling.pass_1 if row.ceiling else None,
+        "floor": row.floor.over_all if row.floor else None,
+        "ceiling": row.ceiling.over_all if row.ceiling else None,
     }
     return DigestRow(
         **shared,

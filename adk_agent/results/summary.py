@@ -145,6 +145,11 @@ class ReferenceScore(Row):
     pass_1: float | None
     """None if no task has a reward."""
 
+    @property
+    def over_all(self) -> float | None:
+        """Return `pass_1` if it covers every task of the row; else None."""
+        return None if self.missing else self.pass_1
+
 
 class ScoreRow(Row):
     """One participant's scores over some tasks.
@@ -358,6 +363,16 @@ def _ends(trials: Sequence[TrialRow]) -> tuple[Rewards, Rewards]:
             low[trial.task].append(trial.reward or 0.0)
             high[trial.task].append(1.0 if trial.status == "failed" else trial.reward or 0.0)
     return low, high
+
+
+def pass_1_beside(
+    which: Literal["floor", "ceiling"], trials: Sequence[TrialRow], tasks: Sequence[TaskRow]
+) -> tuple[float | None, float | None]:
+    """Compute both ends of pass^1 over the tasks that have a floor, or a ceiling."""
+    known = {(row.domain, row.task_id) for row in tasks if getattr(row, which) is not None}
+    low, high = _ends([trial for trial in trials if trial.task in known])
+    low_end, high_end = (mean(list(pass_hat_k_by_task(each, 1).values())) for each in (low, high))
+    return low_end, high_end
 
 
 def _pass_rates(low: Rewards, high: Rewards, num_trials: int) -> dict[str, Any]:

@@ -114,7 +114,8 @@ def interval(found: Interval | None) -> str:
 
 
 def _reference(score: ReferenceScore | None) -> str:
-    return NONE if score is None else number(score.pass_1)
+    """Format a reference that covers all tasks of its row; another compares with no pass^1."""
+    return NONE if score is None else number(score.over_all)
 
 
 def team_table(teams: Sequence[TeamRow]) -> Table:

@@ -115,8 +115,8 @@ def _reference(found: ReferenceScore | None) -> Reference | None:
     missing = texts.count(found.missing, "task") if found.missing else ""
     return Reference(
         agent=found.agent,
-        value=texts.score(found.pass_1),
-        at=_percent(found.pass_1),
+        value=texts.score(found.over_all),
+        at=_percent(found.over_all),
         note=f"not known for {missing}" if missing else "",
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from adk_agent.present.page import texts
 from adk_agent.present.page.scores import Score, most_telling
 from adk_agent.present.page.words import CLASSES
 from adk_agent.results.report import EvaluationReport, failed_reasons
-from adk_agent.results.summary import ScoreRow, TrialRow
+from adk_agent.results.summary import ReferenceScore, ScoreRow, TaskRow, TrialRow, pass_1_beside
 
 _MOST_REASON = 160
 ENDS = {
@@ -59,13 +60,15 @@ def verdicts(
                 participant=participant.address,
                 role=participant.role,
                 score=row,
-                sentence=_sentence(row, trials, meaning),
+                sentence=_sentence(row, trials, report.tasks, meaning),
             )
         )
     return tuple(found)
 
 
-def _sentence(score: Score | None, trials: Sequence[TrialRow], meaning: Meaning) -> str:
+def _sentence(
+    score: Score | None, trials: Sequence[TrialRow], tasks: Sequence[TaskRow], meaning: Meaning
+) -> str:
     if score is None or not score.row.trials:
         return "No trial of it has ended, so there is nothing to say."
     row = score.row
@@ -73,7 +76,7 @@ def _sentence(score: Score | None, trials: Sequence[TrialRow], meaning: Meaning)
         return (
             f"Has no score: of {texts.count(row.trials, 'trial')}, {_gaps(row)}{_because(trials)}."
         )
-    parts = [f"Passes {_passes(score)}", *_against(score)]
+    parts = [f"Passes {_passes(score)}", *_against(row, trials, tasks)]
     lost = [trial for trial in trials if trial.status == "scored" and not trial.passed]
     if lost:
         parts.append(f"what went wrong most: {_most(lost, meaning)}")
@@ -95,17 +98,35 @@ def _passes(score: Score) -> str:
     )
 
 
-def _against(score: Score) -> list[str]:
-    """Say where the score stands between floor and ceiling."""
-    row, said = score.row, []
-    if score.floor is not None and row.above_floor is not None:
-        said.append(f"{_over(row)} (floor {score.floor.value})")
-    passed, most = row.pass_hat_k.get("1"), row.ceiling.pass_1 if row.ceiling else None
-    if score.ceiling is not None and passed is not None and most is not None:
-        room = most - passed
-        where = f"{texts.score(room)} below the" if room > 0 else "at or above the"
-        said.append(f"{where} ceiling ({score.ceiling.value})")
+def _against(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:
+    """Say where the score stands between floor and ceiling, on the tasks that have them."""
+    said, floor, ceiling = [], row.floor, row.ceiling
+    if floor is not None and row.above_floor is not None:
+        passed, where = _beside("floor", floor, row, trials, tasks)
+        own = f"pass^1 {texts.score(passed)}, " if where else ""
+        said.append(f"{where}{_over(row)} ({own}floor {texts.score(floor.pass_1)})")
+    if ceiling is not None and ceiling.pass_1 is not None:
+        passed, where = _beside("ceiling", ceiling, row, trials, tasks)
+        if passed is not None:
+            room = ceiling.pass_1 - passed
+            side = f"{texts.score(room)} below the" if room > 0 else "at or above the"
+            own = f"pass^1 {texts.score(passed)}, ceiling " if where else ""
+            said.append(f"{where}{side} ceiling ({own}{texts.score(ceiling.pass_1)})")
     return said or ["floor and ceiling were not measured"]
+
+
+def _beside(
+    which: Literal["floor", "ceiling"],
+    found: ReferenceScore,
+    row: ScoreRow,
+    trials: Sequence[TrialRow],
+    tasks: Sequence[TaskRow],
+) -> tuple[float | None, str]:
+    """Return pass^1 over the tasks that have a reference, and which they are if not all."""
+    if not found.missing:
+        return row.pass_hat_k.get("1"), ""
+    passed, _ = pass_1_beside(which, trials, tasks)
+    return passed, f"on the {texts.count(found.tasks, 'task')} with a {which}, "
 
 
 def _over(row: ScoreRow) -> str:

@@ -12,11 +12,11 @@ FAILED = {"i": "infrastructure", "u": "user", "h": "harness"}
 FAULTS = (AGENT_ERROR, *FAILED)
 
 
-def row(task, trial, end):
+def row(task, trial, end, agent=AGENT):
     status = "failed" if end in FAILED else "unscored" if end == UNSCORED else "scored"
     fault = "agent" if end == AGENT_ERROR else FAILED.get(end)
     return TrialRow(
-        participant=AGENT,
+        participant=agent,
         domain="mock",
         task_id=str(task),
         trial=trial,
@@ -36,15 +36,17 @@ def row(task, trial, end):
     )
 
 
-def report_of(ends, *, run_id="run-2", floor=None):
+def report_of(ends, *, run_id="run-2", floor=None, agent=AGENT):
     """The report of trials that ended so: a string for each task, a letter for each trial."""
     plan = EvaluationPlan(
-        participants=(Participant(address=AGENT),),
+        participants=(Participant(address=agent),),
         tasks=(PlannedTasks(domain="mock", task_ids=tuple(map(str, range(len(ends))))),),
         num_trials=max(map(len, ends)),
     )
     rows = [
-        row(task, trial, end) for task, each in enumerate(ends) for trial, end in enumerate(each)
+        row(task, trial, end, agent)
+        for task, each in enumerate(ends)
+        for trial, end in enumerate(each)
     ]
     broken = any(each.status == "failed" for each in rows)
     played = ReferencePlay(agent="builtin:null", user="scripted", rewards=floor or {})

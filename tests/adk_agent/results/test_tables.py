@@ -1,6 +1,10 @@
-"""What tables say of teams."""
+"""What tables say of scores and of teams."""
 
-from adk_agent.results.tables import doubt, team_table
+import pytest
+
+from adk_agent.results.digest import digest_of
+from adk_agent.results.tables import doubt, score_table, team_table
+from tests.adk_agent.results.mixed_runs import report_of
 from tests.adk_agent.results.team_trials import graph, judged, row
 
 
@@ -28,3 +32,13 @@ def test_a_judgement_by_rules_alone_has_nothing_beside_it():
     assert (found.judged_by_rules, found.flagged, doubt(found)) == (None, 0, None)
     _, ((*_, cell),) = team_table([found])
     assert cell == "0.800 rules"
+
+
+@pytest.mark.parametrize(
+    ("floor", "cell", "value"), [({"0": 1.0, "1": 0.0}, "0.500", 0.5), ({"0": 1.0}, "-", None)]
+)
+def test_a_floor_stands_beside_pass_1_only_if_it_covers_the_same_tasks(floor, cell, value):
+    report = report_of(["+", "-"], floor=floor)
+    header, (cells,) = score_table(report.summary)
+    assert cells[header.index("floor")] == cell
+    assert digest_of(report).rows[0].floor == value

@@ -24,6 +24,23 @@ def test_a_verdict_says_pass_1_its_interval_floor_ceiling_and_what_failed_most(t
     assert "the database ended in another state (2 of 2 that did not pass)." in shown
 
 
+def test_a_verdict_compares_with_floor_and_ceiling_on_the_tasks_that_have_them(tmp_path):
+    rewards = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.0}
+    played = [record(row("http://x.test", task, reward=value)) for task, value in rewards.items()]
+    marks = DomainReferences(
+        floor=ReferencePlay(agent="builtin:null", user="scripted", rewards={"c": 1.0, "d": 0.0}),
+        ceiling=ReferencePlay(agent="builtin:oracle", user="scripted", rewards={"c": 1.0}),
+    )
+    shown = text_of(page_of(keep_run(tmp_path, played, references={"mock": marks})))
+    assert (
+        "on the 2 tasks with a floor, not told apart from an agent that does nothing "
+        "(pass^1 0.000, floor 0.500); "
+        "on the 1 task with a ceiling, 1.000 below the ceiling (pass^1 0.000, ceiling 1.000)"
+    ) in shown
+    assert "– not known for 2 tasks" in shown
+    assert "Floor –." in shown
+
+
 def test_a_participant_without_any_score_is_said_to_have_none(tmp_path):
     failed = row("http://x.test", "a", reward=None, status="failed", reason="it hung up")
     shown = text_of(page_of(keep_run(tmp_path, [record(failed)], status="incomplete")))
