@@ -6,9 +6,7 @@ import platform
 from functools import cache
 from importlib import metadata
 
-_NAMED_VERSIONS = (
-    *("greenroom", "a2a-sdk", "google-adk", "inspect-evals", "litellm", "networkx", "numpy"),
-)
+_NAMED_VERSIONS = "greenroom a2a-sdk google-adk inspect-evals litellm networkx numpy"
 
 
 def versions() -> dict[str, str]:
@@ -19,7 +17,7 @@ def versions() -> dict[str, str]:
 @cache
 def _installed() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for name in _NAMED_VERSIONS:
+    for name in _NAMED_VERSIONS.split():
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
