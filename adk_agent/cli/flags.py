@@ -95,10 +95,15 @@ def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:
     results_dir = settings_of(parsed).results_dir
     if parsed.run is not None:
         return results_dir, parsed.run
-    found = run_ids(results_dir) if results_dir.is_dir() else []
+    found = run_ids(results_dir)
     if not found:
-        raise RequestError(f"there is no run in {str(results_dir)!r} yet; start one: greenroom run")
+        raise RequestError(no_run_in(results_dir))
     return results_dir, found[0]
+
+
+def no_run_in(results_dir: Path) -> str:
+    """Say that a folder has no run, and how to start one."""
+    return f"there is no run in {str(results_dir)!r} yet; start one: greenroom run"
 
 
 def read_token(token: str) -> str:

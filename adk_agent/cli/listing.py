@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.cli.edge import OK
-from adk_agent.cli.flags import add_results_dir, settings_of
+from adk_agent.cli.flags import add_results_dir, no_run_in, settings_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.core.escaping import escape_controls, one_line
 from adk_agent.core.settings import Settings, variables
@@ -153,7 +153,10 @@ def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     results_dir = settings_of(parsed).results_dir
-    return [_run_row(results_dir, run_id) for run_id in run_ids(results_dir)]
+    found = run_ids(results_dir)
+    if not found:
+        print(escape_controls(f"greenroom: {no_run_in(results_dir)}"), file=sys.stderr)
+    return [_run_row(results_dir, run_id) for run_id in found]
 
 
 def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:

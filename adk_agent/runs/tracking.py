@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import re
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ _STATUS, _CANCEL = "status.json", "cancel"
 _LOCK_ATTEMPTS = 4
 _LOCK_WAIT_S = 0.005
 _MAX_ID_CHARS = 200
+_RUN_ID = re.compile(r"\d{8}-\d{6}-")
+"""The beginning of an id that was not chosen by hand: the time."""
 
 
 class RunStatus(BaseModel):
@@ -205,14 +208,30 @@ def _without_status(results_dir: Path, run_id: str, *, alive: bool) -> RunStatus
 
 
 def run_ids(results_dir: Path) -> list[str]:
-    """List the ids of all runs in a folder, latest first."""
-    with storage(results_dir):
-        found = {
-            path.parent.name
-            for name in (_STATUS, MANIFEST)
-            for path in results_dir.glob(f"*/{name}")
-        }
+    """List the ids of all runs in a folder, latest first; none if there is no folder yet.
+
+    A run that cannot be read is listed too: reading it then says why.
+
+    Raises:
+        StorageError: The folder cannot be read.
+    """
+    try:
+        found = [path.name for path in results_dir.iterdir() if _is_run(path)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StorageError(
+            f"cannot read {str(results_dir)!r}: {error.strerror or error}"
+        ) from error
     return sorted(found, reverse=True)
+
+
+def _is_run(directory: Path) -> bool:
+    try:
+        return any((directory / name).exists() for name in (_STATUS, MANIFEST))
+    except PermissionError:
+        # By its name: the lost+found of a volume cannot be looked into either.
+        return _RUN_ID.match(directory.name) is not None
 
 
 def request_cancel(results_dir: Path, run_id: str) -> RunStatus:
@@ -243,7 +262,7 @@ def checked_run_id(run_id: str) -> str:
 
 
 def _known(results_dir: Path) -> str:
-    ids = run_ids(results_dir) if results_dir.is_dir() else []
+    ids = run_ids(results_dir)
     return f"the latest is {ids[0]}" if ids else "there is none yet"
 
 

@@ -1,17 +1,23 @@
 """`greenroom status`: a run as other processes see it, and following it."""
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
+from adk_agent.cli.main import main
 from adk_agent.results.progress import Progress
 from adk_agent.runs.tracking import run_ids, tracked_run
 from tests.fakes.runtime import manual_runtime
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
+NOBODY = 65_534
 CLOCK = manual_runtime().clock
 
 
@@ -58,6 +64,53 @@ def test_no_run_at_all_is_exit_2(shell, command):
     code, _, complaint = shell(command)
     assert code == 2
     assert "start one: greenroom run" in complaint
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_list_of_no_runs_says_that_there_is_none_yet(shell, results_dir, flags):
+    code, out, complaint = shell("list", "runs", *flags)
+    assert (code, out) == (0, "[]\n" if flags else "")
+    assert f"there is no run in '{results_dir}' yet; start one: greenroom run\n" in complaint
+
+
+@pytest.fixture
+def unreadable():
+    """Makes a folder that nobody can look into, wherever the test runs, root's machine too."""
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as undo:
+        Path(name).chmod(0o755)
+
+        def forbid(folder):
+            folder.chmod(0)
+            undo.callback(folder.chmod, 0o755)
+            if os.geteuid() == 0:
+                os.seteuid(NOBODY)
+                undo.callback(os.seteuid, 0)
+
+        yield Path(name) / "results", forbid
+
+
+@pytest.mark.parametrize("command", [["status"], ["results"], ["list", "runs"]])
+def test_a_results_folder_that_cannot_be_read_is_not_empty(unreadable, capsys, command):
+    folder, forbid = unreadable
+    folder.mkdir()
+    forbid(folder)
+    assert main([*command, "--results-dir", str(folder)]) == 3
+    assert f"cannot read '{folder}': Permission denied\n" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_be_read_is_listed_and_other_folders_are_not(unreadable, capsys):
+    folder, forbid = unreadable
+    run_id = "20260102-000000-aa"
+    with tracked_run(folder, run_id, request="r", clock=CLOCK) as tracker:
+        tracker.end("complete")
+    (folder / "lost+found").mkdir(mode=0)
+    forbid(folder / run_id)
+    assert main(["list", "runs", "--json", "--results-dir", str(folder)]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["run"], row["state"]) == (run_id, "unreadable")
+    assert "Permission denied" in row["request"]
+    assert main(["status", "--results-dir", str(folder)]) == 3
+    assert "Permission denied" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
