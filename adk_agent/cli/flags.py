@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
 from adk_agent.core.errors import RequestError
+from adk_agent.core.files import storage
 from adk_agent.core.settings import Settings
 from adk_agent.runs.tracking import run_ids
 
@@ -79,11 +80,24 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(parsed: argparse.Namespace) -> Settings:
-    """Load the settings; flags override the environment."""
-    return Settings.load(
+    """Load the settings; flags override the environment.
+
+    Raises:
+        RequestError: One of them cannot be used, such as a file as the folder of runs.
+        StorageError: The folder of runs cannot be read.
+    """
+    settings = Settings.load(
         results_dir=Path(parsed.results_dir) if parsed.results_dir else None,
         offline=getattr(parsed, "offline", None) or None,
     )
+    folder = settings.results_dir
+    with storage(folder):
+        is_folder = folder.is_dir() or not folder.exists()
+    if not is_folder:
+        raise RequestError(
+            f"{str(folder)!r} is not a folder, so it holds no runs; name another with --results-dir"
+        )
+    return settings
 
 
 def run_of(parsed: argparse.Namespace) -> tuple[Path, str]:

@@ -98,6 +98,24 @@ def test_a_results_folder_that_cannot_be_read_is_not_empty(unreadable, capsys, c
     assert f"cannot read '{folder}': Permission denied\n" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "Evaluate the bundled null agent on 1 mock task", "--offline"],
+        ["resume", "run-1"],
+        ["status"],
+        ["status", "run-1"],
+        ["list", "runs"],
+    ],
+)
+def test_a_file_as_results_folder_is_exit_2(shell, results_dir, command):
+    results_dir.write_text("")
+    code, out, complaint = shell(*command)
+    assert (code, out) == (2, "")
+    assert f"'{results_dir}' is not a folder" in complaint
+    assert "--results-dir" in complaint
+
+
 def test_a_run_that_cannot_be_read_is_listed_and_other_folders_are_not(unreadable, capsys):
     folder, forbid = unreadable
     run_id = "20260102-000000-aa"
