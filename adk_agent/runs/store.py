@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from adk_agent.core.errors import DamagedError, RequestError, StorageError
 from adk_agent.core.files import SCHEMA, first_error, read_kept, refuse_newer, storage, write_whole
 from adk_agent.core.model_choice import RULES
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.headlines import DomainHeadlines
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import DataOrigin, DomainReferences, TrialKey, TrialRow
@@ -162,7 +164,10 @@ def load_report(results_dir: Path, run_id: str) -> EvaluationReport:
         DamagedError: It is not a report.
         StorageError: It does not exist, or cannot be read.
     """
-    remedy = f"delete it, then: greenroom resume {run_id}"
+    command = ["greenroom", "resume", run_id]
+    if results_dir != DEFAULT_RESULTS_DIR:
+        command += ["--results-dir", str(results_dir)]
+    remedy = f"delete it, then: {shlex.join(command)}"
     return read_kept(results_dir / run_id / REPORT, EvaluationReport, "report", remedy=remedy)
 
 

@@ -252,7 +252,8 @@ async def test_a_damaged_report_is_named_and_made_anew(stopped, damaged, capsys)
     whole = path.read_bytes()
     path.write_text(damaged)
     assert main(["results", "run-1", "--results-dir", str(stopped.results_dir)]) == 3
-    assert "; delete it, then: greenroom resume run-1\n" in capsys.readouterr().err
+    remedy = f"; delete it, then: greenroom resume run-1 --results-dir {stopped.results_dir}\n"
+    assert remedy in capsys.readouterr().err
     assert await resume("run-1", stopped) == first
     assert path.read_bytes() == whole
 
