@@ -129,7 +129,8 @@ class Display:
         for team in report.teams:
             reasons.update(team.not_measured)
         for reason, count in sorted(reasons.items()):
-            self._line(f"coordination of {count} trials was not measured: {reason}")
+            trials = "1 trial" if count == 1 else f"{count} trials"
+            self._line(f"coordination of {trials} was not measured: {reason}")
         for domain, origin in {row.domain: row.data for row in report.summary}.items():
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:

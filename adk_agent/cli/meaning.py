@@ -56,8 +56,12 @@ def _meaning(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]
         ended = f"{row.agent_errors} of {row.trials} trials ended by an error of the agent"
         parts.append(f"{ended}: {one_line(reason, MOST_REASON_CHARS)}")
     if row.failed:
-        high = number(row.high("1"))
-        parts.append(f"{row.failed} failed trials leave its score open, {number(score)} to {high}")
+        ends = f"{number(score)} to {number(row.high('1'))}"
+        parts.append(
+            f"1 failed trial leaves its score open, {ends}"
+            if row.failed == 1
+            else f"{row.failed} failed trials leave its score open, {ends}"
+        )
     return parts
 
 

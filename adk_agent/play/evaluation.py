@@ -364,7 +364,8 @@ class _Run:
     async def _play(
         self, trial_deps: TrialDeps, executor: Executor, liveness: LivenessMonitor, store: RunStore
     ) -> EvaluationReport:
-        self._say("playing", f"playing {len(self._jobs)} trials")
+        count = len(self._jobs)
+        self._say("playing", f"playing {count} {'trial' if count == 1 else 'trials'}")
         try:
             await play_all(
                 self._in_order(),

@@ -29,7 +29,8 @@ from tests.adk_agent.results.mixed_runs import AGENT, report_of
         ),
         (["-", "i"], {"0": 1.0, "1": 0.0}, "not better than an agent that does nothing"),
         (["+", "i"], {"0": 1.0, "1": 0.0}, "perhaps not better than an agent that does nothing"),
-        (["+", "i"], {"0": 1.0, "1": 0.0}, "1 failed trials leave its score open, 0.500 to 1.000"),
+        (["+", "i"], {"0": 1.0, "1": 0.0}, "1 failed trial leaves its score open, 0.500 to 1.000"),
+        (["+", "ii"], {"0": 1.0}, "2 failed trials leave its score open, 0.500 to 1.000"),
         (
             ["+", "e"],
             {"0": 1.0, "1": 0.0},

@@ -60,6 +60,12 @@ def test_json_goes_to_stdout_and_everything_else_to_stderr(greenroom, tmp_path):
     assert (tmp_path / "kept" / report["run_id"]).is_dir()
 
 
+def test_one_trial_is_counted_in_the_singular(greenroom, tmp_path):
+    result = greenroom("run", "builtin:null on one mock task", "--results-dir", tmp_path)
+    assert "playing 1 trial\n" in result.stdout
+    assert "coordination of 1 trial was not measured" in result.stdout
+
+
 def test_quiet_shows_no_progress(greenroom, tmp_path):
     result = greenroom("run", "builtin:null on one mock task", "--quiet", "--results-dir", tmp_path)
     assert "playing" not in result.stdout
