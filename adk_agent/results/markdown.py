@@ -213,7 +213,7 @@ def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
     components = ", ".join(
         f"{name} {'-' if value is None else f'{value:g}'}"
         for name, value in trial.reward_breakdown.items()
-        if name in trial.basis
+        if name in trial.basis and trial.fault is None  # a fault decides, whatever was measured
     )
     return (
         trial.participant,
