@@ -14,6 +14,7 @@ from evals.outcome import TaskResult
 from tau_bridge.business.tools import Insert, SetFields
 from tau_bridge.business.world import BusinessWorld
 from tau_bridge.messages import AssistantMessage, Message, UserMessage
+from tau_bridge.wire import parse_reply
 
 
 def diagnose_scenario(
@@ -148,7 +149,16 @@ def _calls(world: BusinessWorld) -> list[Call]:
 
 def _turns(messages: Sequence[Message]) -> list[Turn]:
     return [
-        Turn(speaker=message.role, text=message.text, message=index)
+        Turn(speaker=message.role, text=_words(message), message=index)
         for index, message in enumerate(messages)
         if isinstance(message, AssistantMessage | UserMessage) and message.text
     ]
+
+
+def _words(message: AssistantMessage | UserMessage) -> str:
+    """Return the words of a message: agents may wrap theirs as in τ²-bench's protocol."""
+    if isinstance(message, AssistantMessage):
+        reply = parse_reply(message.text)
+        if reply.kind == "respond" and reply.content:
+            return reply.content
+    return message.text

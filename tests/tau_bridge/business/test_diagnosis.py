@@ -1,5 +1,7 @@
 """Scenarios that were not solved, and why."""
 
+import json
+
 import pytest
 
 from tau_bridge.business.diagnosis import diagnose_scenario
@@ -74,6 +76,15 @@ def test_an_agent_that_declines_gave_up_unless_it_tried(diagnosed, calls, kind):
     changes = [{**CANCELLED, "fields": {"status": "cancelled", "pieces": 1}}]
     declined = {"answer": "I cannot cancel O-1.", "changes": changes, "approvals": ["O-1"]}
     assert diagnosed(*calls, **declined).kind == kind
+
+
+def test_the_words_of_a_refusal_are_quoted_without_their_json(diagnosed):
+    words = {"content": "Hello! I am sorry, but I cannot help with that."}
+    answer = json.dumps({"name": "respond", "arguments": words})
+    found = diagnosed(answer=answer, changes=[CANCELLED])
+    assert found.summary == (
+        "The agent said 'I am sorry, but I cannot help with that.', and did not do what was due."
+    )
 
 
 def test_an_agent_that_declines_after_looking_did_not_give_up_what_was_only_to_be_approved(
