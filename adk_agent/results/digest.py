@@ -310,8 +310,13 @@ def _team_line(team: DigestTeam) -> str:
 
 def _recommendations(digest: ReportDigest) -> list[str]:
     lines = []
-    if any(digest.failing_components.get(name) for name in ("DB", "ENV_ASSERTION", "STATE")):
+    if any(digest.failing_components.get(name) for name in ("DB", "ENV_ASSERTION")):
         lines.append("Compare the tool calls of the trials that did not pass with the gold path.")
+    if digest.failing_components.get("STATE"):
+        lines.append(
+            "Check which changes the trials that did not pass left out, and which they should not "
+            "have made."
+        )
     if digest.failing_components.get("COMMUNICATE"):
         lines.append("Have the agent state amounts and results to the user in plain digits.")
     if any("judge" in reason for reason in digest.missing_scores):

@@ -62,6 +62,15 @@ def test_other_numbers_are_not(prose, invented):
     assert unsupported_numbers(prose, digest()) == invented
 
 
+@pytest.mark.parametrize(
+    ("component", "gold", "changes"), [("DB", True, False), ("STATE", False, True)]
+)
+def test_the_gold_path_is_recommended_only_where_there_is_one(component, gold, changes):
+    prose = template_prose(digest(failing_components={component: 3}))
+    assert ("with the gold path" in prose) == gold
+    assert ("Check which changes the trials that did not pass left out" in prose) == changes
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(0, 9)), min_size=1),
     st.dictionaries(st.text(min_size=12), st.integers(1, 99), max_size=3),
