@@ -22,7 +22,7 @@ from adk_agent.results.comparison import RunComparison, compare_runs
 from adk_agent.results.progress import silent
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs import store
-from tau_bridge.benchmarks import Benchmarks, open_benchmarks
+from tau_bridge.benchmarks import Benchmarks, open_benchmarks, wrong_benchmark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +198,13 @@ def _plan(
 
 def _domains(name: str, benchmarks: Benchmarks) -> tuple[str, ...]:
     """Return the domains of a name such as `airline`, `tau2/airline` or `tau2`."""
-    benchmark, _, domain = name.rpartition("/")
-    if benchmark or name in benchmarks.domains:
+    benchmark, slash, domain = name.rpartition("/")
+    if slash:
+        problem = wrong_benchmark(benchmark, domain, benchmarks.all)
+        if problem is not None:
+            raise RequestError(f"{name!r}: {problem}")
         return (domain,)
+    if name in benchmarks.domains:
+        return (name,)
     found = [each for each in benchmarks.all if each.name == name]
     return tuple(each.name for each in found[0].domains()) if found else (name,)

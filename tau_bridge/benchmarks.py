@@ -104,6 +104,23 @@ class Benchmarks:
         return f" ({'; '.join(self.warnings)})" if self.warnings else ""
 
 
+def wrong_benchmark(name: str, domain: str, benchmarks: Iterable[Benchmark]) -> str | None:
+    """Return why `name/domain` names no domain of a benchmark; None where it does."""
+    known = {each.name: [domain.name for domain in each.domains()] for each in benchmarks}
+    if domain in known.get(name, ()):
+        return None
+    whose = [f"{each}/{domain}" for each, domains in known.items() if domain in domains]
+    if whose:
+        hint = f"did you mean {whose[0]!r}?"
+    elif name in known:
+        hint = nearest(domain, known[name])
+    else:
+        hint = nearest(name, known)
+    if name in known:
+        return f"the benchmark {name!r} has no domain {domain!r}: {hint}"
+    return f"there is no benchmark {name!r}, only {', '.join(known)}: {hint}"
+
+
 def installed() -> tuple[tuple[type[Benchmark], ...], tuple[str, ...]]:
     """Return the classes of the installed benchmarks, and a warning for each unusable one."""
     return load_plugins("benchmark", metadata.entry_points(group=GROUP), _check)

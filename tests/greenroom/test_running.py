@@ -56,6 +56,10 @@ async def test_tasks_are_named_by_id_and_agents_by_name(tmp_path):
     [
         (("null", "nowhere"), "nowhere"),
         (("no such agent", "mock"), "no such agent"),
+        (("null", "nope/mock"), "no benchmark 'nope', only tau2, .*did you mean 'tau2/mock'"),
+        (("null", "airline/mock"), "no benchmark 'airline', only tau2, .*did you mean 'tau2/mock'"),
+        (("null", "business/mock"), "'business' has no domain 'mock': did you mean 'tau2/mock'"),
+        (("null", "tau2/airlines"), "'tau2' has no domain 'airlines': did you mean 'airline'"),
     ],
 )
 async def test_what_does_not_exist_is_refused_by_name(arguments, message, tmp_path):

@@ -7,6 +7,7 @@ import re
 from adk_agent.requests.reading.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import did_you_mean, repaired, words
+from tau_bridge.benchmarks import wrong_benchmark
 from tau_bridge.wording import TASK_NOUN
 
 _WORD = re.compile(r"(?<![\w/.\-])[a-z]+(?![\w/])")
@@ -31,6 +32,7 @@ _NOUN_OF_DOMAIN = (
     rf"\b(?P<word>[^\W\d_][\w-]*)\s+(?P<noun>domains?|{TASK_NOUN}|benchmarks?|suite)\b"
     r"(?!\s+(?:of|from|in|on)\s+(?:the\s+)?DOMAIN)"
 )
+_OF_BENCHMARK = re.compile(r"(?<![\w/.:@\-])(?P<name>[^\W\d_][\w-]*)/(?P<domain>[^\W\d_][\w-]*)")
 _FIRST_NAME = r"NAME(?!\w)|[^\W\d_]+"
 
 
@@ -72,6 +74,9 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
     """
     domains = vocabulary.domains
     known = {*domains, *vocabulary.names, *_BENIGN}
+    for match in _OF_BENCHMARK.finditer(text):
+        if match["domain"] in domains:
+            _refuse_wrong_benchmark(match["name"], match["domain"], vocabulary)
     for match in _KEYED_DOMAINS.finditer(text):
         first = vocabulary.pattern(_FIRST_NAME).search(match["list"])
         if first and first[0] not in known:
@@ -84,8 +89,23 @@ def refuse_unknown_domains(text: str, vocabulary: Vocabulary) -> None:
             raise _unknown_domain(word, vocabulary)
 
 
+def _refuse_wrong_benchmark(name: str, domain: str, vocabulary: Vocabulary) -> None:
+    """Refuse `name/domain` where no benchmark of this name has the domain."""
+    if name in {domain, *_BENIGN}:
+        return
+    meant = name if name in vocabulary.names else vocabulary.reworded(name).strip()
+    problem = wrong_benchmark(meant, domain, vocabulary.benchmarks)
+    if problem is None:
+        return
+    both = f" For both domains, write '{name} and {domain}'." if name in vocabulary.domains else ""
+    raise Refusal("unknown-domain", f"{name + '/' + domain!r}: {problem}{both}")
+
+
 def no_domain(text: str, vocabulary: Vocabulary) -> Refusal:
     """Return the refusal of a request without a domain, naming a word that may be meant as one."""
+    for named in _OF_BENCHMARK.finditer(text):
+        if named["name"] in vocabulary.names:
+            _refuse_wrong_benchmark(named["name"], named["domain"], vocabulary)
     match = _ON_SOMETHING.search(text)
     if match and match[1] not in {*_BENIGN, *vocabulary.domains, *vocabulary.names}:
         return _unknown_domain(match[1], vocabulary)
