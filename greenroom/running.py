@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import PositiveFloat, ValidationError
+from pydantic.dataclasses import dataclass
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Selection
+from adk_agent.core.plan import MAX_TASKS, MAX_TRIALS, EvaluationPlan, EvaluationRequest, Selection
 from adk_agent.core.settings import Settings, variables
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reading.addresses import parse_address, with_roles
-from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from adk_agent.requests.reading.words import BUNDLED_AGENTS, did_you_mean
 from adk_agent.requests.registry import AgentRegistry
-from adk_agent.results.comparison import RunComparison, compare_runs
+from adk_agent.results.comparison import RunComparison as Comparison
+from adk_agent.results.comparison import compare_runs
 from adk_agent.results.progress import silent
-from adk_agent.results.report import EvaluationReport
+from adk_agent.results.report import EvaluationReport as Report
 from adk_agent.runs import store
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks, wrong_benchmark
+from tau_bridge.errors import BridgeError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config={"strict": True})
 class Options:
     """Further options of `evaluate`, the same as those of `greenroom run`.
 
@@ -47,7 +50,7 @@ class Options:
     max_concurrency: int | None = None
     max_steps: int | None = None
     solo: bool = False
-    timeout_s: float = 300.0
+    timeout_s: PositiveFloat = 300.0
     token: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     results_dir: Path | str | None = None
@@ -58,11 +61,11 @@ def evaluate(
     agent: str | Sequence[str],
     benchmark_or_domain: str,
     *,
-    tasks: int | Sequence[str] | None = None,
+    tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
     **options: Any,
-) -> EvaluationReport:
-    """Evaluate one or several agents and return the report; for the arguments see `aevaluate`.
+) -> Report:
+    """Evaluate one or several agents, and return the report; `aevaluate` says what each means.
 
     Raises:
         RuntimeError: An event loop is already running: await `aevaluate` instead.
@@ -80,31 +83,34 @@ async def aevaluate(
     agent: str | Sequence[str],
     benchmark_or_domain: str,
     *,
-    tasks: int | Sequence[str] | None = None,
+    tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
     **options: Any,
-) -> EvaluationReport:
-    """Evaluate one or several agents and return the report, which is also kept on disk.
+) -> Report:
+    """Evaluate one or several agents, and return the report, which is kept on disk as well.
 
     Args:
         agent: An address, or the name of a registered or bundled agent (`null`, `echo`, `oracle`).
         benchmark_or_domain: `airline`, `tau2/airline`, or a benchmark's name for all its domains.
-        tasks: The number of tasks per domain, or task ids; None for all.
-        trials: The number of times that each task is played.
+        tasks: How many of each domain, or which by id (one, or a list); None for all.
+        trials: How often each task is played.
         options: The fields of `Options`.
 
     Raises:
-        TypeError: An option does not exist.
-        RequestError: An agent, domain or task does not exist or cannot be played.
-        GreenroomError: The evaluation did not finish. Finished trials are on disk.
+        TypeError: There is no option of that name.
+        RequestError: A value cannot be used, or what it names does not exist or cannot be played.
+        GreenroomError: The evaluation did not finish. What did is on disk.
     """
-    chosen = Options(**options)
+    chosen = _options(options)
     settings = Settings.load(
         results_dir=None if chosen.results_dir is None else Path(chosen.results_dir),
         offline=chosen.offline,
     )
-    benchmarks = open_benchmarks(variables)
-    agents = _addresses([agent] if isinstance(agent, str) else list(agent), settings)
+    try:
+        benchmarks = open_benchmarks(variables)
+    except BridgeError as exc:
+        raise RequestError(str(exc)) from exc
+    agents = _addresses(_texts("agent", agent), settings)
     plan = _plan(agents, benchmark_or_domain, benchmarks, tasks, trials, chosen)
     remote = [each.address for each in plan.participants if each.builtin is None]
     assembly = Assembly(
@@ -118,12 +124,15 @@ async def aevaluate(
     return outcome.required_report()
 
 
-def load_report(run: str | Path) -> EvaluationReport:
-    """Return the report of a finished run, given its folder, its `report.json` or its id.
+def load_report(run: str | Path) -> Report:
+    """Return the report of a finished run, by its folder, its `report.json` or its id.
 
     Raises:
-        StorageError: The report is missing or cannot be read.
+        RequestError: `run` is neither a path nor a text.
+        StorageError: There is none, or it cannot be read.
     """
+    if not isinstance(run, str | Path):
+        raise RequestError(f"{run!r} is no run: give its folder, its report.json or its id")
     path = Path(run)
     folder = path.parent if path.name == store.REPORT else path
     if folder == Path(folder.name):  # an id alone
@@ -132,12 +141,12 @@ def load_report(run: str | Path) -> EvaluationReport:
 
 
 def compare(
-    first: EvaluationReport | str | Path,
-    second: EvaluationReport | str | Path,
+    first: Report | str | Path,
+    second: Report | str | Path,
     *,
     other_data: bool = False,
-) -> RunComparison:
-    """Compare the second run with the first, paired by task.
+) -> Comparison:
+    """Return the second run against the first, paired by task.
 
     Args:
         first: The run before, as a report or an argument of `load_report`.
@@ -149,8 +158,7 @@ def compare(
         StorageError: A run cannot be read.
     """
     one, other = (
-        each if isinstance(each, EvaluationReport) else load_report(each)
-        for each in (first, second)
+        each if isinstance(each, Report) else load_report(each) for each in (first, second)
     )
     return compare_runs(one, other, other_data=other_data)
 
@@ -158,18 +166,63 @@ def compare(
 def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:
     registered = AgentRegistry(settings.results_dir).addresses()
     named = {name: f"builtin:{name}" for name in BUNDLED_AGENTS} | dict(registered)
-    return [named.get(agent) or parse_address(agent) for agent in agents]
+    return [named.get(agent) or _address(agent, named) for agent in agents]
+
+
+def _address(agent: str, named: Iterable[str]) -> str:
+    try:
+        return parse_address(agent)
+    except RequestError as exc:
+        raise RequestError(f"{exc}; agents with a name: {did_you_mean(agent, named)}") from exc
+
+
+def _options(given: Mapping[str, Any]) -> Options:
+    known = [each.name for each in fields(Options)]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}, but tasks, trials, {', '.join(known)}")
+    try:
+        return Options(**given)
+    except ValidationError as exc:
+        raise _refused(exc) from exc
+
+
+def _refused(exc: ValidationError) -> RequestError:
+    first = exc.errors(include_url=False)[0]
+    return RequestError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}")
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    """Return a text, or several, as a tuple of texts."""
+    texts = (value,) if isinstance(value, str) else value
+    if isinstance(texts, Iterable):
+        found = tuple(texts)
+        if all(isinstance(each, str) for each in found):
+            return found
+    raise RequestError(f"{name} is {value!r}: give a text, or a list of texts")
+
+
+def _check_number(name: str, value: object, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise RequestError(f"{name} is {value!r}: give a whole number from 1 to {most}")
 
 
 def _plan(
     agents: Sequence[str],
     benchmark_or_domain: str,
     benchmarks: Benchmarks,
-    tasks: int | Sequence[str] | None,
+    tasks: int | str | Sequence[str] | None,
     trials: int,
     chosen: Options,
 ) -> EvaluationPlan:
-    ids = None if tasks is None or isinstance(tasks, int) else tuple(tasks)
+    if not isinstance(benchmark_or_domain, str):
+        raise RequestError(f"benchmark_or_domain is {benchmark_or_domain!r}: give one name, a text")
+    _check_number("trials", trials, MAX_TRIALS)
+    ids = None
+    if isinstance(tasks, int | float):
+        _check_number("tasks", tasks, MAX_TASKS)
+    elif tasks is not None:
+        ids = _texts("tasks", tasks)
     try:
         request = EvaluationRequest(
             participants=with_roles(agents),
@@ -190,9 +243,7 @@ def _plan(
             options=dict(chosen.options),
         )
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"]))
-        raise RequestError(f"{name} is {first['input']!r}: {first['msg']}") from exc
+        raise _refused(exc) from exc
     return resolve(request, benchmarks)
 
 

@@ -67,14 +67,54 @@ async def test_what_does_not_exist_is_refused_by_name(arguments, message, tmp_pa
         await greenroom.aevaluate(*arguments, tasks=1, results_dir=tmp_path, offline=True)
 
 
-async def test_a_number_out_of_range_is_refused(tmp_path):
-    with pytest.raises(greenroom.GreenroomError, match="num_trials is 0"):
-        await greenroom.aevaluate("null", "mock", trials=0, results_dir=tmp_path, offline=True)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"agent": None}, "agent is None: give a text, or a list"),
+        ({"agent": [None]}, "agent is .None.: give a text, or a list"),
+        ({"agent": "nul"}, "did you mean 'null'"),
+        ({"benchmark_or_domain": ["mock"]}, "benchmark_or_domain is .'mock'.: give one name"),
+        ({"tasks": 0}, "tasks is 0: give a whole number from 1"),
+        ({"tasks": 1.5}, r"tasks is 1\.5: give a whole number"),
+        ({"tasks": True}, "tasks is True: give a whole number"),
+        ({"tasks": [1]}, "tasks is .1.: give a text, or a list"),
+        ({"tasks": "create_task"}, "unknown task 'create_task'.*did you mean"),
+        ({"trials": 0}, "^trials is 0: give a whole number from 1"),
+        ({"seed": "x"}, "seed is 'x'"),
+        ({"timeout_s": 0}, "timeout_s is 0"),
+        ({"options": 5}, "options is 5"),
+    ],
+)
+async def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_parameter(
+    given, message, tmp_path
+):
+    usual = {"agent": "null", "benchmark_or_domain": "mock", "results_dir": tmp_path}
+    with pytest.raises(greenroom.GreenroomError, match=message):
+        await greenroom.aevaluate(**{**usual, "offline": True, **given})
 
 
-async def test_an_unknown_option_is_a_type_error():
-    with pytest.raises(TypeError, match="colour"):
-        await greenroom.aevaluate("null", "mock", colour="red")
+async def test_one_task_may_be_named_by_its_id_alone(tmp_path):
+    report = await greenroom.aevaluate(
+        "null", "mock", tasks="create_task_1", results_dir=tmp_path, offline=True
+    )
+    assert [row.task_id for row in report.trials] == ["create_task_1"]
+
+
+@pytest.mark.parametrize("run", [None, 5])
+def test_what_cannot_be_a_run_is_refused(run):
+    with pytest.raises(greenroom.GreenroomError, match=f"{run} is no run"):
+        greenroom.compare(run, run)
+
+
+async def test_task_data_that_cannot_be_used_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "gone"))
+    with pytest.raises(greenroom.GreenroomError, match="gone"):
+        await greenroom.aevaluate("null", "mock", results_dir=tmp_path, offline=True)
+
+
+async def test_an_unknown_option_is_a_type_error_that_names_the_options():
+    with pytest.raises(TypeError, match=r"no option 'timeout'.* timeout_s"):
+        await greenroom.aevaluate("null", "mock", timeout=1)
 
 
 async def test_where_a_loop_runs_the_message_says_what_to_await():
