@@ -11,9 +11,7 @@ from adk_agent.cli.edge import run_command
 
 def main() -> int:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(
-        prog="python -m adk_agent", description="Serve the green agent over A2A."
-    )
+    parser = argparse.ArgumentParser(prog="python -m adk_agent")
     serve.add_arguments(parser)
     return run_command(serve.execute, parser.parse_args())
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 from adk_agent.cli import values
+from adk_agent.cli.flags import checked_card_url
 from adk_agent.core.plan import NEEDS_GOLD
 from adk_agent.core.settings import variables
 from tau_bridge.benchmarks import open_benchmarks
@@ -27,10 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Replace this process with the agent's, so that signals and the exit code are its own."""
+    card_url = checked_card_url(parsed.card_url)
     command = [sys.executable, "-P", "-m", "purple_agent", parsed.name]
     command += ["--host", parsed.host, "--port", str(parsed.port)]
-    if parsed.card_url:
-        command += ["--card-url", parsed.card_url]
+    if card_url is not None:
+        command += ["--card-url", card_url]
     if parsed.name == NEEDS_GOLD:
         _put_on_standard_input(_gold())
         command += ["--gold", "-"]

@@ -12,6 +12,7 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.files import storage
 from adk_agent.core.settings import Settings
 from adk_agent.runs.tracking import run_ids
+from tau_bridge.a2a.address import AddressError, AgentAddress
 
 if TYPE_CHECKING:
     from adk_agent.play.executors.base import ExecutorName
@@ -162,3 +163,17 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
     }
     offline = ["--offline"] if given.get("offline") else []
     return offline + [each for name, value in flags.items() if value for each in (name, value)]
+
+
+def checked_card_url(url: str | None) -> str | None:
+    """Return the address of `--card-url` if a card can name it.
+
+    Raises:
+        RequestError: It is not an http or https address with a host.
+    """
+    if url is not None:
+        try:
+            AgentAddress.parse(url)
+        except AddressError as error:
+            raise RequestError(f"--card-url {error}") from error
+    return url

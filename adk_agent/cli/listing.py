@@ -28,7 +28,9 @@ _REQUEST_WIDTH = 76
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("what", help=f"{', '.join(LISTS)}, or the name of a benchmark")
+    parser.add_argument(
+        "what", help=f"{', '.join(LISTS)}, or the name of a benchmark, such as exercises"
+    )
     parser.add_argument("--domain", metavar="DOMAIN", help="the domain of the tasks")
     parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
     add_results_dir(parser)
@@ -42,7 +44,7 @@ def execute(parsed: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         for row in rows:
-            print("  ".join(str(value) for value in row.values()))
+            print("  ".join(" ".join(str(value).split()) for value in row.values()))
     return OK
 
 
@@ -50,8 +52,13 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     listed = LISTS.get(parsed.what)
     if listed is not None:
         return listed(parsed)
-    benchmarks = {each.name: each for each in _benchmarks().all}
+    opened = _benchmarks()
+    benchmarks = {each.name: each for each in opened.all}
     if parsed.what not in benchmarks:
+        if parsed.what in opened.domains:
+            raise RequestError(
+                f"{parsed.what!r} is a domain: write greenroom list tasks --domain {parsed.what}"
+            )
         raise RequestError(
             f"cannot list {parsed.what!r}: write {', '.join(LISTS)}, or the name of a benchmark: "
             f"{', '.join(benchmarks)}"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from adk_agent.cli import values
 from adk_agent.cli.edge import OK
+from adk_agent.cli.flags import checked_card_url
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
 from adk_agent.service.agent_card import service_card
@@ -18,7 +19,6 @@ from adk_agent.service.listening import bound_socket, is_loopback
 from adk_agent.service.options import GrpcAddress, ServiceOptions, parse_task_store
 from adk_agent.service.playing.spawning import spawn
 from adk_agent.service.serving import serve
-from tau_bridge.a2a.address import AddressError, AgentAddress
 
 if TYPE_CHECKING:
     from adk_agent.service.loading_app import Service
@@ -34,6 +34,7 @@ ANYBODY = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the A2A server, the same for `python -m adk_agent`."""
+    parser.description = "Serve the green agent over A2A."
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=values.port, default=None, help="default: $PORT, else 8000")
     parser.add_argument("--card-url", metavar="URL", help="the address in the agent card")
@@ -87,20 +88,6 @@ def execute(parsed: argparse.Namespace) -> int:
             secrets=(*options.callers.tokens, *settings.secrets()),
         )
     return OK
-
-
-def checked_card_url(url: str | None) -> str | None:
-    """Return the address of `--card-url` after checking it.
-
-    Raises:
-        RequestError: It is not an http or https address with a host.
-    """
-    if url is not None:
-        try:
-            AgentAddress.parse(url)
-        except AddressError as error:
-            raise RequestError(f"--card-url {error}") from error
-    return url
 
 
 def address_of(listener: socket.socket) -> str:

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+N = TypeVar("N", int, float)
 
 
 def share(text: str) -> float:
     """Parse a share from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = _number(float, text)
     return value if 0 <= value <= 1 else _refuse(text, "a number from 0 to 1")
 
 
 def positive(text: str) -> int:
     """Parse a whole number from 1."""
-    value = int(text)
+    value = _number(int, text)
     return value if value >= 1 else _refuse(text, "a whole number from 1")
 
 
 def natural(text: str) -> int:
     """Parse a whole number from 0."""
-    value = int(text)
+    value = _number(int, text)
     return value if value >= 0 else _refuse(text, "a whole number from 0")
 
 
 def port(text: str) -> int:
     """Parse a port number."""
-    value = int(text)
+    value = _number(int, text)
     return value if 0 <= value <= 65_535 else _refuse(text, "a port from 0 to 65535")
 
 
 def seconds(text: str) -> float:
     """Parse a number of seconds above 0."""
-    value = float(text)
+    value = _number(float, text)
     return value if 0 < value < float("inf") else _refuse(text, "a number of seconds above 0")
 
 
@@ -43,6 +43,14 @@ def option(text: str) -> tuple[str, str]:
     """Parse a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     return (name, value) if separator and name.isidentifier() else _refuse(text, "NAME=VALUE")
+
+
+def _number(kind: Callable[[str], N], text: str) -> N:
+    """Read a number; a text that is none becomes -1, which no argument may be."""
+    try:
+        return kind(text)
+    except ValueError:
+        return kind("-1")
 
 
 def _refuse(text: str, expected: str) -> NoReturn:

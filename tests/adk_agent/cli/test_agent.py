@@ -54,3 +54,8 @@ def test_a_bundled_agent_ends_with_its_command(command, name):
 
 def test_an_unknown_bundled_agent_is_exit_2(greenroom, assert_complains):
     assert_complains(greenroom("agent", "nul"), 2, "null")
+
+
+def test_an_address_that_no_card_can_name_is_refused(greenroom, assert_complains):
+    result = greenroom("agent", "null", "--card-url", "foo")
+    assert_complains(result, 2, "--card-url 'foo' is not an http")

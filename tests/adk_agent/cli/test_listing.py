@@ -151,3 +151,19 @@ def test_what_cannot_be_listed_is_answered_with_what_can(capsys):
     assert main(["list", "pizza"]) == 2
     assert "domains, tasks, agents" in (told := capsys.readouterr().err)
     assert "the name of a benchmark: tau2, exercises, business" in told
+
+
+def test_a_task_is_one_line_even_where_its_title_has_several(listed):
+    rows, _ = listed("tau2")
+    assert any("\n" in row["title"] for row in rows)
+
+
+def test_a_domain_that_is_no_list_points_to_its_tasks(capsys):
+    assert main(["list", "coordination"]) == 2
+    assert "greenroom list tasks --domain coordination" in capsys.readouterr().err
+
+
+def test_the_help_names_exercises(capsys):
+    with pytest.raises(SystemExit):
+        main(["list", "--help"])
+    assert "exercises" in capsys.readouterr().out
