@@ -53,11 +53,17 @@ class EvaluatorRegistry:
     Args:
         evaluators: Registered at once, in this order.
         timeout_s: How long all evaluators together may take over one trace, in seconds.
+        warnings: Say which plugins are left out, and why.
     """
 
     def __init__(
-        self, evaluators: Iterable[BaseEvaluator] = (), *, timeout_s: float = DEFAULT_TIMEOUT_S
+        self,
+        evaluators: Iterable[BaseEvaluator] = (),
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        warnings: Iterable[str] = (),
     ) -> None:
+        self.warnings = tuple(warnings)
         self._timeout_s = timeout_s
         self._evaluators: dict[str, BaseEvaluator] = {}
         self._disabled: set[str] = set()
@@ -145,7 +151,7 @@ class EvaluatorRegistry:
                 return self._failed(
                     evaluator, f"took longer than its share of {self._timeout_s:g} s"
                 )
-            logger.warning("evaluator %r failed", evaluator.name, exc_info=True)
+            logger.debug("evaluator %r failed", evaluator.name, exc_info=True)
             return self._failed(evaluator, f"{type(error).__name__}: {error}")
         if not isinstance(evaluation, Evaluation):
             kind = type(evaluation).__name__
@@ -165,7 +171,7 @@ async def _prepared(evaluator: BaseEvaluator) -> None:
         async with asyncio.timeout(PREPARE_TIMEOUT_S):
             await evaluator.prepare()
     except Exception:
-        logger.warning("evaluator %r could not be prepared", evaluator.name, exc_info=True)
+        logger.debug("evaluator %r could not be prepared", evaluator.name, exc_info=True)
 
 
 def _alone(evaluator: BaseEvaluator, context: EvaluationContext) -> object:

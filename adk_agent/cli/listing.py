@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,13 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _benchmarks() -> Benchmarks:
     opened = open_benchmarks(variables)
-    for warning in opened.warnings:
-        print(f"greenroom: {escape_controls(warning)}", file=sys.stderr)
+    _warn(opened.warnings)
     return opened
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        print(f"greenroom: {escape_controls(warning)}", file=sys.stderr)
 
 
 def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
@@ -130,6 +135,7 @@ def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
     registry = trace_evaluators(without=Settings.load().without)
+    _warn(registry.warnings)
     return [
         {
             "evaluator": evaluator.name,
@@ -142,9 +148,8 @@ def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
-    metrics, warnings = graph_metrics()
-    for warning in warnings:
-        print(f"greenroom: {warning}", file=sys.stderr)
+    metrics = graph_metrics()[0]
+    _warn(trace_evaluators().warnings)
     listed: list[Metric | AcrossTrials] = [*metrics, *ACROSS_TRIALS]
     return [
         {

@@ -439,6 +439,7 @@ class _Run:
     async def _report(self, store: RunStore, *, interrupted: bool) -> EvaluationReport:
         stopped_by = None if interrupted else self._early.stopped_by  # before the scores are whole
         await asyncio.to_thread(self._add_earlier)
+        self._builder.warn(self._deps.evaluators.warnings)
         self._builder.warn(self._deps.models.warnings(self._plan))
         report = await self._builder.build(self._manifest, interrupted=interrupted)
         report = report.model_copy(update={"stopped_by": stopped_by})

@@ -64,12 +64,9 @@ def trace_evaluators(
     )
     taken = {GraphEvaluator.name, *RESERVED, *(evaluator.name for evaluator in own)}
     plugins, more_warnings = evaluator_plugins(taken)
-    graph = GraphEvaluator(
-        registry,
-        metric_timeout_s=metrics_timeout_s,
-        warnings=(*warnings, *more_warnings),
-    )
-    evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=timeout_s)
+    left_out = (*warnings, *more_warnings)
+    graph = GraphEvaluator(registry, metric_timeout_s=metrics_timeout_s, warnings=left_out)
+    evaluators = EvaluatorRegistry([graph, *own, *plugins], timeout_s=timeout_s, warnings=left_out)
     _switch_off(without, evaluators, registry)
     return evaluators
 

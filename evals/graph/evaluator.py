@@ -156,7 +156,7 @@ def applicability(details: Mapping[str, JsonValue]) -> str | None:
 
 
 def _broke(metric: Metric, error: Exception) -> MetricValue:
-    logger.warning("metric %r failed", metric.name, exc_info=error)
+    logger.debug("metric %r failed", metric.name, exc_info=error)
     return _failed(f"{type(error).__name__}: {error}")
 
 

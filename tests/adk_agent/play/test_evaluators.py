@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from textwrap import dedent, indent
 
 import pytest
@@ -157,12 +158,14 @@ def test_a_plugin_with_a_name_that_is_taken_is_left_out_with_a_warning(
         ("raise SystemExit(3)", "SystemExit"),
     ],
 )
-def test_a_metric_that_breaks_has_no_value_and_the_others_keep_theirs(install, body, told):
+def test_a_metric_that_breaks_has_no_value_and_the_others_keep_theirs(install, body, told, caplog):
+    caplog.set_level(logging.WARNING)
     install("metrics", "broken", source(METRIC, "broken", body))
     found = evaluations(**({"metrics_timeout_s": 0.5} if body == HANGS else {}))
     value = metric_of(found, "broken")
     assert (value["value"], value["status"]) == (None, "failed")
     assert told in value["reason"]
+    assert not caplog.records
     assert "broken" not in found["graph"].values
     assert_others_scored(found)
 
@@ -177,12 +180,14 @@ def test_a_metric_that_breaks_has_no_value_and_the_others_keep_theirs(install, b
         ("raise SystemExit(3)", "SystemExit"),
     ],
 )
-def test_an_evaluator_that_breaks_is_failed_and_the_others_are_scored(install, body, told):
+def test_an_evaluator_that_breaks_is_failed_and_the_others_are_scored(install, body, told, caplog):
+    caplog.set_level(logging.WARNING)
     evaluations()  # what has to be imported is not a matter of the limit
     install("evaluators", "broken", source(EVALUATOR, "broken", body))
     found = evaluations(**({"timeout_s": 6.0} if "Event" in body else {}))
     assert (found["broken"].status, found["broken"].values) == ("failed", {})
     assert told in found["broken"].reason
+    assert not caplog.records
     assert_others_scored(found)
 
 
@@ -201,3 +206,16 @@ def test_a_scored_file_holds_what_plugins_made_and_why_they_failed(install, tmp_
     text = capsys.readouterr().out
     assert "'missing' is left out" in text
     assert "broken: failed: KeyError: 'lead'" in text
+
+
+@pytest.mark.parametrize("kind", ["metrics", "evaluators"])
+def test_lists_and_runs_warn_of_a_plugin_that_is_left_out(install, kind, tmp_path, capsys):
+    install(kind, "missing", "import no_such_module")
+    warning = f"{kind.removesuffix('s')} plugin 'missing' is left out"
+    assert main(["list", kind]) == 0
+    assert warning in capsys.readouterr().err
+    flags = ["--limit", "1", "--offline", "--json", "--results-dir", str(tmp_path)]
+    assert main(["run", "Evaluate builtin:null on mock", *flags]) == 0
+    printed = capsys.readouterr()
+    assert any(warning in each for each in json.loads(printed.out)["warnings"])
+    assert warning in " ".join(printed.err.split())
