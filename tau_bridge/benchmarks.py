@@ -138,8 +138,15 @@ def _check(point: EntryPoint) -> type[Benchmark]:
     return loaded
 
 
-def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> Benchmarks:
+def open_benchmarks(
+    variables: Callable[[Iterable[str]], Mapping[str, str]], *, strict: bool = True
+) -> Benchmarks:
     """Return all installed benchmarks that can be used; a warning says why another one is left out.
+
+    Args:
+        variables: Gives the values of the variables that are set.
+        strict: Raise where what the variables of a benchmark say cannot be used; otherwise leave
+            it out, too.
 
     Raises:
         DataError: What the variables of a benchmark say cannot be used.
@@ -154,7 +161,7 @@ def open_benchmarks(variables: Callable[[Iterable[str]], Mapping[str, str]]) -> 
             domains = [domain.name for domain in benchmark.domains()]
             _refuse_taken(domains, opened)
         except Exception as error:
-            if given and isinstance(error, DataError):
+            if strict and given and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
             problems.append(left_out("benchmark", each.name, f"{type(error).__name__}: {error}"))
         else:

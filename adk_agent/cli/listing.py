@@ -68,7 +68,7 @@ def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _benchmarks() -> Benchmarks:
-    opened = open_benchmarks(variables)
+    opened = open_benchmarks(variables, strict=False)
     _warn(opened.warnings)
     return opened
 

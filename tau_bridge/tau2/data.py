@@ -31,6 +31,7 @@ _PACKAGE_REVISION = "377cecf"
 _HOW_TO_GET_DATA = (
     "install the extra `tau2` (`make setup` does), or set TAU2_DATA_DIR to an official data folder"
 )
+_CORRECT_FOLDER = "correct TAU2_DATA_DIR, or unset it to use the tasks of the extra `tau2`"
 
 
 def open_source(data_dir: Path | None) -> DataSource:
@@ -68,10 +69,11 @@ class DataSource:
         self._revisions: dict[str, str] = {}
         self._domains = tuple(d for d in DOMAINS if self._find(d, "tasks.json") is not None)
         if not self._domains:
-            shown = str(root.parent if name == "official" else root)
+            official = name == "official"
+            shown = str(root.parent if official else root)
             raise DataFolderError(
                 f"{shown!r} is not a folder of τ²-bench data: there is no tau2/domains/<domain>/"
-                f"tasks.json below it. {_HOW_TO_GET_DATA}"
+                f"tasks.json below it; {_CORRECT_FOLDER if official else _HOW_TO_GET_DATA}"
             )
 
     def __reduce__(self) -> tuple[Callable[[Path | None], DataSource], tuple[Path | None]]:

@@ -111,9 +111,21 @@ def test_a_long_request_without_spaces_is_cut_by_its_characters(tmp_path, capsys
 
 
 @pytest.mark.usefixtures("quick_start")
-def test_a_data_folder_that_is_none_is_exit_2(greenroom, assert_complains, tmp_path):
+def test_a_data_folder_that_is_none_is_a_warning_and_the_other_domains_are_listed(
+    greenroom, assert_complains, tmp_path
+):
     result = greenroom("list", "domains", TAU2_DATA_DIR=str(tmp_path))
-    assert_complains(result, 2, str(tmp_path), "TAU2_DATA_DIR")
+    assert_complains(result, 0, "'tau2' is left out", str(tmp_path), "correct TAU2_DATA_DIR")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["coordination", "business"]
+    result = greenroom("list", "tasks", "--domain", "airline", TAU2_DATA_DIR=str(tmp_path))
+    assert_complains(result, 2, "'airline'", "correct TAU2_DATA_DIR")
+
+
+@pytest.mark.usefixtures("quick_start")
+def test_a_run_with_a_data_folder_that_is_none_is_exit_2(greenroom, assert_complains, tmp_path):
+    request = "Evaluate builtin:null on one mock task"
+    result = greenroom("run", request, "--dry-run", TAU2_DATA_DIR=str(tmp_path))
+    assert_complains(result, 2, str(tmp_path), "correct TAU2_DATA_DIR, or unset it")
 
 
 @pytest.mark.usefixtures("quick_start")

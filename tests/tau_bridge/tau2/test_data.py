@@ -198,7 +198,9 @@ def test_a_missing_database_is_named(changed):
 @pytest.mark.parametrize("name", ["missing", "empty"])
 def test_a_folder_that_is_none_says_so_and_what_to_do(tmp_path, name):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataFolderError, match=rf"{name}' is not a folder .* TAU2_DATA_DIR"):
+    with pytest.raises(
+        DataFolderError, match=rf"{name}' is not a folder .*; correct TAU2_DATA_DIR, or unset"
+    ):
         open_source(tmp_path / name)
 
 
