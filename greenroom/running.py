@@ -170,10 +170,12 @@ def _addresses(agents: Sequence[str], settings: Settings) -> list[str]:
 
 
 def _address(agent: str, named: Iterable[str]) -> str:
-    try:
-        return parse_address(agent)
-    except RequestError as exc:
-        raise RequestError(f"{exc}; agents with a name: {did_you_mean(agent, named)}") from exc
+    if set(":/.").isdisjoint(agent):  # a name
+        raise RequestError(
+            f"there is no agent {agent!r}: {did_you_mean(agent, named)} (or give its address, for "
+            "example 'http://localhost:9010')"
+        )
+    return parse_address(agent)
 
 
 def _options(given: Mapping[str, Any]) -> Options:

@@ -72,7 +72,7 @@ async def test_what_does_not_exist_is_refused_by_name(arguments, message, tmp_pa
     [
         ({"agent": None}, "agent is None: give a text, or a list"),
         ({"agent": [None]}, "agent is .None.: give a text, or a list"),
-        ({"agent": "nul"}, "did you mean 'null'"),
+        ({"agent": "nul"}, "^there is no agent 'nul': did you mean 'null'"),
         ({"benchmark_or_domain": ["mock"]}, "benchmark_or_domain is .'mock'.: give one name"),
         ({"tasks": 0}, "tasks is 0: give a whole number from 1"),
         ({"tasks": 1.5}, r"tasks is 1\.5: give a whole number"),
