@@ -170,8 +170,9 @@ async def _prepared(evaluator: BaseEvaluator) -> None:
     try:
         async with asyncio.timeout(PREPARE_TIMEOUT_S):
             await evaluator.prepare()
-    except Exception:
-        logger.debug("evaluator %r could not be prepared", evaluator.name, exc_info=True)
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        logger.warning("evaluator %r could not be prepared: %s", evaluator.name, reason)
 
 
 def _alone(evaluator: BaseEvaluator, context: EvaluationContext) -> object:
