@@ -12,7 +12,7 @@ REQUEST ?= Evaluate the bundled oracle, null and echo agents on five airline tas
 ARGS ?=
 RUN_ARGS ?= --offline
 # Processes that tests are spread over; 0 runs them in one.
-WORKERS ?= 3
+WORKERS ?= 4
 
 # Tests that `make test` leaves to `make test_marked`, and those that `make test_fast` runs.
 MARKED := slow or browser or extras
