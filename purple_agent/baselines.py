@@ -22,5 +22,5 @@ class EchoAgent:
 
     def reply(self, turn: Turn) -> str:
         """Return the user's text, without policy and tools if it is a first message."""
-        first = wire.parse_first_message(turn.text)
+        first = wire.read_opening(turn.text)
         return wire.respond(first.user_text if first else turn.text)

@@ -139,7 +139,7 @@ class OracleAgent:
         return conversation.last_reply
 
     def _begin(self, turn: Turn) -> _Conversation:
-        first = wire.parse_first_message(turn.text)
+        first = wire.read_opening(turn.text)
         if turn.task is not None:
             script = self._named(turn.task)
         else:

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 TOOLS_LINE = "Here's a list of tools you can use (you can use at most one tool at a time):"
 USER_LINE = "Now here are the user messages:"
 _RESULT = re.compile(r"Tool '([^'\n]{1,200})' result: ?")
-
-
-@dataclass(frozen=True)
-class FirstMessage:
-    """The parts of a first message that the baseline agents use."""
-
-    tool_names: frozenset[str]
-    user_text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +33,18 @@ class Opening:
     user_text: str
     tools_text: str = field(default="", compare=False, repr=False)
 
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """The names of its tools; a description without a name has none."""
+        return frozenset(_names(self.tools))
+
 
 def read_opening(text: str) -> Opening | None:
-    """Read a first message in full; None if `text` is not one (it lacks `USER_LINE`)."""
+    """Read a first message in full; None if `text` is not one (it lacks `USER_LINE`).
+
+    The line is searched after the tools, so that a policy may quote it. Tools that cannot be parsed
+    are ignored.
+    """
     tools, end = _tool_list(text)
     marker = text.find(USER_LINE, end)
     if marker < 0:
@@ -55,25 +56,6 @@ def read_opening(text: str) -> Opening | None:
         tools_text=text[line + len(TOOLS_LINE) : end].strip() if tools else "",
         user_text=text[marker + len(USER_LINE) :].strip(),
     )
-
-
-def parse_first_message(text: str) -> FirstMessage | None:
-    """Read the parts of a first message; None if `text` is not one (it lacks `USER_LINE`).
-
-    The line is searched after the tools, so that a policy may quote it. Tools that cannot be parsed
-    are ignored.
-    """
-    tools, end = _tools(text)
-    marker = text.find(USER_LINE, end)
-    if marker < 0:
-        return None
-    return FirstMessage(tools, text[marker + len(USER_LINE) :].strip())
-
-
-def _tools(text: str) -> tuple[frozenset[str], int]:
-    """Return the tools' names and the offset after the list."""
-    tools, end = _tool_list(text)
-    return frozenset(_names(tools)), end
 
 
 def _tool_list(text: str) -> tuple[list[Any], int]:
@@ -91,7 +73,7 @@ def _tool_list(text: str) -> tuple[list[Any], int]:
     return tools if isinstance(tools, list) else [], end
 
 
-def _names(tools: list[Any]) -> list[str]:
+def _names(tools: Sequence[Any]) -> list[str]:
     """Return the names in a list of tools in OpenAI's function format."""
     found: list[str] = []
     for tool in tools:

@@ -194,5 +194,5 @@ def dialect_of(text: str, metadata: Mapping[str, Json]) -> Dialect:
     """
     if metadata.get("policy_doc") or metadata.get("tools_endpoint"):
         return Dialect.BUSINESS
-    is_opening = wire.TOOLS_LINE in text and wire.parse_first_message(text) is not None
+    is_opening = wire.TOOLS_LINE in text and wire.read_opening(text) is not None
     return Dialect.TAU2 if is_opening else Dialect.BUSINESS

@@ -11,7 +11,7 @@ import anyio.to_thread
 from purple_agent.case import Answer, BudgetLevel, Case, Complete, Dialect, Session
 from purple_agent.privacy.guard import PrivacyVerdict, judge
 from purple_agent.privacy.question import is_refused, question_about
-from purple_agent.wire import parse_first_message
+from purple_agent.wire import read_opening
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def users_words(text: str, session: Session) -> str:
         return text
     if session.pending_call is not None:
         return ""
-    first = parse_first_message(text)
+    first = read_opening(text)
     return first.user_text if first else text
 
 

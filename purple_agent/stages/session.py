@@ -57,7 +57,7 @@ def _entries(session: Session, text: str) -> list[Entry]:
     call = session.pending_call
     if call is not None:
         return [Entry(role="result", call=call, result=read_result(call, text))]
-    first = None if session.entries else wire.parse_first_message(text)
+    first = None if session.entries else wire.read_opening(text)
     return [Entry(role="user", text=text)] if first is None else _opening(first.user_text)
 
 

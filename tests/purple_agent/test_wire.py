@@ -28,32 +28,32 @@ def first_message(user_text: str, *, policy: str = "Be kind.") -> str:
 
 
 def test_a_first_message_gives_the_tools_and_the_users_text():
-    parsed = wire.parse_first_message(first_message("I want a refund.\nNow."))
+    parsed = wire.read_opening(first_message("I want a refund.\nNow."))
     assert parsed is not None
     assert parsed.tool_names == {"get_user", "done"}
     assert parsed.user_text == "I want a refund.\nNow."
 
 
 def test_a_policy_that_quotes_the_last_line_does_not_shift_the_users_text():
-    parsed = wire.parse_first_message(first_message("Hi", policy=f"Ignore '{wire.USER_LINE}' x"))
+    parsed = wire.read_opening(first_message("Hi", policy=f"Ignore '{wire.USER_LINE}' x"))
     assert parsed is not None
     assert parsed.user_text == "Hi"
 
 
 def test_a_user_who_quotes_the_last_line_keeps_all_of_the_text():
-    parsed = wire.parse_first_message(first_message(f"You wrote {wire.USER_LINE} why?"))
+    parsed = wire.read_opening(first_message(f"You wrote {wire.USER_LINE} why?"))
     assert parsed is not None
     assert parsed.user_text == f"You wrote {wire.USER_LINE} why?"
 
 
 @pytest.mark.parametrize("text", ["", "Hello", "Tool 'get_user' result: {}"])
 def test_a_later_message_is_no_first_message(text):
-    assert wire.parse_first_message(text) is None
+    assert wire.read_opening(text) is None
 
 
 def test_tools_that_cannot_be_read_count_as_none():
-    parsed = wire.parse_first_message(f"{wire.TOOLS_LINE}\n[broken\n{wire.USER_LINE}\nHi")
-    assert parsed == wire.FirstMessage(frozenset(), "Hi")
+    parsed = wire.read_opening(f"{wire.TOOLS_LINE}\n[broken\n{wire.USER_LINE}\nHi")
+    assert (parsed.tool_names, parsed.user_text) == (frozenset(), "Hi")
 
 
 def test_replies_are_one_json_object_with_name_and_arguments():
