@@ -58,7 +58,10 @@ class Participant(_Frozen):
 
 
 class Selection(_Frozen):
-    """Tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split."""
+    """Tasks of one domain: by id, or `num_tasks` of them, or (neither) all of the split.
+
+    `about` and `where` narrow the split down before anything is counted.
+    """
 
     domain: str
     task_ids: tuple[str, ...] | None = None
@@ -66,6 +69,14 @@ class Selection(_Frozen):
     first: bool = False
     """Take the first `num_tasks` of the split instead of a stratified sample."""
     split: str = "base"
+    about: str | None = None
+    """A topic; every content word of it stands in the text of each task."""
+    where: dict[str, str] = {}
+    """Attributes that each task has, by name, as `find_tasks` takes them."""
+    without: tuple[str, ...] = ()
+    """Ids that are left out."""
+    reasons: dict[str, str] = {}
+    """Why a task was chosen, by id, where the reader of the request says so."""
 
 
 class EvaluationRequest(_Frozen):
@@ -101,6 +112,8 @@ class PlannedTasks(_Frozen):
 
     domain: str
     task_ids: tuple[str, ...]
+    reasons: dict[str, str] = {}
+    """Why a task was chosen, by id; empty where all of a split or a sample of it is played."""
 
 
 class EvaluationPlan(_Frozen):

@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """Evaluators and graph metrics that are switched off: their names, comma-separated."""
     ray_address: str | None = Field(None, validation_alias="RAY_ADDRESS")
     """Head of the Ray cluster that `--executor ray` plays on, as host:port; not set starts one here."""
+    confirm_above: int = Field(200, ge=0, validation_alias="GREENROOM_CONFIRM_ABOVE")
+    """Conversations of a plan above which it is confirmed first, if the request names no number."""
     offline: bool = Field(False, validation_alias="GREENROOM_OFFLINE")
     """Use no language model, whatever else is configured."""
 

@@ -32,7 +32,7 @@ from adk_agent.core.plan import (
 from adk_agent.requests.reading import model_arguments
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.numbers import whole
-from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 
 _TOP_KEYS = ("participants", "config")

@@ -40,7 +40,7 @@ from adk_agent.requests.reading.orders import (
     refuse_other_orders,
     refuse_unsupported,
 )
-from adk_agent.requests.reading.refusal import Refusal, RefusalCode
+from adk_agent.requests.refusal import Refusal, RefusalCode
 from adk_agent.requests.reading.registered import record_with_addresses, with_addresses
 from adk_agent.requests.reading.tasks import read_tasks, refuse_choices
 from adk_agent.requests.reading.tokens import ID_MARK, take_literal_ids

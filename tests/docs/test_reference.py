@@ -19,7 +19,7 @@ from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import score_entry
 from adk_agent.play.trace_merging import MAX_REPORTED_STEPS
 from adk_agent.requests import agentbeats
-from adk_agent.requests.reading.refusal import RefusalCode
+from adk_agent.requests.refusal import RefusalCode
 from adk_agent.results.comparison import AgentComparison, RunComparison
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.leaderboard import leaderboard_row

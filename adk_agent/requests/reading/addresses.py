@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
-from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import (
     BUNDLED_AGENTS,

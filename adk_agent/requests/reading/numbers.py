@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import alternatives, is_slip, words
 from tau_bridge.wording import TASK_NOUN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adk_agent.requests.reading.refusal import Refusal
+from adk_agent.requests.refusal import Refusal
 from tests.adk_agent.requests.sentences import Read
 
 
