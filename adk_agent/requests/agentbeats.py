@@ -32,8 +32,8 @@ from adk_agent.core.plan import (
 from adk_agent.requests.reading import model_arguments
 from adk_agent.requests.reading.addresses import parse_address
 from adk_agent.requests.reading.numbers import whole
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
 
 _TOP_KEYS = ("participants", "config")
 _ALIASES = {"max_concurrent": "max_concurrency", "num_instances": "num_tasks"}

@@ -40,12 +40,12 @@ from adk_agent.requests.reading.orders import (
     refuse_other_orders,
     refuse_unsupported,
 )
-from adk_agent.requests.refusal import Refusal, RefusalCode
 from adk_agent.requests.reading.registered import record_with_addresses, with_addresses
 from adk_agent.requests.reading.tasks import read_tasks, refuse_choices
 from adk_agent.requests.reading.tokens import ID_MARK, take_literal_ids
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from adk_agent.requests.refusal import Refusal, RefusalCode
 
 __all__ = ["BUNDLED_AGENTS", "Refusal", "RefusalCode", "Vocabulary", "read_request"]
 

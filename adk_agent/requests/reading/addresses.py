@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import (
     BUNDLED_AGENTS,
@@ -23,6 +22,7 @@ from adk_agent.requests.reading.words import (
     alternatives,
     did_you_mean,
 )
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.teams import teams
 

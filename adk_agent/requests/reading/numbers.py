@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import alternatives, is_slip, words
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.wording import TASK_NOUN
 
 _UNITS = words("zero one two three four five six seven eight nine")

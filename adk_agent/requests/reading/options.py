@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from adk_agent.core.plan import MAX_CONCURRENCY, MAX_SEED, MAX_STEPS, MAX_TRIALS, EvaluationType
 from adk_agent.requests.reading.numbers import whole
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import alternatives, did_you_mean
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.wording import TASK_NOUN
 
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import words
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.wording import TASK_NOUN
 
 _ORDERS = r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompts?|restrictions?|constraints?)"

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from adk_agent.core.plan import Selection
 from adk_agent.requests.reading.numbers import whole
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.tokens import Token, prepared, tokens_of
 from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.wording import TASK_NOUN
 
 MAX_RANGE = 5_000

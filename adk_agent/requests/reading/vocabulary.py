@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from adk_agent.requests.refusal import Refusal
 from adk_agent.requests.reading.words import alternatives
+from adk_agent.requests.refusal import Refusal
 from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import WordingError
