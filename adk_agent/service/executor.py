@@ -14,7 +14,7 @@ from a2a.types import TaskState
 
 from adk_agent.core.errors import GreenroomError, RequestError, RunCanceledError
 from adk_agent.runs.tracking import request_cancel
-from adk_agent.service.conversation import answering, artifacts
+from adk_agent.service.conversation import answering
 from adk_agent.service.conversation.decisions import Answer, Cancel, Decision, Play, Refusal, decide
 from adk_agent.service.conversation.history import PastTask, past_tasks
 from adk_agent.service.conversation.intents import FollowUp, Intent, understand
@@ -29,7 +29,7 @@ from adk_agent.service.playing.backend import (
     PlanJob,
     RequestJob,
 )
-from adk_agent.service.task_updates import begun, end
+from adk_agent.service.task_updates import attach, begun, end
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +169,7 @@ class EvaluationExecutor(AgentExecutor):
         parts = None if progress is None else await self._backend.rebuilt_parts(progress.run_id)
         said = f"The evaluation did not finish: {error}."
         if progress is not None and parts is not None:
-            await updater.add_artifact(parts, name=artifacts.NAME)
+            await attach(updater, parts)
             said += (
                 f" The trials that were finished are attached, and kept as run {progress.run_id}: "
                 "say 'resume' to play the rest."
@@ -192,7 +192,7 @@ class EvaluationExecutor(AgentExecutor):
         parts = await self._backend.report_parts(run_id)
         if parts is None:
             return False
-        await updater.add_artifact(parts, name=artifacts.NAME)
+        await attach(updater, parts)
         return True
 
     async def _cancel_other(self, task: PastTask) -> str:
@@ -243,7 +243,7 @@ async def _follow(work: asyncio.Task[JobResult], reporter: ProgressReporter) -> 
 
 async def _conclude_result(result: JobResult, updater: TaskUpdater) -> None:
     if result.parts is not None:
-        await updater.add_artifact(list(result.parts), name=artifacts.NAME)
+        await attach(updater, result.parts)
     if result.problem is not None or result.run_id is None:
         said = result.problem.message if result.problem is not None else "no evaluation was run"
     elif result.mostly_broke:

@@ -12,10 +12,9 @@ from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
 from a2a.types import Part, Task, TaskState
 
-from adk_agent.service.conversation import artifacts
 from adk_agent.service.conversation.history import ENDED_STATES, run_id_of
 from adk_agent.service.sweep import WITH_TRIALS, ArtifactOf, failed_task, finished_part
-from adk_agent.service.task_updates import begun, end
+from adk_agent.service.task_updates import attach, begun, end
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +116,7 @@ class StoppableExecutor(AgentExecutor):
         if asyncio.get_running_loop().time() < self._attach_until_s:
             parts = await finished_part(run_id_of(task), self._artifact_of)
         if parts:
-            await updater.add_artifact(parts, name=artifacts.NAME)
+            await attach(updater, parts)
         text = STOPPED + (WITH_TRIALS if parts else "")
         await end(updater, TaskState.TASK_STATE_FAILED, text)
 

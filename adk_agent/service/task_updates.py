@@ -1,12 +1,16 @@
-"""The beginning and the end of an A2A task, for the executors of the service."""
+"""The beginning, the artifact and the end of an A2A task, for the executors of the service."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from a2a.helpers import new_task, new_text_message
 from a2a.server.agent_execution import RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
-from a2a.types import TaskState
+from a2a.types import Part, TaskState
+
+from adk_agent.service.conversation import artifacts
 
 
 async def begun(context: RequestContext, event_queue: EventQueue) -> TaskUpdater:
@@ -19,6 +23,11 @@ async def begun(context: RequestContext, event_queue: EventQueue) -> TaskUpdater
         task = new_task(message.task_id, message.context_id, state, history=[message])
         await event_queue.enqueue_event(task)
     return TaskUpdater(event_queue, task.id, task.context_id)
+
+
+async def attach(updater: TaskUpdater, parts: Iterable[Part]) -> None:
+    """Add the artifact of an evaluation, marked as whole: ADK forgets what is not."""
+    await updater.add_artifact(list(parts), name=artifacts.NAME, last_chunk=True)
 
 
 async def end(updater: TaskUpdater, state: TaskState, text: str) -> None:
