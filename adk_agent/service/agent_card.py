@@ -1,10 +1,8 @@
-"""The green agent's card, and how requests for it are answered."""
+"""The green agent's card."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -21,9 +19,6 @@ from a2a.types import (
     StringList,
 )
 from google.protobuf.json_format import MessageToDict
-from starlette.datastructures import Headers
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from adk_agent.core.versions import versions
 from adk_agent.service.options import ServiceOptions
@@ -34,7 +29,7 @@ PROTOCOL_VERSIONS = ("1.0", "0.3")
 INPUT_MODES = ("text/plain", "application/json", "text/markdown")
 OUTPUT_MODES = ("text/plain", "application/json")
 BEARER = "bearer"
-CARD_CACHING = "public, max-age=60"
+GRPC = "GRPC"
 
 
 @cache
@@ -170,7 +165,7 @@ def _interfaces(url: str, grpc_url: str | None) -> Iterator[AgentInterface]:
     # Clients append to the address of HTTP+JSON as it stands, so that has no slash at its end.
     bindings = [("JSONRPC", url), ("HTTP+JSON", url.rstrip("/"))]
     if grpc_url is not None:
-        bindings.append(("GRPC", grpc_url))
+        bindings.append((GRPC, grpc_url))
     for protocol in PROTOCOL_VERSIONS:
         for binding, address in bindings:
             yield AgentInterface(url=address, protocol_binding=binding, protocol_version=protocol)
@@ -183,27 +178,3 @@ def _extensions() -> list[AgentExtension]:
         AgentExtension(uri=TIMESTAMP_URI, description=timestamps),
         AgentExtension(uri=TIMESTAMP_SAMPLE_URI, description=timestamps),
     ]
-
-
-class CardAnswer:
-    """Answers requests for a card: whole, or 304 to a client that has it. An ASGI application.
-
-    Written once: platforms ask for it all the time, and to write it takes milliseconds.
-
-    Args:
-        card: The card as JSON.
-    """
-
-    def __init__(self, card: Mapping[str, Any]) -> None:
-        body = json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode()
-        self._tag = f'"{hashlib.sha256(body).hexdigest()}"'
-        headers = {"ETag": f"W/{self._tag}", "Cache-Control": CARD_CACHING}
-        self._whole = Response(body, headers=headers, media_type="application/json")
-        self._unchanged = Response(status_code=304, headers=headers)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        known = Headers(scope=scope).get("if-none-match", "")
-        tags = {each.strip().removeprefix("W/") for each in known.split(",")}
-        answer = self._unchanged if tags & {"*", self._tag} else self._whole
-        await answer(scope, receive, send)

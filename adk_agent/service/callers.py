@@ -20,7 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adk_agent.core.errors import RequestError
 
-CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+HTTP_CARD_PATH = "/.well-known/agent-card-http.json"
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json", HTTP_CARD_PATH)
 SCHEME = "bearer"
 _CHALLENGE = 'Bearer realm="greenroom"'
 

@@ -6,16 +6,16 @@ import asyncio
 import contextlib
 import gc
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
+from a2a.types import AgentCard
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adk_agent.service.agent_card import CardAnswer
 from adk_agent.service.callers import is_card_request
+from adk_agent.service.served_card import ServedCard
 
 logger = logging.getLogger("uvicorn.error")
 """The server's own log, which is shown from INFO on."""
@@ -41,19 +41,19 @@ class LoadingApp:
     two for the card. So the card is answered at once; whatever else is asked waits.
 
     Args:
-        card: The card as JSON.
+        card: The service's card.
         load: Makes the service; called in a thread, once.
         on_failure: Called when that failed; `failure` holds the error then.
     """
 
     def __init__(
         self,
-        card: Mapping[str, Any],
+        card: AgentCard,
         load: Callable[[], Service],
         *,
         on_failure: Callable[[], None],
     ) -> None:
-        self._card = CardAnswer(card)
+        self._card = ServedCard(card)
         self._load = load
         self._on_failure = on_failure
         self._loaded: asyncio.Future[Service] | None = None

@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from adk_agent.service.activated import ActivatingExecutor
-from adk_agent.service.agent_card import CardAnswer, card_json, service_card
+from adk_agent.service.agent_card import service_card
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
 from adk_agent.service.conversation.routing import FollowUpContexts
@@ -32,6 +32,7 @@ from adk_agent.service.loading_app import Service
 from adk_agent.service.options import ServiceOptions
 from adk_agent.service.playing.backend import Backend
 from adk_agent.service.push import PushSender
+from adk_agent.service.served_card import ServedCard
 from adk_agent.service.stopping import StoppableExecutor
 from adk_agent.service.stores import new_stores, opened
 from adk_agent.service.sweep import ArtifactOf, nothing, sweep
@@ -148,7 +149,7 @@ def _backend_here(assembly: Assembly, own_addresses: Collection[str]) -> Backend
 
 def _routes(handler: SafeHandler, card: AgentCard) -> list[BaseRoute]:
     builder = CallContextBuilder()
-    answer = CardAnswer(card_json(card))
+    answer = ServedCard(card)
     cards = [Route(path, answer, methods=["GET"]) for path in CARD_PATHS]
     rest = create_rest_routes(
         handler, builder, enable_v0_3_compat=True, shutdown_grace_period=STREAM_GRACE_S

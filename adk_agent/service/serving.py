@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from adk_agent.core.redaction import redact_logs
-from adk_agent.service.agent_card import card_json
 from adk_agent.service.limits import RequestLimits, protocol_with
 from adk_agent.service.loading_app import LoadingApp, Service
 
@@ -60,7 +59,7 @@ def serve(
         KeyboardInterrupt: it was interrupted.
         GreenroomError: the service cannot start.
     """
-    front = LoadingApp(card_json(card), load, on_failure=lambda: _end(server))
+    front = LoadingApp(card, load, on_failure=lambda: _end(server))
     server = StoppingServer(server_config(front.app, limits), front.stop)
     redact_logs(list(secrets))
     host, port = listener.getsockname()[:2]

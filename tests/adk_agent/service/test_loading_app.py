@@ -92,7 +92,7 @@ def door(edge):
     with contextlib.ExitStack() as stack:
 
         def make(load, on_failure=lambda: None):
-            front = LoadingApp(card_json(CARD), load, on_failure=on_failure)
+            front = LoadingApp(CARD, load, on_failure=on_failure)
             arrivals = Arrivals(front.app, "/slow")
             served = Service(app=arrivals, stop=front.stop)
             address, _ = stack.enter_context(edge.running(served, ServiceOptions()))
