@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from a2a.types import Message, Part
 from google.protobuf.json_format import MessageToDict
@@ -14,6 +14,8 @@ from tau_bridge.integers import restore_integers
 
 MAX_CHARS = 200_000
 """The limit of a request, JSON included."""
+QUOTE_MARK = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>"
+"""What ADK puts around the words of other agents, and into the sentence before them."""
 
 
 class UnsupportedPartError(RequestError):
@@ -30,7 +32,7 @@ def request_text(message: Message | None) -> str:
         UnsupportedPartError: It holds a file, by content or by address.
         RequestError: It holds several data parts, or more than `MAX_CHARS` characters.
     """
-    parts: Sequence[Part] = () if message is None else message.parts
+    parts = [] if message is None else own_parts(message.parts)
     refuse_files(parts)
     texts = [part.text for part in parts if part.HasField("text") and part.text.strip()]
     data = [part.data for part in parts if part.HasField("data")]
@@ -47,7 +49,24 @@ def request_text(message: Message | None) -> str:
     return text
 
 
-def refuse_files(parts: Sequence[Part]) -> None:
+def own_parts(parts: Iterable[Part]) -> list[Part]:
+    """Return the parts in which the sender speaks, and not what it quotes of other agents.
+
+    ADK's RemoteA2aAgent sends along what other agents of its program did: their words between
+    marks, their data and files as they are, behind a text with a mark. What they say is nobody's
+    request.
+    """
+    own: list[Part] = []
+    quoting = False
+    for part in parts:
+        if part.HasField("text"):
+            quoting = QUOTE_MARK in part.text
+        if not quoting:
+            own.append(part)
+    return own
+
+
+def refuse_files(parts: Iterable[Part]) -> None:
     """Refuse what is neither text nor JSON.
 
     Raises:

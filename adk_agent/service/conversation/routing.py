@@ -22,7 +22,12 @@ from a2a.utils.errors import ContentTypeNotSupportedError
 from adk_agent.core.errors import RequestError
 from adk_agent.service.conversation.history import ENDED_STATES
 from adk_agent.service.conversation.intents import understand
-from adk_agent.service.conversation.parsing import UnsupportedPartError, refuse_files, request_text
+from adk_agent.service.conversation.parsing import (
+    UnsupportedPartError,
+    own_parts,
+    refuse_files,
+    request_text,
+)
 
 _AT_WORK = frozenset({TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING})
 
@@ -62,7 +67,7 @@ class FollowUpContexts(SimpleRequestContextBuilder):
 
 def _refuse_files(message: Message) -> None:
     try:
-        refuse_files(message.parts)
+        refuse_files(own_parts(message.parts))
     except UnsupportedPartError as error:
         raise ContentTypeNotSupportedError(message=str(error)) from error
 
