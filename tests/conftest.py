@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(items):
 
 
 def is_loopback(host):
+    if isinstance(host, bytes):  # as anyio looks names up
+        host = host.decode()
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
