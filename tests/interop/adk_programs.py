@@ -29,18 +29,22 @@ def calls(name, **arguments):
 
 
 async def events_of(agent, *messages):
-    """Send messages to a program, one after another; the events that its session keeps."""
+    """Send messages to a program, one after another; the events that its session keeps.
+
+    A message is a text, or makes its part from the events so far.
+    """
     runner = InMemoryRunner(agent=agent, app_name=PROGRAM)
     session = await runner.session_service.create_session(app_name=PROGRAM, user_id=USER)
     for message in messages:
-        content = types.Content(role="user", parts=[types.Part(text=message)])
+        part = types.Part(text=message) if isinstance(message, str) else message(session.events)
+        content = types.Content(role="user", parts=[part])
         async for _ in runner.run_async(user_id=USER, session_id=session.id, new_message=content):
             """Until the turn is over."""
-    kept = await runner.session_service.get_session(
-        app_name=PROGRAM, user_id=USER, session_id=session.id
-    )
+        session = await runner.session_service.get_session(
+            app_name=PROGRAM, user_id=USER, session_id=session.id
+        )
     await runner.close()
-    return kept.events
+    return session.events
 
 
 def text_of(contents):
@@ -59,3 +63,9 @@ def said_by(events, author):
             kept = [part for part in event.content.parts or [] if not part.thought]
             said.append(text_of([types.Content(parts=kept)]))
     return [text for text in said if text]
+
+
+def results_of_tools(contents):
+    """What tools returned, in these contents."""
+    parts = [part for content in contents for part in content.parts or []]
+    return [part.function_response.response["result"] for part in parts if part.function_response]

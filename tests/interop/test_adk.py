@@ -17,7 +17,14 @@ from google.genai import types
 
 from adk_agent.service.callers import CARD_PATHS, HTTP_CARD_PATH
 from adk_agent.service.listening import bound_socket
-from tests.interop.adk_programs import ScriptedLlm, calls, events_of, said_by, text_of
+from tests.interop.adk_programs import (
+    ScriptedLlm,
+    calls,
+    events_of,
+    results_of_tools,
+    said_by,
+    text_of,
+)
 
 REQUEST = "Evaluate builtin:null on the mock task create_task_1"
 FOLLOW_UP = "Why did they fail?"
@@ -138,12 +145,7 @@ async def test_a_tool_returns_the_prose_of_the_report(remote):
     model = ScriptedLlm(script=[calls("greenroom", request=REQUEST)])
     program = LlmAgent(name="coordinator", model=model, tools=[AgentTool(remote())])
     await events_of(program, "How good is the null agent?")
-    [answer] = [
-        part.function_response.response["result"]
-        for content in model.seen[-1]
-        for part in content.parts
-        if part.function_response
-    ]
+    [answer] = results_of_tools(model.seen[-1])
     assert "builtin:null in mock: 0 of 1 scored trials passed" in answer
 
 
