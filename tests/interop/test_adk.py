@@ -1,6 +1,7 @@
 """Programs of others that have Greenroom as an ADK RemoteA2aAgent get the whole report."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -16,7 +17,6 @@ from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 
 from adk_agent.service.callers import CARD_PATHS, HTTP_CARD_PATH
-from adk_agent.service.listening import bound_socket
 from tests.interop.adk_programs import (
     ScriptedLlm,
     calls,
@@ -28,6 +28,8 @@ from tests.interop.adk_programs import (
 
 REQUEST = "Evaluate builtin:null on the mock task create_task_1"
 FOLLOW_UP = "Why did they fail?"
+PORT = re.compile(r"listens on 127\.0\.0\.1:(\d+)")
+STARTED = "INFO:     Application startup complete.\n"
 DATA = re.compile(r"<a2a_datapart_json>(.*?)</a2a_datapart_json>", re.DOTALL)
 pytestmark = [
     pytest.mark.usefixtures("quick_start"),
@@ -39,14 +41,12 @@ pytestmark = [
 @contextlib.contextmanager
 def service(results, *flags):
     """The service as a process; yields its port."""
-    with bound_socket("127.0.0.1", 0) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "adk_agent", "--port", str(port), *flags]
+    command = [sys.executable, "-m", "adk_agent", "--port", "0", *flags]
     variables = {**os.environ, "GREENROOM_RESULTS_DIR": str(results)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables) as process:
         try:
-            assert any("startup complete" in line for line in process.stderr)
-            yield port
+            lines = itertools.takewhile(lambda line: line != STARTED, process.stderr)
+            yield PORT.search("".join(lines))[1]
         finally:
             process.terminate()
             with contextlib.suppress(ValueError):
