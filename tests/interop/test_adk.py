@@ -29,7 +29,7 @@ from tests.interop.adk_programs import (
 REQUEST = "Evaluate builtin:null on the mock task create_task_1"
 FOLLOW_UP = "Why did they fail?"
 PORT = re.compile(r"listens on 127\.0\.0\.1:(\d+)")
-STARTED = "INFO:     Application startup complete.\n"
+READY = "INFO:     Greenroom is ready\n"
 DATA = re.compile(r"<a2a_datapart_json>(.*?)</a2a_datapart_json>", re.DOTALL)
 pytestmark = [
     pytest.mark.usefixtures("quick_start"),
@@ -45,7 +45,7 @@ def service(results, *flags):
     variables = {**os.environ, "GREENROOM_RESULTS_DIR": str(results)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=variables) as process:
         try:
-            lines = itertools.takewhile(lambda line: line != STARTED, process.stderr)
+            lines = itertools.takewhile(lambda line: line != READY, process.stderr)
             yield PORT.search("".join(lines))[1]
         finally:
             process.terminate()
