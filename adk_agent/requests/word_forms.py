@@ -1,0 +1,142 @@
+"""Words of texts and queries, brought to one form: lower case, stemmed, one word for synonyms.
+
+General English and the vocabulary of customer service; nothing here comes from a list of requests
+or from the tasks of a benchmark.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+"""A word; underscores divide the names of tools, hyphens hold `t-shirt` together."""
+
+_FUNCTION_WORDS = """
+    a an and any are as at be been before being but by can could did do does doing done each either
+    for from get gets getting got had has have having he her hers him his how i if in into is it its
+    just like may me might more most must my no nor not of off on only or other our ours out over
+    own per please shall she should so some such than that the their theirs them then there these
+    they this those through to too under up upon us very via was we were what when where whether
+    which while who whom whose why will with within without would you your yours
+"""
+_FORM_WORDS = """
+    about all anything around call caller calls case cases client clients concern concerning
+    concerns conversation conversations customer customers deal dealing deals do entire every
+    everything exercise exercises handle handles handling include includes including involve
+    involved involves involving issue issues kind kinds matter matters mention mentioned mentioning
+    mentions need needing needs one ones people person regarding relate related relates relating
+    request requested requesting requests scenario scenarios situation situations somebody someone
+    something sort sorts subject task tasks thing things topic topics touch touches touching try
+    tries trying type types user users want wanted wanting wants whoever wish wishes
+"""
+FILLERS: Final = frozenset((_FUNCTION_WORDS + _FORM_WORDS).split())
+"""Words that say nothing about what a task is about."""
+
+_SYNONYMS = """
+    cancel cancellation cancelation
+    baggage bag luggage suitcase
+    refund reimburse reimbursement
+    change modify modification update edit alter amend adjust switch
+    exchange swap
+    replace replacement
+    return
+    compensation compensate
+    upgrade
+    address
+    passenger traveler traveller
+    flight fly
+    delay late
+    book booking reservation reserve
+    insurance insure
+    purchase buy bought
+    pay payment paid
+    bill invoice
+    phone smartphone cellphone mobile
+    cheap cheapest inexpensive low lowest
+    expensive costly
+    human person representative
+    transfer escalate escalation handover
+    ship shipping shipment
+    deliver delivery
+    certificate voucher coupon
+    complain complaint
+    mistake accident accidentally mistakenly
+    broken damage damaged defective faulty broke
+    shoe sneaker
+    picture photo image
+    internet web
+    deny denial refuse refusal reject rejection decline
+    approve approval
+    employee staff
+    delete remove deletion removal
+    create creation
+    sick ill illness sickness
+    trip travel journey
+    plane aircraft airplane aeroplane
+    laptop notebook
+    tv television
+    sofa couch
+    permission permit
+    verify verification
+    buyer purchaser
+    overdue unpaid
+    lock locked
+"""
+
+
+def stem(word: str) -> str:
+    """Return the stem of a lower-case word: endings of plurals and verbs are taken off."""
+    if len(word) <= 3 or not word.isascii() or not word.isalpha():
+        return word
+    return _without_e(_without_verb_ending(_singular(word)))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _without_verb_ending(word: str) -> str:
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and re.search("[aeiouy]", rest):
+            doubled = rest[-1] == rest[-2] and rest[-1] not in "lsz"
+            return rest[:-1] if doubled else rest
+    return word
+
+
+def _without_e(word: str) -> str:
+    # One form for `cancelled` and `canceled`, `change` and `changing`, `delivery` and `delivering`.
+    if len(word) > 4 and word.endswith(("e", "y")):
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word.endswith("ll") else word
+
+
+_CANON: Final = {
+    stem(word): stem(group.split()[0])
+    for group in _SYNONYMS.strip().splitlines()
+    for word in group.split()
+}
+
+
+@lru_cache(maxsize=50_000)
+def normal_form(word: str) -> str:
+    """Return the form in which a word is compared: the stem, or that of its group of synonyms."""
+    plain = word.casefold().replace("'", "").replace("\u2019", "")
+    plain = re.sub("s$", "", plain) if re.search("['\u2019]s$", word.casefold()) else plain
+    return _CANON.get(stem(plain), stem(plain))
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Return the forms under which a text's word is found: its parts, and all of it in one."""
+    parts = [part for part in word.split("-") if part]
+    if len(parts) < 2:
+        return (normal_form(word),)
+    return (*map(normal_form, parts), normal_form("".join(parts)))
