@@ -72,15 +72,18 @@ class TaskInfo:
     Args:
         ref: Its name.
         title: What it is about, in a few words.
-        text: Everything that a search looks at: descriptions, instructions, the solution.
+        text: What a search looks at besides the title: descriptions, instructions, the solution.
+        passages: The same in named parts, so that a search can say where it found a word.
         components: The components whose product is its reward.
         kind: What sort of task it is, for samples; None where all tasks are of one kind.
-        attributes: Further facts by name. Headlines choose tasks by them, listings show them.
+        attributes: Further facts by name. Headlines and requests choose tasks by them, listings
+            show them.
     """
 
     ref: TaskRef
     title: str = ""
     text: str = ""
+    passages: Mapping[str, str] = field(default_factory=dict)
     components: tuple[str, ...] = ()
     kind: TaskKind | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)

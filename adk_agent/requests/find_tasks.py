@@ -107,7 +107,7 @@ class TaskSearch:
 
 
 def _document(info: TaskInfo) -> Document:
-    return Document(title=info.title, passages={"its text": info.text} if info.text else {})
+    return Document(title=info.title, passages={"text": info.text, **info.passages})
 
 
 _SEARCHES: WeakKeyDictionary[Benchmarks, TaskSearch] = WeakKeyDictionary()

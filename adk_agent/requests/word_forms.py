@@ -48,16 +48,16 @@ _SYNONYMS = """
     passenger traveler traveller
     flight fly
     delay late
-    book booking reservation reserve
+    reservation reserve
     insurance insure
     purchase buy bought
     pay payment paid
     bill invoice
-    phone smartphone cellphone mobile
-    cheap cheapest inexpensive low lowest
+    phone smartphone cellphone
+    cheap cheapest inexpensive
     expensive costly
-    human person representative
     transfer escalate escalation handover
+    usage use used allowance quota
     ship shipping shipment
     deliver delivery
     certificate voucher coupon

@@ -32,8 +32,9 @@ from tau_bridge.benchmark import (
 from tau_bridge.errors import UnknownDomainError
 from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
 from tau_bridge.tau2.data import DataSource, open_source
+from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
 from tau_bridge.tau2.kinds import kind_of
-from tau_bridge.tau2.tasks import EvaluationCriteria, Instructions, OfficialComponentName, Task
+from tau_bridge.tau2.tasks import OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
 from tau_bridge.tau2.wording import LOOKALIKES, with_domains
 
@@ -144,10 +145,11 @@ class Tau2Benchmark(Benchmark):
         criteria = task.evaluation_criteria
         return TaskInfo(
             ref=self.ref(domain, task_id),
-            title=_reason(task),
-            text=_text(task),
+            title=title_of(task),
+            passages=passages_of(task, solo=self.options.solo),
             components=criteria.reward_basis if criteria is not None else (),
             kind=kind_of(task, TOOL_NAMES[domain]),
+            attributes=attributes_of(task, TOOL_NAMES[domain]),
         )
 
     def kinds(self, domain: str, task_ids: Iterable[str]) -> Mapping[str, TaskKind] | None:
@@ -286,7 +288,7 @@ class Tau2Benchmark(Benchmark):
         task = self._task(ref)
         criteria = task.evaluation_criteria
         return {
-            "opening": _reason(task) or None,
+            "opening": reason_of(task) or None,
             "actions": [
                 {"requestor": gold.requestor, "name": gold.name, "arguments": gold.arguments}
                 for gold in (criteria.actions or () if criteria else ())
@@ -349,26 +351,6 @@ class Tau2Benchmark(Benchmark):
         from tau_bridge.tau2.domains import load_domain
 
         return load_domain(self.source, name)
-
-
-def _reason(task: Task) -> str:
-    """Return the reason why the user calls."""
-    instructions = task.user_scenario.instructions
-    return instructions if isinstance(instructions, str) else instructions.reason_for_call
-
-
-def _text(task: Task) -> str:
-    """Return everything that tells what a task is about."""
-    given = task.user_scenario.instructions
-    texts = (
-        [given.reason_for_call, given.known_info, given.task_instructions]
-        if isinstance(given, Instructions)
-        else [given]
-    )
-    criteria = task.evaluation_criteria or EvaluationCriteria()
-    actions = (action.name.replace("_", " ") for action in criteria.actions or ())
-    told_to_user = criteria.communicate_info or ()
-    return "\n".join(filter(None, (*texts, task.ticket, *dict.fromkeys(actions), *told_to_user)))
 
 
 def _statements(task: Task, *, always: bool) -> tuple[str, ...]:

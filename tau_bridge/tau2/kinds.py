@@ -21,7 +21,7 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
     return TaskKind(
         asks_nothing=not _asks_something(criteria, writes),
         traits=(
-            "statements" if _has_statements(criteria) else "",
+            "statements" if has_statements(criteria) else "",
             topic[1] if topic is not None else "",
             # 1, 2 to 3, 4 to 7 ... writes; without any, whether there is something to look up.
             f"writes {len(writes).bit_length()}" if writes else "reads" if actions else "",
@@ -30,7 +30,7 @@ def kind_of(task: Task, tools: ToolNames) -> TaskKind:
     )
 
 
-def _has_statements(criteria: EvaluationCriteria) -> bool:
+def has_statements(criteria: EvaluationCriteria) -> bool:
     """Tell whether a judge of statements has a part in the reward."""
     return "NL_ASSERTION" in criteria.reward_basis and bool(criteria.nl_assertions)
 

@@ -83,10 +83,19 @@ class UserScenario(Lenient):
     instructions: Instructions | str
 
 
+class Description(Lenient):
+    """What a task tests, in words for readers of the data."""
+
+    purpose: str | None = None
+    relevant_policies: str | None = None
+    notes: str | None = None
+
+
 class Task(Lenient):
     """One task. `evaluation_criteria` is None where nothing is judged (the reward is then 1)."""
 
     id: str
+    description: Description | str | None = None
     user_scenario: UserScenario
     ticket: str | None = None
     initial_state: InitialState | None = None

@@ -1,0 +1,120 @@
+"""Descriptions of τ²-bench tasks: a title, texts to be searched, and attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tau_bridge.tau2.kinds import has_statements, kind_of
+from tau_bridge.tau2.tasks import Description, EvaluationCriteria, Instructions, Task
+from tau_bridge.tau2.tool_names import ToolNames
+
+_TOPIC_ID = re.compile(r"\[(?P<topic>\w+)\](?P<parts>[^\[]*)(?:\[PERSONA:(?P<persona>\w+)\])?")
+"""An id that says what its task is about, as `[mms_issue]airplane_mode_on|bad_vpn[PERSONA:Easy]`."""
+_NAME = re.compile(r"\b(?:[Yy]ou are|[Yy]our? name is|Customer name:)\s+([A-Z][\w'-]+ [A-Z][\w'-]+)")
+_USER_ID = re.compile(r"\b([a-z]+)_([a-z]+)_\d+\b")
+_FIRST_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
+
+
+def title_of(task: Task) -> str:
+    """Return what a task is about: what its id says, its purpose, or why the user calls."""
+    told = _TOPIC_ID.match(task.id)
+    if told is not None:
+        parts = ", ".join(told["parts"].split("|"))
+        return f"{told['topic']}: {parts}".replace("_", " ")
+    text = purpose_of(task) or reason_of(task)
+    first = _FIRST_SENTENCE.match(text.strip())
+    return " ".join((first[0] if first is not None else text).split())
+
+
+def purpose_of(task: Task) -> str:
+    """Return the purpose in a task's description; empty without one."""
+    given = task.description
+    return (given.purpose or "") if isinstance(given, Description) else (given or "")
+
+
+def reason_of(task: Task) -> str:
+    """Return the reason why the user calls."""
+    instructions = task.user_scenario.instructions
+    return instructions if isinstance(instructions, str) else instructions.reason_for_call
+
+
+def passages_of(task: Task, *, solo: bool) -> Mapping[str, str]:
+    """Return everything that tells what a task is about, by name, as it is played.
+
+    Without a user that is the ticket, which nobody sees otherwise.
+    """
+    given = task.description
+    passages = {
+        "purpose": purpose_of(task),
+        "notes": (given.notes or "") if isinstance(given, Description) else "",
+        **({"ticket": task.ticket or ""} if solo else _scenario(task)),
+        "solution": "\n".join(_solution(task.evaluation_criteria or EvaluationCriteria())),
+    }
+    return {name: text for name, text in passages.items() if text}
+
+
+def _scenario(task: Task) -> dict[str, str]:
+    given = task.user_scenario.instructions
+    if isinstance(given, str):
+        given = Instructions(reason_for_call=given)
+    return {
+        "reason for the call": given.reason_for_call,
+        "instructions": given.task_instructions,
+        "known to the user": given.known_info or "",
+        "unknown to the user": given.unknown_info or "",
+        "persona": task.user_scenario.persona or "",
+    }
+
+
+def _solution(criteria: EvaluationCriteria) -> Iterator[str]:
+    """Yield the gold actions' names with the texts among their arguments, and what is to be told."""
+    for action in criteria.actions or ():
+        entities = ", ".join(dict.fromkeys(_texts(action.arguments)))
+        yield f"{action.name.replace('_', ' ')}{f' ({entities})' if entities else ''}"
+    yield from criteria.communicate_info or ()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.replace("_", " ")
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+
+
+def attributes_of(task: Task, tools: ToolNames) -> Mapping[str, str]:
+    """Return the facts about a task that it can be chosen by."""
+    criteria = task.evaluation_criteria or EvaluationCriteria(reward_basis=())
+    actions = criteria.actions or ()
+    changes = sum(tools.changes_state(action.name) for action in actions)
+    told = _TOPIC_ID.match(task.id)
+    person = person_of(task)
+    return {
+        "gold_actions": str(len(actions)),
+        "changes": str(changes),
+        "writes": _yes(changes > 0),
+        "needs_judge": _yes(has_statements(criteria)),
+        "passed_by_doing_nothing": _yes(kind_of(task, tools).asks_nothing),
+        **({"person": person} if person else {}),
+        **({"intent": told["topic"]} if told else {}),
+        **({"persona": told["persona"].lower()} if told and told["persona"] else {}),
+    }
+
+
+def person_of(task: Task) -> str:
+    """Return the name of the person who calls; empty where it is not told."""
+    known = "\n".join(_scenario(task).values())
+    named = _NAME.search(known)
+    if named is not None:
+        return named[1]
+    user = _USER_ID.search(known)
+    return f"{user[1]} {user[2]}".title() if user is not None else ""
+
+
+def _yes(value: bool) -> str:  # noqa: FBT001 - its only argument
+    return "yes" if value else "no"
