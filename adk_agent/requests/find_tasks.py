@@ -1,20 +1,30 @@
 """TaskSearch: finds tasks by what they are about, without a model, and says why each was found.
 
-Every content word of the query stands in the task's own text (its title, description, the person's
-reason and instructions, names of gold tools and entities), never only in the domain's policy.
+Every content word of a query stands in the task's own text (its title, purpose, the person's reason
+and instructions, names of gold tools and entities), never only in the domain's policy.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import one_line
+from adk_agent.requests.conditions import fulfils, require_attributes, values_of
 from adk_agent.requests.search import Document, Query, TextIndex
+from adk_agent.requests.word_forms import normal_form
 from tau_bridge.benchmark import BASE_SPLIT, TaskInfo, TaskRef
 from tau_bridge.benchmarks import Benchmarks
+
+MAX_QUERY: Final = 200
+"""Characters of a query."""
+TITLE_WIDTH: Final = 160
+_TOPICS_SHOWN: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,40 +36,45 @@ class FoundTask:
         title: What it is about, in one line.
         reason: Where the words that were looked for stand in it, and the attributes asked for.
         attributes: Facts about it, by name.
-        score: Its rank by BM25; 0 where only attributes were asked for.
     """
 
     ref: TaskRef
     title: str
     reason: str
     attributes: Mapping[str, str]
-    score: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "domain": self.ref.domain,
+            "id": self.ref.id,
+            "title": self.title,
+            "reason": self.reason,
+            "attributes": dict(self.attributes),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Split:
+    """The tasks of a split, and their index."""
+
+    infos: Sequence[TaskInfo]
+    index: TextIndex
+
+
+_OPENED: Final[WeakKeyDictionary[Benchmarks, dict[tuple[str, str], _Split]]] = WeakKeyDictionary()
+"""Splits by domain and name. They hold on to no catalogue, so that they go when it goes."""
 
 
 class TaskSearch:
-    """Searches the tasks of all benchmarks. A split is indexed when it is first searched."""
+    """Searches the tasks of a catalogue.
+
+    A split is indexed when it is first searched, once for each catalogue.
+    """
 
     def __init__(self, catalogue: Benchmarks) -> None:
         self._catalogue = catalogue
-        self._opened: dict[tuple[str, str], tuple[Sequence[TaskInfo], TextIndex]] = {}
-
-    def matches(self, domain: str, split: str, query: str) -> Sequence[FoundTask]:
-        """Return the tasks of a split that are about the query, the best first.
-
-        Raises:
-            DataError: There is no such domain or split.
-            RequestError: The query holds no content word.
-        """
-        return self.find(domain, query, split=split)
-
-    def is_topic(self, words: str, domain: str, split: str = BASE_SPLIT) -> bool:
-        """Tell whether at least one task of a split is about all of these words."""
-        query = self._query(domain, words)
-        return self._open(domain, split)[1].holds(query)
-
-    def content_words(self, text: str, domain: str) -> tuple[str, ...]:
-        """Return the words of a text that say what it is about, and not its form or the domain."""
-        return self._query(domain, text).words
+        self._splits = _OPENED.setdefault(catalogue, {})
 
     def find(
         self,
@@ -68,51 +83,135 @@ class TaskSearch:
         *,
         split: str = BASE_SPLIT,
         where: Mapping[str, str] | None = None,
-    ) -> Sequence[FoundTask]:
-        """Return the tasks about a query that have the attributes, the best first.
+        limit: int | None = None,
+    ) -> list[FoundTask]:
+        """Return the tasks about a query that have the attributes, the best first; perhaps none.
 
         Without a query, they come in the order of the split.
 
         Raises:
             DataError: There is no such domain or split.
-            RequestError: The query holds no content word, or no task has such an attribute.
+            RequestError: The query says nothing, or no task has such an attribute.
         """
-        del where
-        infos, index = self._open(domain, split)
-        asked = self._query(domain, query)
-        if not asked.alternatives:
-            raise RequestError(f"{query[:80]!r} holds no word that a task could be about")
+        opened, wanted = self._open(domain, split), where or {}
+        require_attributes(opened.infos, wanted, whose=f"{domain} tasks")
+        hits = opened.index.search(self._checked(domain, query)) if query else []
+        found = (
+            [(opened.infos[hit.position], hit) for hit in hits]
+            if query
+            else [(info, None) for info in opened.infos]
+        )
+        kept = [(info, hit) for info, hit in found if fulfils(info, wanted)][:limit]
         return [
             FoundTask(
-                ref=infos[hit.position].ref,
-                title=infos[hit.position].title,
-                reason=hit.reason,
-                attributes=infos[hit.position].attributes,
-                score=hit.score,
+                ref=info.ref,
+                title=one_line(info.title, TITLE_WIDTH),
+                reason="; ".join(
+                    ([opened.index.reason(hit)] if hit is not None else [])
+                    + [f"{name}: {info.attributes.get(name, 'none')}" for name in wanted]
+                ),
+                attributes=info.attributes,
             )
-            for hit in index.search(asked)
+            for info, hit in kept
         ]
+
+    def matches(self, domain: str, split: str, query: str) -> Sequence[FoundTask]:
+        """Return the tasks of a split that are about a query, the best first; perhaps none.
+
+        Raises:
+            DataError: There is no such domain or split.
+            RequestError: The query says nothing.
+        """
+        return self.find(domain, query, split=split)
+
+    def is_topic(self, words: str, domain: str, split: str = BASE_SPLIT) -> bool:
+        """Tell whether at least one task of a split is about all of these words."""
+        return self._open(domain, split).index.holds(self._query(domain, words))
+
+    def content_words(self, text: str, domain: str) -> tuple[str, ...]:
+        """Return the words of a text that say what it is about, not its form or the domain."""
+        return self._query(domain, text).words
+
+    def absence(
+        self,
+        domain: str,
+        query: str = "",
+        *,
+        split: str = BASE_SPLIT,
+        where: Mapping[str, str] | None = None,
+    ) -> str:
+        """Explain that nothing was found, and tell what there is instead."""
+        opened = self._open(domain, split)
+        hints = []
+        asked = "".join(f", {name} {wanted}" for name, wanted in (where or {}).items())
+        if query:
+            hints += self._hints(domain, query, split)
+        hints += [f"{name} is {values_of(opened.infos, name)}" for name in where or {}]
+        about = f" is about {query!r}" if query else ""
+        having = f"{' and' if query else ''} has{asked[1:]}" if asked else ""
+        hints.append(f"'greenroom list tasks --domain {domain}' lists all")
+        return f"no {domain} task{about}{having}: {'; '.join(hints)}"
+
+    def _hints(self, domain: str, query: str, split: str) -> list[str]:
+        words = self._checked(domain, query).words
+        counts = {word: len(self.find(domain, word, split=split)) for word in dict.fromkeys(words)}
+        hints = []
+        unknown = [repr(word) for word, count in counts.items() if not count]
+        if unknown:
+            hints.append(f"none of their texts says {' or '.join(unknown)}")
+        elif len(counts) > 1:
+            told = " and ".join(f"{count} say {word!r}" for word, count in counts.items())
+            hints.append(f"{told}, but none says all")
+        elsewhere = [
+            other
+            for other in self._catalogue.domains
+            if other != domain and self.is_topic(query, other)
+        ]
+        if elsewhere:
+            hints.append(f"there are such tasks in {' and '.join(elsewhere)}")
+        topics = self.topics(domain, split)
+        return [*hints, f"frequent topics are {', '.join(topics)}"] if topics else hints
+
+    def topics(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
+        """Return the words that most titles share, unless nearly all do."""
+        infos = self._open(domain, split).infos
+        seen: Counter[str] = Counter()
+        shown: dict[str, str] = {}
+        for info in infos:
+            words = {normal_form(word): word for word in self.content_words(info.title, domain)}
+            seen.update(words.keys())
+            shown |= {form: word.lower() for form, word in words.items() if form not in shown}
+        frequent = [form for form, count in seen.most_common() if 2 <= count < 0.7 * len(infos)]
+        return tuple(f"{shown[form]} ({seen[form]})" for form in frequent[:_TOPICS_SHOWN])
+
+    def _checked(self, domain: str, text: str) -> Query:
+        if len(text) > MAX_QUERY:
+            raise RequestError(
+                f"a topic of {len(text):,} characters is too long: write a few words, at most "
+                f"{MAX_QUERY} characters"
+            )
+        query = self._query(domain, text)
+        if not query.words:
+            raise RequestError(f"{text!r} has no word that a task of {domain!r} could be about")
+        return query
 
     def _query(self, domain: str, text: str) -> Query:
         noun = self._catalogue.domain(domain).noun
-        return Query(text, ignored=re.findall(r"\w+", f"{domain} {noun}"))
+        return Query(text[:MAX_QUERY], ignored=re.findall(r"\w+", f"{domain} {noun}"))
 
-    def _open(self, domain: str, split: str) -> tuple[Sequence[TaskInfo], TextIndex]:
-        if (domain, split) not in self._opened:
+    def _open(self, domain: str, split: str) -> _Split:
+        if (domain, split) not in self._splits:
             benchmark = self._catalogue.of(domain)
             benchmark.require_split(domain, split)
             infos = benchmark.tasks(domain, split)
-            self._opened[domain, split] = infos, TextIndex([_document(info) for info in infos])
-        return self._opened[domain, split]
+            self._splits[domain, split] = _Split(infos=infos, index=_index(infos))
+        return self._splits[domain, split]
 
 
-def _document(info: TaskInfo) -> Document:
-    return Document(title=info.title, passages={"text": info.text, **info.passages})
-
-
-_SEARCHES: WeakKeyDictionary[Benchmarks, TaskSearch] = WeakKeyDictionary()
-
-
-def search_of(catalogue: Benchmarks) -> TaskSearch:
-    """Return the search over a catalogue; its indexes are kept as long as the catalogue is."""
-    return _SEARCHES.setdefault(catalogue, TaskSearch(catalogue))
+def _index(infos: Iterable[TaskInfo]) -> TextIndex:
+    return TextIndex(
+        [
+            Document(title=info.title, passages={"text": info.text, **info.passages})
+            for info in infos
+        ]
+    )

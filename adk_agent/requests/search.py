@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise, starmap
 from typing import Final
 
-from adk_agent.requests.word_forms import FILLERS, WORD, forms, normal_form
+from adk_agent.requests.word_forms import WORD, forms, is_filler, joined, normal_form, parts_of
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -24,8 +26,13 @@ COMMON_SHARE: Final = 0.9
 FEWEST_FOR_COMMON: Final = 5
 """With fewer texts than this, no sentence counts as common."""
 
+_ALTERNATIVES: Final = re.compile(r"\bor\b|/", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SNIPPET: Final = 70
+
+
+_Term = tuple[tuple[str, ...], ...]
+"""What a word asks for: sets of forms, one of which a text must hold in full."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +45,19 @@ class Document:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """A document that has all words of a query: its position, its score and why."""
+    """A document that has all words of a query: its position and its score."""
 
     position: int
     score: float
-    reason: str
+    terms: tuple[_Term, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """The forms of a sentence's words with their numbers, and all forms that it can be found by."""
+
+    counts: Mapping[str, int]
+    forms: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,97 +66,102 @@ class _Sentence:
 
     name: str
     text: str
-    forms: frozenset[str]
-
-
-Term = tuple[tuple[str, ...], ...]
-"""A query's word: the sets of forms of which a text must hold one in full."""
+    words: _Words
 
 
 class Query:
-    """The content words of a query: alternatives (`or`), each of which is words that all count."""
+    """A query: alternatives (`or`), each of which is the content words that all count.
+
+    Args:
+        text: The query.
+        ignored: Words that say nothing here, such as the name of the domain.
+    """
 
     def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
-        fillers = {normal_form(word) for word in ignored}
-        self.alternatives: tuple[tuple[Term, ...], ...] = tuple(
-            terms
-            for part in re.split(r"\bor\b|/", text, flags=re.IGNORECASE)
-            if (terms := _terms(part, fillers))
-        )
-        self.words: tuple[str, ...] = tuple(content_words(text, ignored))
+        without = {normal_form(word) for word in ignored}
+        parts = (_content_words(part, without) for part in _ALTERNATIVES.split(text))
+        self.alternatives: tuple[tuple[str, ...], ...] = tuple(filter(None, parts))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return all content words, as they stand in the query."""
+        return tuple(word for words in self.alternatives for word in words)
 
 
-def content_words(text: str, ignored: Iterable[str] = ()) -> list[str]:
-    """Return the words of a text that say what it is about, as they stand there."""
-    fillers = {normal_form(word) for word in ignored}
-    return [
+def _content_words(text: str, without: Container[str]) -> tuple[str, ...]:
+    return tuple(
         word
         for word in WORD.findall(text)
-        if word.casefold() not in FILLERS and normal_form(word) not in fillers
-    ]
-
-
-def _terms(text: str, fillers: set[str]) -> tuple[Term, ...]:
-    terms = []
-    for word in content_words(text):
-        if normal_form(word) in fillers:
-            continue
-        parts = [part for part in word.split("-") if part]
-        whole = (normal_form("".join(parts)),)
-        terms.append((whole, tuple(map(normal_form, parts))) if len(parts) > 1 else (whole,))
-    return tuple(dict.fromkeys(terms))
+        if not is_filler(word) and normal_form(word) not in without
+    )
 
 
 class TextIndex:
     """Documents by the words that they hold."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        split = [_sentences(document) for document in documents]
+        read = cache(_read)  # texts made from a pattern repeat their sentences
+        split = [_sentences(document, read) for document in documents]
         common = _common(split)
         self._sentences = [
             [each for each in sentences if not each.name or each.text not in common]
             for sentences in split
         ]
+        self._passages = [_passages(sentences) for sentences in self._sentences]
         self._counts = [_counts(sentences) for sentences in self._sentences]
-        self._lengths = [sum(counts.values()) for counts in self._counts]
+        self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / len(documents) if documents else 0.0
         self._postings: dict[str, set[int]] = {}
-        for position, counts in enumerate(self._counts):
-            for form in counts:
+        for position, sentences in enumerate(self._sentences):
+            for form in {form for each in sentences for form in each.words.forms}:
                 self._postings.setdefault(form, set()).add(position)
 
     def search(self, query: Query) -> list[Hit]:
-        """Return all documents that hold every word of the query, the best first."""
+        """Return the documents that hold every word of the query, the best first.
+
+        All words stand in one passage of it. Only where that is so of no document, it is enough
+        that they stand anywhere in it.
+        """
         best: dict[int, Hit] = {}
-        for terms in query.alternatives:
+        for terms in map(self._terms, query.alternatives):
             for position in self._holding(terms):
-                hit = Hit(
-                    position=position,
-                    score=self._score(position, terms),
-                    reason=self._reason(position, terms),
-                )
+                hit = Hit(position=position, score=self._score(position, terms), terms=terms)
                 if position not in best or best[position].score < hit.score:
                     best[position] = hit
         return sorted(best.values(), key=lambda hit: (-hit.score, hit.position))
 
     def holds(self, query: Query) -> bool:
         """Tell whether any document holds every word of the query."""
-        return any(self._holding(terms) for terms in query.alternatives)
+        return any(self._holding(self._terms(words)) for words in query.alternatives)
 
-    def _holding(self, terms: Sequence[Term]) -> set[int]:
-        found = [
-            set().union(*(self._with_all(needed) for needed in alternatives))
-            for alternatives in terms
-        ]
-        return set.intersection(*found) if found else set()
+    def _terms(self, words: Sequence[str]) -> tuple[_Term, ...]:
+        """Return what the words ask for; each may also be a part of a compound in a text."""
+        return tuple(
+            (
+                parts_of(word),
+                (joined(word),),
+                *((joined(*pair),) for pair in ((before, word), (word, after)) if all(pair)),
+            )
+            for word, before, after in zip(words, ("", *words), (*words[1:], ""), strict=False)
+        )
 
-    def _with_all(self, needed: tuple[str, ...]) -> set[int]:
+    def _holding(self, terms: Sequence[_Term]) -> set[int]:
+        found = [set().union(*map(self._with_all, alternatives)) for alternatives in terms]
+        anywhere = set.intersection(*found) if found else set()
+        together = {
+            position
+            for position in anywhere
+            if any(_holds_all(passage, terms) for passage in self._passages[position])
+        }
+        return together or anywhere
+
+    def _with_all(self, needed: Sequence[str]) -> set[int]:
         return set.intersection(*(self._postings.get(form, set()) for form in needed))
 
-    def _score(self, position: int, terms: Sequence[Term]) -> float:
+    def _score(self, position: int, terms: Sequence[_Term]) -> float:
         counts, length = self._counts[position], self._lengths[position]
         score = 0.0
-        for form in {form for term in terms for needed in term for form in needed}:
+        for form in sorted(_forms_of(terms)):
             if not counts[form]:
                 continue
             holding = len(self._postings[form])
@@ -150,34 +170,52 @@ class TextIndex:
             score += rarity * counts[form] * (K1 + 1) / (counts[form] + damping)
         return score
 
-    def _reason(self, position: int, terms: Sequence[Term]) -> str:
+    def reason(self, hit: Hit) -> str:
         """Quote sentences until every word of the query was seen, the richest first."""
-        missing = {form for term in terms for needed in term for form in needed}
+        wanted, seen = _forms_of(hit.terms), frozenset[str]()
         quotes = []
-        sentences = list(self._sentences[position])
-        while sentences and missing:
-            richest = max(sentences, key=lambda each: len(each.forms & missing))
-            seen = richest.forms & missing
-            if not seen:
-                break
-            quotes.append(f'{richest.name or "title"}: "{_snippet(richest.text, seen)}"')
-            missing -= seen
-            sentences.remove(richest)
+        while not _holds_all(seen, hit.terms):
+            missing = wanted - seen
+            richest = max(
+                self._sentences[hit.position], key=lambda each: len(each.words.forms & missing)
+            )
+            found = richest.words.forms & missing
+            quotes.append(f'{richest.name or "title"}: "{_snippet(richest.text, found)}"')
+            seen |= found
         return "; ".join(quotes)
 
 
-def _sentences(document: Document) -> list[_Sentence]:
+def _forms_of(terms: Iterable[_Term]) -> set[str]:
+    return {form for term in terms for needed in term for form in needed}
+
+
+def _holds_all(passage: frozenset[str], terms: Iterable[_Term]) -> bool:
+    return all(any(passage.issuperset(needed) for needed in term) for term in terms)
+
+
+def _passages(sentences: Iterable[_Sentence]) -> tuple[frozenset[str], ...]:
+    """Return the forms of each passage."""
+    found: dict[str, set[str]] = {}
+    for each in sentences:
+        found.setdefault(each.name, set()).update(each.words.forms)
+    return tuple(map(frozenset, found.values()))
+
+
+def _sentences(document: Document, read: Callable[[str], _Words]) -> list[_Sentence]:
     parts = [("", document.title), *document.passages.items()]
     return [
-        _Sentence(name=name, text=sentence, forms=frozenset(_all_forms(sentence)))
+        _Sentence(name=name, text=sentence, words=read(sentence))
         for name, text in parts
         for sentence in (" ".join(each.split()) for each in _SENTENCE_END.split(text))
         if sentence
     ]
 
 
-def _all_forms(text: str) -> Iterable[str]:
-    return (form for word in WORD.findall(text) for form in forms(word))
+def _read(sentence: str) -> _Words:
+    """Return the words of a sentence; of every two neighbours also the compound that they make."""
+    words = WORD.findall(sentence)
+    counts = Counter(form for word in words for form in forms(word))
+    return _Words(counts=counts, forms=frozenset([*counts, *starmap(joined, pairwise(words))]))
 
 
 def _common(split: Sequence[Sequence[_Sentence]]) -> frozenset[str]:
@@ -191,9 +229,8 @@ def _common(split: Sequence[Sequence[_Sentence]]) -> frozenset[str]:
 def _counts(sentences: Iterable[_Sentence]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for each in sentences:
-        weight = 1 if each.name else TITLE_WEIGHT
-        for form in _all_forms(each.text):
-            counts[form] += weight
+        for form, count in each.words.counts.items():
+            counts[form] += count * (1 if each.name else TITLE_WEIGHT)
     return counts
 
 

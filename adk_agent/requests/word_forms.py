@@ -19,26 +19,31 @@ _FUNCTION_WORDS = """
     just like may me might more most must my no nor not of off on only or other our ours out over
     own per please shall she should so some such than that the their theirs them then there these
     they this those through to too under up upon us very via was we were what when where whether
-    which while who whom whose why will with within without would you your yours
+    which while who whom whose why will with within without would you your yours doesn't don't didn't can't
+    cannot won't isn't wasn't aren't
 """
 _FORM_WORDS = """
-    about all anything around call caller calls case cases client clients concern concerning
+    about agent agents all anything around call caller calls case cases check checking checks client clients
+    concern concerning
     concerns conversation conversations customer customers deal dealing deals do entire every
     everything exercise exercises handle handles handling include includes including involve
     involved involves involving issue issues kind kinds matter matters mention mentioned mentioning
     mentions need needing needs one ones people person regarding relate related relates relating
     request requested requesting requests scenario scenarios situation situations somebody someone
-    something sort sorts subject task tasks thing things topic topics touch touches touching try
+    something sort sorts subject task tasks test testing tests thing things topic topics touch touches touching try
     tries trying type types user users want wanted wanting wants whoever wish wishes
 """
-FILLERS: Final = frozenset((_FUNCTION_WORDS + _FORM_WORDS).split())
-"""Words that say nothing about what a task is about."""
+_FILLERS: Final = frozenset((_FUNCTION_WORDS + _FORM_WORDS).split())
 
+_POSSESSIVE: Final = re.compile("['\u2019]s$")
+_APOSTROPHES: Final = re.compile("['\u2019]")
+_SHORT: Final = re.compile("[^aeiouy]*[aeiouy][^aeiouywx]")
+"""One syllable that ends in one consonant: as the rest of a verb it has lost its e."""
 _SYNONYMS = """
     cancel cancellation cancelation
     baggage bag luggage suitcase
     refund reimburse reimbursement
-    change modify modification update edit alter amend adjust switch
+    change modify modification update edit alter amend
     exchange swap
     replace replacement
     return
@@ -58,8 +63,7 @@ _SYNONYMS = """
     expensive costly
     transfer escalate escalation handover
     usage use used allowance quota
-    ship shipping shipment
-    deliver delivery
+    deliver delivery ship shipping shipment
     certificate voucher coupon
     complain complaint
     mistake accident accidentally mistakenly
@@ -90,7 +94,9 @@ def stem(word: str) -> str:
     """Return the stem of a lower-case word: endings of plurals and verbs are taken off."""
     if len(word) <= 3 or not word.isascii() or not word.isalpha():
         return word
-    return _without_e(_without_verb_ending(_singular(word)))
+    rest = _without_verb_ending(_singular(word))
+    # `change` and `changing` share `chang`; short words keep their e: `plane` is not `plan`.
+    return rest[:-1] if len(rest) > 5 and rest.endswith("e") else rest
 
 
 def _singular(word: str) -> str:
@@ -104,19 +110,15 @@ def _singular(word: str) -> str:
 
 
 def _without_verb_ending(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
         if rest != word and len(rest) >= 3 and re.search("[aeiouy]", rest):
-            doubled = rest[-1] == rest[-2] and rest[-1] not in "lsz"
-            return rest[:-1] if doubled else rest
+            if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "sz":
+                return rest[:-1]  # shipped, cancelled
+            return f"{rest}e" if _SHORT.fullmatch(rest) else rest  # moved
     return word
-
-
-def _without_e(word: str) -> str:
-    # One form for `cancelled` and `canceled`, `change` and `changing`, `delivery` and `delivering`.
-    if len(word) > 4 and word.endswith(("e", "y")):
-        word = word[:-1]
-    return word[:-1] if len(word) > 4 and word.endswith("ll") else word
 
 
 _CANON: Final = {
@@ -129,14 +131,26 @@ _CANON: Final = {
 @lru_cache(maxsize=50_000)
 def normal_form(word: str) -> str:
     """Return the form in which a word is compared: the stem, or that of its group of synonyms."""
-    plain = word.casefold().replace("'", "").replace("\u2019", "")
-    plain = re.sub("s$", "", plain) if re.search("['\u2019]s$", word.casefold()) else plain
-    return _CANON.get(stem(plain), stem(plain))
+    plain = stem(_APOSTROPHES.sub("", _POSSESSIVE.sub("", word.casefold())))
+    return _CANON.get(plain, plain)
+
+
+def parts_of(word: str) -> tuple[str, ...]:
+    """Return the normal forms of the parts of a word with hyphens; one form of other words."""
+    return tuple(normal_form(part) for part in word.split("-") if part)
 
 
 def forms(word: str) -> tuple[str, ...]:
-    """Return the forms under which a text's word is found: its parts, and all of it in one."""
-    parts = [part for part in word.split("-") if part]
-    if len(parts) < 2:
-        return (normal_form(word),)
-    return (*map(normal_form, parts), normal_form("".join(parts)))
+    """Return the forms under which a text's word is found: its parts, and all of it as one."""
+    parts = parts_of(word)
+    return parts if len(parts) < 2 else (*parts, joined(word))
+
+
+def joined(*words: str) -> str:
+    """Return the normal form of several words, or of one with hyphens, written as one."""
+    return normal_form("".join(words).replace("-", ""))
+
+
+def is_filler(word: str) -> bool:
+    """Tell whether a word says nothing about what a task is about."""
+    return word.casefold().replace("\u2019", "'") in _FILLERS

@@ -63,7 +63,6 @@ def _scenario(task: Task) -> dict[str, str]:
         "reason for the call": given.reason_for_call,
         "instructions": given.task_instructions,
         "known to the user": given.known_info or "",
-        "unknown to the user": given.unknown_info or "",
         "persona": task.user_scenario.persona or "",
     }
 
@@ -116,5 +115,5 @@ def person_of(task: Task) -> str:
     return f"{user[1]} {user[2]}".title() if user is not None else ""
 
 
-def _yes(value: bool) -> str:  # noqa: FBT001 - its only argument
+def _yes(value: bool) -> str:
     return "yes" if value else "no"
