@@ -25,11 +25,11 @@ from tau_bridge.benchmark import (
     TaskInfo,
     TaskRef,
 )
+from tau_bridge.business.description import attributes_of, passages_of, writing_tools
 from tau_bridge.business.diagnosis import diagnose_scenario
 from tau_bridge.business.references import play_reference
 from tau_bridge.business.scenarios import DOMAIN, scenario, scenarios, scenarios_revision
 from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
-from tau_bridge.business.tools import Find, Get, GetApproval
 from tau_bridge.business.user import ScriptedUser
 from tau_bridge.business.wording import with_business
 from tau_bridge.business.world import BusinessWorld, CallMade
@@ -89,10 +89,10 @@ class BusinessBenchmark(Benchmark):
             TaskInfo(
                 ref=self.ref(domain, each.id),
                 title=each.title,
-                text=f"{each.title}\n{each.opening}",
+                passages=passages_of(each),
                 components=BASIS,
                 kind=each.kind,
-                attributes={"process": each.process},
+                attributes=attributes_of(each),
             )
             for each in scenarios().values()
         ]
@@ -162,11 +162,7 @@ class BusinessBenchmark(Benchmark):
 
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Tell by the effects of the scenario's tools which of them write."""
-        return frozenset(
-            tool.name
-            for tool in scenario(ref.id).tools
-            if not isinstance(tool.effect, Get | Find | GetApproval)
-        ).__contains__
+        return writing_tools(scenario(ref.id)).__contains__
 
 
 class _Dialogue:

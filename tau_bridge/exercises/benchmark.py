@@ -61,9 +61,9 @@ class ExercisesBenchmark(Benchmark):
             TaskInfo(
                 ref=self.ref(domain, each.id),
                 title=each.title,
-                text=f"{each.title}\n{each.prompt}",
+                passages={"question": each.prompt, "skills": _words(each.skills)},
                 components=BASIS,
-                attributes={"skills": ", ".join(each.skills)},
+                attributes={"skills": ", ".join(each.skills), "needs_judge": "no"},
             )
             for each in exercises().values()
         ]
@@ -108,3 +108,7 @@ class ExercisesBenchmark(Benchmark):
         """Explain why the answer is not right."""
         del ref, trace
         return diagnose_answer(result, answer=played.answer or "")
+
+
+def _words(names: Sequence[str]) -> str:
+    return ", ".join(names).replace("_", " ")

@@ -12,7 +12,9 @@ from tau_bridge.tau2.tool_names import ToolNames
 
 _TOPIC_ID = re.compile(r"\[(?P<topic>\w+)\](?P<parts>[^\[]*)(?:\[PERSONA:(?P<persona>\w+)\])?")
 """An id that says what its task is about, as `[mms_issue]airplane_mode_on|bad_vpn[PERSONA:Easy]`."""
-_NAME = re.compile(r"\b(?:[Yy]ou are|[Yy]our? name is|Customer name:)\s+([A-Z][\w'-]+ [A-Z][\w'-]+)")
+_NAME = re.compile(
+    r"\b(?:[Yy]ou are|[Yy]our? name is|Customer name:)\s+([A-Z][\w'-]+ [A-Z][\w'-]+)"
+)
 _USER_ID = re.compile(r"\b([a-z]+)_([a-z]+)_\d+\b")
 _FIRST_SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
 
