@@ -134,6 +134,8 @@ class EvaluationPlan(_Frozen):
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     reasoning: str = ""
+    shortfalls: tuple[str, ...] = ()
+    """Where fewer tasks were found than were asked for, a sentence each; to be confirmed."""
     warnings: tuple[str, ...] = ()
 
     @property

@@ -27,20 +27,18 @@ from adk_agent.core.plan import (
     Overrides,
     Participant,
     PlannedTasks,
-    Selection,
     options_of,
 )
+from adk_agent.requests.choice import Choice, choose
 from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.results.summary import REFERENCE_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names
-from tau_bridge.benchmark import BASE_SPLIT, Benchmark, DomainInfo
+from tau_bridge.benchmark import DomainInfo
 from tau_bridge.benchmarks import Benchmarks
-from tau_bridge.errors import DataError, UnknownTaskError
-from tau_bridge.sampling import stratified_sample
+from tau_bridge.errors import DataError
 
 _BUNDLED_TEAM = BUILTIN_PREFIX + TEAM_PREFIX
-_IDS_SHOWN = 8
 
 
 def resolve(
@@ -129,8 +127,6 @@ class _Planner:
         self._flags = flags
         self._seed = self._setting("seed", DEFAULT_SEED)
         self._warnings = list(request.warnings)
-        self._how = "solo" if request.solo else "with these options"
-        """The mode of play that rules tasks out, for messages."""
 
     def plan(self) -> EvaluationPlan:
         request = self._request
@@ -139,7 +135,9 @@ class _Planner:
             self._catalogue.of(selection.domain)  # raises if there is no such domain
         participants, members = self._team(named)
         participants = self._with_references(participants)
-        planned = self._planned()
+        chosen = self._chosen()
+        planned = chosen.tasks
+        self._warnings += chosen.warnings
         without = [each.domain for each in planned if not self._domain(each.domain).has_gold]
         if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
             raise RequestError(
@@ -159,6 +157,7 @@ class _Planner:
                 include={"solo", "evaluation_type", "options", "user_llm", "reasoning"}
             ),
             user_llm_args=request.user_llm_args or {},
+            shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
 
@@ -266,34 +265,21 @@ class _Planner:
         ]
         return _with_own_roles((*participants, *beside))
 
-    def _planned(self) -> list[PlannedTasks]:
+    def _chosen(self) -> Choice:
         """Return the tasks of each domain, before sharding."""
-        if not self._request.selections:
+        request = self._request
+        if not request.selections:
             known = ", ".join(self._catalogue.domains)
             raise RequestError(f"no domain is named; known: {known}")
         catalogue = self._with_options()
-        merged: dict[str, list[str]] = {}
-        for selection in self._request.selections:
-            meant = self._ids(selection, catalogue.of(selection.domain))
-            merged.setdefault(selection.domain, []).extend(meant)
-        if not any(merged.values()):
-            raise RequestError(
-                f"none of these tasks of {' and '.join(merged)} can be played {self._how}: "
-                f"{'; '.join(dict.fromkeys(self._warnings))}; leave that out, or name other tasks"
-            )
-        planned = []
-        for domain, ids in merged.items():
-            if not ids:
-                continue
-            distinct = tuple(dict.fromkeys(ids))
-            if len(distinct) < len(ids):
-                twice = sorted({task_id for task_id in ids if ids.count(task_id) > 1})
-                self._warnings.append(
-                    f"{domain}: {', '.join(twice[:_IDS_SHOWN])} named more than once; each is "
-                    "played once (num_trials repeats tasks)"
-                )
-            planned.append(PlannedTasks(domain=domain, task_ids=distinct[: self._flags.limit]))
-        return planned
+        alike = not any(each.chosen_options() for each in catalogue.all)
+        return choose(
+            request,
+            # Its indexes are kept, where those of options that only this request has are not.
+            self._catalogue if alike else catalogue,
+            limit=self._flags.limit,
+            seed=self._seed,
+        )
 
     def _with_options(self) -> Benchmarks:
         """Apply the request's options. Each must be an option of a benchmark that is played."""
@@ -316,96 +302,9 @@ class _Planner:
                 )
         return self._catalogue.with_options(lambda benchmark: options_of(request, benchmark))
 
-    def _ids(self, selection: Selection, benchmark: Benchmark) -> tuple[str, ...]:
-        """Return the playable ids of a selection, perhaps none."""
-        domain = selection.domain
-        no_solo = self._request.solo and "solo" not in benchmark.options_type.model_fields
-        reason = "its tasks need a user" if no_solo else benchmark.unsupported(domain)
-        if reason is not None:
-            raise RequestError(f"{domain!r} cannot be played {self._how}: {reason}")
-        of_split = benchmark.task_ids(domain, selection.split)
-        if selection.task_ids is not None:
-            _require_known(selection, selection.task_ids, of_split, benchmark)
-            return self._playable(domain, selection.task_ids, None, benchmark)
-        wanted = selection.num_tasks if selection.first else None
-        playable = self._playable(domain, of_split, wanted, benchmark)
-        left = "" if playable == of_split else f" that can be played {self._how}"
-        size = self._size(selection, len(playable), left)
-        if selection.first or size == len(playable):
-            return playable[:size]
-        return self._sample(selection, playable, size, benchmark)
-
-    def _playable(
-        self, domain: str, ids: Iterable[str], wanted: int | None, benchmark: Benchmark
-    ) -> tuple[str, ...]:
-        """Return the first `wanted` ids that can be played, and warn about the others."""
-        kept: list[str] = []
-        left_out: dict[str, str] = {}
-        for task_id in ids:
-            if len(kept) == wanted:
-                break
-            reason = benchmark.unplayable(benchmark.ref(domain, task_id))
-            if reason is None:
-                kept.append(task_id)
-            else:
-                left_out[task_id] = reason
-        if left_out:
-            more = len(left_out) - _IDS_SHOWN
-            shown = ", ".join(list(left_out)[:_IDS_SHOWN])
-            shown += f" and {more} more" if more > 0 else ""
-            self._warnings.append(
-                f"{domain}: {shown} cannot be played {self._how} "
-                f"({'; '.join(dict.fromkeys(left_out.values()))}) and "
-                f"{'is' if len(left_out) == 1 else 'are'} left out"
-            )
-        return tuple(kept)
-
-    def _size(self, selection: Selection, available: int, left: str) -> int:
-        """Return the number of tasks of a selection without ids, and warn if there are fewer."""
-        wanted = selection.num_tasks
-        if wanted is not None and wanted > available:
-            self._warnings.append(
-                f"{selection.domain}: {wanted} tasks were requested, but the split "
-                f"{selection.split!r} has {available}{left}: all of them are played"
-            )
-        return min(n for n in (wanted, self._flags.limit, available) if n is not None)
-
-    def _sample(
-        self, selection: Selection, of_split: tuple[str, ...], size: int, benchmark: Benchmark
-    ) -> tuple[str, ...]:
-        """Draw a stratified sample in the order of the split, with a warning that says so.
-
-        A domain with only one kind of task gives its first tasks.
-        """
-        kinds = benchmark.kinds(selection.domain, of_split)
-        if kinds is None:
-            return of_split[:size]
-        drawn = stratified_sample(kinds, size, seed=self._seed)
-        split = "" if selection.split == BASE_SPLIT else f" of the split {selection.split!r}"
-        first = f"{size} {selection.domain} tasks" if size > 1 else f"{selection.domain} task"
-        self._warnings.append(
-            f"{size} of {len(of_split)} {selection.domain} tasks{split}: a sample stratified by kind "
-            f"of task (seed {self._seed}); 'the first {first}' takes the first"
-        )
-        return tuple(task_id for task_id in of_split if task_id in drawn)
-
 
 def _roles(participants: Iterable[Participant]) -> str:
     return ", ".join(repr(participant.role) for participant in participants)
-
-
-def _require_known(
-    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], benchmark: Benchmark
-) -> None:
-    """Check that all ids of a selection exist."""
-    domain = selection.domain
-    known = of_split if selection.split != BASE_SPLIT else benchmark.all_task_ids(domain)
-    present = set(known)
-    for task_id in ids:
-        if task_id not in present:
-            raise UnknownTaskError(domain, task_id, known)
-    if not ids:
-        raise RequestError(f"{domain}: the list of task ids is empty; leave it out for all tasks")
 
 
 def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple[PlannedTasks, ...]:
@@ -426,9 +325,16 @@ def _shard(planned: Sequence[PlannedTasks], request: EvaluationRequest) -> tuple
         raise RequestError(
             f"shard {index} of {shards} holds no task: there are {len(tasks)}; use fewer shards"
         )
+    of_shard = {
+        each.domain: tuple(task_id for name, task_id in kept if name == each.domain)
+        for each in planned
+    }
     return tuple(
         PlannedTasks(
-            domain=domain, task_ids=tuple(task_id for name, task_id in kept if name == domain)
+            domain=each.domain,
+            task_ids=of_shard[each.domain],
+            reasons={i: why for i, why in each.reasons.items() if i in of_shard[each.domain]},
         )
-        for domain in dict.fromkeys(name for name, _ in kept)
+        for each in planned
+        if of_shard[each.domain]
     )

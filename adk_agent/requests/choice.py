@@ -1,0 +1,287 @@
+"""Choice of tasks: which tasks a request means, by id, number, topic and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import EvaluationRequest, PlannedTasks, Selection
+from adk_agent.requests.find_tasks import TaskSearch
+from tau_bridge.benchmark import BASE_SPLIT, Benchmark
+from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import UnknownTaskError
+from tau_bridge.sampling import stratified_sample
+
+_IDS_SHOWN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The tasks of each domain, in order.
+
+    Args:
+        tasks: The tasks, before sharding.
+        shortfalls: Where fewer were found than were asked for; the person has to confirm them.
+        warnings: Everything that is not as it was asked for.
+    """
+
+    tasks: tuple[PlannedTasks, ...]
+    shortfalls: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def choose(
+    request: EvaluationRequest, catalogue: Benchmarks, *, limit: int | None, seed: int
+) -> Choice:
+    """Choose the tasks of a request.
+
+    Args:
+        request: The request; its domains exist.
+        catalogue: All benchmarks, with the request's options.
+        limit: The most tasks of a domain.
+        seed: Draws samples.
+
+    Raises:
+        RequestError: Nothing is left to play; the message says why.
+        DataError: There is no such split or task.
+    """
+    chooser = _Chooser(request, catalogue, limit=limit, seed=seed)
+    tasks = chooser.planned()
+    return Choice(
+        tasks=tasks, shortfalls=tuple(chooser.shortfalls), warnings=tuple(chooser.warnings)
+    )
+
+
+@dataclass(kw_only=True)
+class _Chosen:
+    """What selections of one domain add up to."""
+
+    ids: list[str] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+class _Chooser:
+    """Collects the tasks of a request's selections, and what there is to say about them."""
+
+    def __init__(
+        self, request: EvaluationRequest, catalogue: Benchmarks, *, limit: int | None, seed: int
+    ) -> None:
+        self._request = request
+        self._catalogue = catalogue
+        self._search = TaskSearch(catalogue)
+        self._limit = limit
+        self._seed = seed
+        self._how = "solo" if request.solo else "with these options"
+        """The mode of play that rules tasks out, for messages."""
+        self.shortfalls: list[str] = []
+        self.warnings: list[str] = []
+
+    def planned(self) -> tuple[PlannedTasks, ...]:
+        chosen: dict[str, _Chosen] = {}
+        for selection in self._request.selections:
+            domain = chosen.setdefault(selection.domain, _Chosen())
+            ids, reasons = self._selected(selection, self._catalogue.of(selection.domain))
+            domain.ids.extend(ids)
+            domain.reasons.update(reasons)
+        if not any(each.ids for each in chosen.values()):
+            raise RequestError(
+                f"none of these tasks of {' and '.join(chosen)} can be played {self._how}: "
+                f"{'; '.join(dict.fromkeys(self.warnings))}; leave that out, or name other tasks"
+            )
+        return tuple(self._of_domain(name, each) for name, each in chosen.items() if each.ids)
+
+    def _of_domain(self, domain: str, chosen: _Chosen) -> PlannedTasks:
+        distinct = tuple(dict.fromkeys(chosen.ids))
+        if len(distinct) < len(chosen.ids):
+            twice = sorted({each for each in chosen.ids if chosen.ids.count(each) > 1})
+            self.warnings.append(
+                f"{domain}: {', '.join(twice[:_IDS_SHOWN])} named more than once; each is "
+                "played once (num_trials repeats tasks)"
+            )
+        kept = distinct[: self._limit]
+        reasons = {each: chosen.reasons[each] for each in kept if each in chosen.reasons}
+        return PlannedTasks(domain=domain, task_ids=kept, reasons=reasons)
+
+    def _selected(
+        self, selection: Selection, benchmark: Benchmark
+    ) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """Return the playable ids of a selection, perhaps none, and reasons by id."""
+        domain = selection.domain
+        no_solo = self._request.solo and "solo" not in benchmark.options_type.model_fields
+        reason = "its tasks need a user" if no_solo else benchmark.unsupported(domain)
+        if reason is not None:
+            raise RequestError(f"{domain!r} cannot be played {self._how}: {reason}")
+        of_split = benchmark.task_ids(domain, selection.split)
+        if selection.task_ids == ():
+            raise RequestError(
+                f"{domain}: the list of task ids is empty; leave it out for all tasks"
+            )
+        for ids in (selection.task_ids or (), selection.without):
+            _require_known(selection, ids, of_split, benchmark)
+        found = self._found(selection)
+        if selection.task_ids is not None:
+            kept = _without(selection, selection.task_ids)
+            self._warn_of_others(selection, kept, found)
+            return self._playable(domain, kept, None, benchmark), found
+        in_order = selection.first or not selection.about
+        narrowed = tuple(found) if _is_narrowed(selection) else of_split
+        ordered = tuple(filter(set(narrowed).__contains__, of_split)) if in_order else narrowed
+        return self._counted(selection, _without(selection, ordered), benchmark), found
+
+    def _found(self, selection: Selection) -> dict[str, str]:
+        """Return the tasks that have the topic and attributes, the best first, with the reasons.
+
+        Raises:
+            RequestError: There are none.
+        """
+        if not _is_narrowed(selection):
+            return dict(selection.reasons)
+        domain, split, where = selection.domain, selection.split, selection.where
+        about = selection.about or ""
+        found = self._search.find(domain, about, split=split, where=where)
+        if not found and selection.task_ids is None:
+            raise RequestError(self._search.absence(domain, about, split=split, where=where))
+        return {each.ref.id: selection.reasons.get(each.ref.id, each.reason) for each in found}
+
+    def _warn_of_others(
+        self, selection: Selection, ids: Iterable[str], found: Mapping[str, str]
+    ) -> None:
+        """Warn about tasks that are named by id, but were not found by topic and attributes."""
+        others = [each for each in ids if each not in found] if _is_narrowed(selection) else []
+        if others:
+            self.warnings.append(
+                f"{selection.domain}: {_listed(others)} {_verb(others)} named by id, but a search "
+                f"for tasks that {_described(selection)} does not find {'it' if len(others) == 1 else 'them'}"
+            )
+
+    def _counted(
+        self, selection: Selection, ids: tuple[str, ...], benchmark: Benchmark
+    ) -> tuple[str, ...]:
+        """Return as many of the ids as are asked for and can be played."""
+        wanted = selection.num_tasks if selection.first else None
+        playable = self._playable(selection.domain, ids, wanted, benchmark)
+        size = self._size(selection, len(playable), all_playable=playable == ids)
+        if selection.first or size == len(playable):
+            return playable[:size]
+        if not selection.about:
+            return self._sample(selection, playable, size, benchmark)
+        self.warnings.append(
+            f"{selection.domain}: {len(playable)} tasks {_described(selection)}; the {size} that "
+            f"match{'es' if size == 1 else ''} best {'is' if size == 1 else 'are'} played"
+        )
+        return playable[:size]
+
+    def _playable(
+        self, domain: str, ids: Iterable[str], wanted: int | None, benchmark: Benchmark
+    ) -> tuple[str, ...]:
+        """Return the first `wanted` ids that can be played, and warn about the others."""
+        kept: list[str] = []
+        left_out: dict[str, str] = {}
+        for task_id in ids:
+            if len(kept) == wanted:
+                break
+            reason = benchmark.unplayable(benchmark.ref(domain, task_id))
+            if reason is None:
+                kept.append(task_id)
+            else:
+                left_out[task_id] = reason
+        if left_out:
+            self.warnings.append(
+                f"{domain}: {_listed(left_out)} cannot be played {self._how} "
+                f"({'; '.join(dict.fromkeys(left_out.values()))}) and {_verb(left_out)} left out"
+            )
+        return tuple(kept)
+
+    def _size(self, selection: Selection, available: int, *, all_playable: bool) -> int:
+        """Return the number of tasks of a selection without ids; tell where there are fewer."""
+        wanted = selection.num_tasks
+        if wanted is not None and wanted > available:
+            self._tell_shortfall(selection, available, all_playable=all_playable)
+        return min(n for n in (wanted, self._limit, available) if n is not None)
+
+    def _tell_shortfall(self, selection: Selection, available: int, *, all_playable: bool) -> None:
+        domain, wanted = selection.domain, selection.num_tasks
+        left = "" if all_playable else f" that can be played {self._how}"
+        left += " and are not left out" if selection.without else ""
+        if not _is_narrowed(selection):
+            self.warnings.append(
+                f"{domain}: {wanted} tasks were requested, but the split {selection.split!r} has "
+                f"{available}{left}: all of them are played"
+            )
+            return
+        tasks = "task" if available == 1 else "tasks"
+        short = f"only {available} {tasks} {_described(selection, available)}{left}"
+        self.shortfalls.append(f"{domain}: {short}, {wanted} were asked for")
+        self.warnings.append(self.shortfalls[-1])
+
+    def _sample(
+        self, selection: Selection, ids: tuple[str, ...], size: int, benchmark: Benchmark
+    ) -> tuple[str, ...]:
+        """Draw a stratified sample in the order of the split, with a warning that says so.
+
+        A domain with only one kind of task gives its first tasks.
+        """
+        kinds = benchmark.kinds(selection.domain, ids)
+        if kinds is None:
+            return ids[:size]
+        drawn = stratified_sample(kinds, size, seed=self._seed)
+        which = "" if selection.split == BASE_SPLIT else f" of the split {selection.split!r}"
+        which += f" that {_described(selection)}" if selection.where else ""
+        first = f"{size} {selection.domain} tasks" if size > 1 else f"{selection.domain} task"
+        self.warnings.append(
+            f"{size} of {len(ids)} {selection.domain} tasks{which}: a sample stratified by kind of "
+            f"task (seed {self._seed}); 'the first {first}' takes the first"
+        )
+        return tuple(task_id for task_id in ids if task_id in drawn)
+
+
+def _is_narrowed(selection: Selection) -> bool:
+    return bool(selection.about or selection.where)
+
+
+def _described(selection: Selection, number: int = 2) -> str:
+    """Return the topic and attributes of a selection as a predicate of its tasks."""
+    parts = []
+    if selection.about:
+        parts.append(f"{'is' if number == 1 else 'are'} about {selection.about!r}")
+    if selection.where:
+        asked = ", ".join(f"{name} {value}" for name, value in selection.where.items())
+        parts.append(f"{'has' if number == 1 else 'have'} {asked}")
+    return " and ".join(parts)
+
+
+def _listed(ids: Iterable[str]) -> str:
+    shown = list(ids)
+    more = len(shown) - _IDS_SHOWN
+    return ", ".join(shown[:_IDS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _verb(ids: Collection[str]) -> str:
+    return "is" if len(ids) == 1 else "are"
+
+
+def _without(selection: Selection, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the ids that are not wanted.
+
+    Raises:
+        RequestError: Nothing remains.
+    """
+    kept = tuple(each for each in ids if each not in selection.without)
+    if ids and not kept:
+        raise RequestError(
+            f"{selection.domain}: every task that was asked for is left out ({_listed(ids)})"
+        )
+    return kept
+
+
+def _require_known(
+    selection: Selection, ids: tuple[str, ...], of_split: tuple[str, ...], benchmark: Benchmark
+) -> None:
+    """Check that all ids of a selection exist."""
+    domain = selection.domain
+    known = of_split if selection.split != BASE_SPLIT else benchmark.all_task_ids(domain)
+    present = set(known)
+    for task_id in ids:
+        if task_id not in present:
+            raise UnknownTaskError(domain, task_id, known)
