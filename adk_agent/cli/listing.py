@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from adk_agent.cli import task_listing
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, no_run_in, settings_of
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
@@ -32,8 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what", help=f"{', '.join(LISTS)}, or the name of a benchmark, such as exercises"
     )
-    parser.add_argument("--domain", metavar="DOMAIN", help="the domain of the tasks")
-    parser.add_argument("--split", metavar="SPLIT", default="base", help="default: base")
+    task_listing.add_arguments(parser)
     add_results_dir(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
@@ -44,9 +44,14 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        for row in rows:
-            print("  ".join(" ".join(str(value).split()) for value in row.values()))
+        is_tasks = parsed.what == "tasks"
+        for line in task_listing.lines(rows) if is_tasks else map(_line, rows):
+            print(escape_controls(line))
     return OK
+
+
+def _line(row: dict[str, Any]) -> str:
+    return "  ".join(" ".join(str(value).split()) for value in row.values())
 
 
 def _rows(parsed: argparse.Namespace) -> list[dict[str, Any]]:
@@ -94,16 +99,7 @@ def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
-    benchmarks = _benchmarks()
-    if parsed.domain is None:
-        raise RequestError(f"list tasks needs --domain: one of {', '.join(benchmarks.domains)}")
-    benchmark = benchmarks.of(parsed.domain)
-    benchmark.require_split(parsed.domain, parsed.split)
-    tasks = benchmark.tasks(parsed.domain, parsed.split)
-    return [
-        {"task": task.ref.id, "basis": f"[{', '.join(task.components) or 'none'}]"}
-        for task in tasks
-    ]
+    return task_listing.rows(parsed, _benchmarks())
 
 
 def _of_benchmark(benchmark: Benchmark) -> list[dict[str, Any]]:

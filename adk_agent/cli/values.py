@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
@@ -43,6 +44,15 @@ def option(text: str) -> tuple[str, str]:
     """Parse a name and a value, `NAME=VALUE`."""
     name, separator, value = text.partition("=")
     return (name, value) if separator and name.isidentifier() else _refuse(text, "NAME=VALUE")
+
+
+def condition(text: str) -> tuple[str, str]:
+    """Parse a condition on an attribute: `persona=hard`, `persona!=hard`, `gold_actions>=3`."""
+    found = re.fullmatch(r"\s*(\w+)\s*(>=|<=|!=|=|>|<)\s*(.+?)\s*", text)
+    if found is None:
+        _refuse(text, "a condition such as persona=hard or gold_actions>=3")
+    name, sign, value = found.groups()
+    return name, value if sign == "=" else f"{sign} {value}"
 
 
 def _number(kind: Callable[[str], N], text: str) -> N:

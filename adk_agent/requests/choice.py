@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import escape_controls, one_line
 from adk_agent.core.plan import EvaluationRequest, PlannedTasks, Selection
+from adk_agent.requests.conditions import predicate
 from adk_agent.requests.find_tasks import TaskSearch
 from tau_bridge.benchmark import BASE_SPLIT, Benchmark
 from tau_bridge.benchmarks import Benchmarks
@@ -14,6 +16,7 @@ from tau_bridge.errors import UnknownTaskError
 from tau_bridge.sampling import stratified_sample
 
 _IDS_SHOWN = 8
+_REASON_WIDTH = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,14 +138,18 @@ class _Chooser:
         Raises:
             RequestError: There are none.
         """
+        given = {
+            task_id: escape_controls(one_line(reason, _REASON_WIDTH))
+            for task_id, reason in selection.reasons.items()
+        }
         if not _is_narrowed(selection):
-            return dict(selection.reasons)
+            return given
         domain, split, where = selection.domain, selection.split, selection.where
         about = selection.about or ""
         found = self._search.find(domain, about, split=split, where=where)
         if not found and selection.task_ids is None:
             raise RequestError(self._search.absence(domain, about, split=split, where=where))
-        return {each.ref.id: selection.reasons.get(each.ref.id, each.reason) for each in found}
+        return {each.ref.id: given.get(each.ref.id, each.reason) for each in found}
 
     def _warn_of_others(
         self, selection: Selection, ids: Iterable[str], found: Mapping[str, str]
@@ -241,14 +248,7 @@ def _is_narrowed(selection: Selection) -> bool:
 
 
 def _described(selection: Selection, number: int = 2) -> str:
-    """Return the topic and attributes of a selection as a predicate of its tasks."""
-    parts = []
-    if selection.about:
-        parts.append(f"{'is' if number == 1 else 'are'} about {selection.about!r}")
-    if selection.where:
-        asked = ", ".join(f"{name} {value}" for name, value in selection.where.items())
-        parts.append(f"{'has' if number == 1 else 'have'} {asked}")
-    return " and ".join(parts)
+    return predicate(selection.about, selection.where, number=number)
 
 
 def _listed(ids: Iterable[str]) -> str:

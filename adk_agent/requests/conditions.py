@@ -76,3 +76,13 @@ def values_of(infos: Sequence[TaskInfo], name: str) -> str:
     distinct = sorted(set(values))
     more = len(distinct) - _VALUES_SHOWN
     return ", ".join(distinct[:_VALUES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def predicate(about: str | None, where: Mapping[str, str], *, number: int = 2) -> str:
+    """Return what `number` tasks are to be: `are about 'refunds' and have persona: hard`."""
+    one = number == 1
+    parts = [f"{'is' if one else 'are'} about {about!r}"] if about else []
+    if where:
+        asked = ", ".join(f"{name}: {value}" for name, value in where.items())
+        parts.append(f"{'has' if one else 'have'} {asked}")
+    return " and ".join(parts)

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any
 
-from adk_agent.core.plan import EVERY_MEMBER, EvaluationPlan
+from adk_agent.core.plan import EVERY_MEMBER, EvaluationPlan, PlannedTasks
 
 _IDS_SHOWN = 8
 
@@ -57,6 +57,7 @@ def describe(plan: EvaluationPlan) -> str:
         lines.append(
             f"  {each.domain}: {len(each.task_ids)} ({shown}{f', {more} more' if more > 0 else ''})"
         )
+        lines += _reasons(each)
     default = "the configured model, scripted where there is none"
     user = "none (solo)" if plan.solo else plan.user_llm or default
     lines += [
@@ -71,3 +72,11 @@ def describe(plan: EvaluationPlan) -> str:
         lines.append(f"Why: {plan.reasoning}")
     lines += [f"Warning: {warning}" for warning in plan.warnings]
     return "\n".join(lines)
+
+
+def _reasons(planned: PlannedTasks) -> list[str]:
+    """Say why each of the first tasks was chosen, a line each."""
+    chosen = [task_id for task_id in planned.task_ids if task_id in planned.reasons]
+    lines = [f"    {each}: {planned.reasons[each]}" for each in chosen[:_IDS_SHOWN]]
+    more = len(chosen) - _IDS_SHOWN
+    return [*lines, f"    ({more} more)"] if more > 0 else lines

@@ -14,12 +14,13 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import one_line
-from adk_agent.requests.conditions import fulfils, require_attributes, values_of
+from adk_agent.core.escaping import escape_controls, one_line
+from adk_agent.requests.conditions import fulfils, predicate, require_attributes, values_of
 from adk_agent.requests.search import Document, Query, TextIndex
 from adk_agent.requests.word_forms import normal_form
 from tau_bridge.benchmark import BASE_SPLIT, TaskInfo, TaskRef
 from tau_bridge.benchmarks import Benchmarks
+from tau_bridge.errors import DataError
 
 MAX_QUERY: Final = 200
 """Characters of a query."""
@@ -105,15 +106,56 @@ class TaskSearch:
         return [
             FoundTask(
                 ref=info.ref,
-                title=one_line(info.title, TITLE_WIDTH),
-                reason="; ".join(
-                    ([opened.index.reason(hit)] if hit is not None else [])
-                    + [f"{name}: {info.attributes.get(name, 'none')}" for name in wanted]
+                title=one_line(escape_controls(info.title), TITLE_WIDTH),
+                reason=escape_controls(
+                    "; ".join(
+                        ([opened.index.reason(hit)] if hit is not None else [])
+                        + [f"{name}: {info.attributes.get(name, 'none')}" for name in wanted]
+                    )
                 ),
                 attributes=info.attributes,
             )
             for info, hit in kept
         ]
+
+    def find_in(
+        self,
+        domains: Sequence[str],
+        query: str = "",
+        *,
+        split: str = BASE_SPLIT,
+        where: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> list[FoundTask]:
+        """Return the tasks of several domains, one domain after the other; at least one.
+
+        Args:
+            domains: Their names. Of several, those without the split or the attributes are passed
+                over.
+            query: What the tasks are about; all tasks without it.
+            split: The split of each.
+            where: Conditions on attributes, by name.
+            limit: At most this many of each domain.
+
+        Raises:
+            DataError: There is no such domain or split.
+            RequestError: There are none; the message says what there is.
+        """
+        found: list[FoundTask] = []
+        problems: list[DataError | RequestError] = []
+        for domain in domains:
+            try:
+                found += self.find(domain, query, split=split, where=where, limit=limit)
+            except (DataError, RequestError) as error:
+                problems.append(error)
+        if found:
+            return found
+        if len(problems) == len(domains):
+            raise problems[0]
+        if len(domains) == 1:
+            raise RequestError(self.absence(domains[0], query, split=split, where=where))
+        asked = predicate(query, where or {}, number=1)
+        raise RequestError(f"no task of any domain {asked}: searched {', '.join(domains)}")
 
     def matches(self, domain: str, split: str, query: str) -> Sequence[FoundTask]:
         """Return the tasks of a split that are about a query, the best first; perhaps none.
@@ -142,15 +184,10 @@ class TaskSearch:
     ) -> str:
         """Explain that nothing was found, and tell what there is instead."""
         opened = self._open(domain, split)
-        hints = []
-        asked = "".join(f", {name} {wanted}" for name, wanted in (where or {}).items())
-        if query:
-            hints += self._hints(domain, query, split)
+        hints = self._hints(domain, query, split) if query else []
         hints += [f"{name} is {values_of(opened.infos, name)}" for name in where or {}]
-        about = f" is about {query!r}" if query else ""
-        having = f"{' and' if query else ''} has{asked[1:]}" if asked else ""
         hints.append(f"'greenroom list tasks --domain {domain}' lists all")
-        return f"no {domain} task{about}{having}: {'; '.join(hints)}"
+        return f"no {domain} task {predicate(query, where or {}, number=1)}: {'; '.join(hints)}"
 
     def _hints(self, domain: str, query: str, split: str) -> list[str]:
         words = self._checked(domain, query).words

@@ -1,4 +1,4 @@
-"""LookupTools: two tools for a language model, one that lists tasks and one that registers agents.
+"""LookupTools: tools for a language model, which list and find tasks and register agents.
 
 They take and return JSON, and return `{"error": ...}` on failure. The Python methods raise instead.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
+from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import did_you_mean
 from adk_agent.requests.registry import (
@@ -28,12 +30,13 @@ from tau_bridge.errors import BridgeError
 logger = logging.getLogger(__name__)
 
 DEFAULT_LISTED = 50
-MAX_LISTED = 1_000
-REGISTER_AGENT, LIST_TASKS = "register_agent", "list_tasks"
+DEFAULT_FOUND = 20
+MAX_LISTED = 200
+REGISTER_AGENT, LIST_TASKS, FIND_TASKS = "register_agent", "list_tasks", "find_tasks"
 
 
 class LookupTools:
-    """Registers agents and lists tasks.
+    """Registers agents, lists tasks and finds them.
 
     Args:
         catalogue: Returns all benchmarks.
@@ -54,8 +57,8 @@ class LookupTools:
 
     @property
     def functions(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
-        """Both tools, for an agent's `tools`."""
-        return self.register_agent, self.list_tasks
+        """The tools, for an agent's `tools`."""
+        return self.register_agent, self.list_tasks, self.find_tasks
 
     async def register_agent(self, name: str, url: str) -> dict[str, Any]:
         """Remember the agent at an address under a name that requests may use instead.
@@ -73,17 +76,47 @@ class LookupTools:
     async def list_tasks(
         self, domain: str, split: str = "base", limit: int = DEFAULT_LISTED
     ) -> dict[str, Any]:
-        """List the ids of the tasks of a domain, in their order.
+        """List the tasks of a domain in their order, each with what it is about.
 
         Args:
             domain: The name of a domain; the answer to an unknown one lists all.
             split: Which part of the domain: base, or another one that it has.
-            limit: At most this many ids, from 1 to 1000.
+            limit: At most this many tasks, from 1 to 200.
 
         Returns:
-            domain, split, total (how many there are) and tasks (the first ids); or error.
+            domain, split, total (how many there are) and tasks (id, title and attributes of the
+            first); or error.
         """
         return await answered(asyncio.to_thread(self._tasks, domain, split, limit))
+
+    async def find_tasks(
+        self,
+        query: str = "",
+        domain: str = "",
+        split: str = "base",
+        limit: int = DEFAULT_FOUND,
+        where: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Find the tasks that are about something, the best matches of each domain first.
+
+        Every word of the query stands in the texts of each task that is found, or a word that means
+        the same: one word for a topic finds the most. Without a query, `where` alone chooses.
+
+        Args:
+            query: The topic in a word or two, for example baggage; "refund or voucher" finds both.
+            domain: The name of a domain or of a benchmark; all domains without it.
+            split: Which part of the domains: base, or another one that they have.
+            limit: At most this many tasks of each domain, from 1 to 200.
+            where: Attributes that each task has, for example {"gold_actions": ">=3"}; list_tasks
+                shows the attributes of a domain's tasks.
+
+        Returns:
+            total (how many there are) and tasks (domain, id, title, reason and attributes of the
+            first); or error, which says what there is instead.
+        """
+        return await answered(
+            asyncio.to_thread(self._found, query, domain, split, limit, where or {})
+        )
 
     async def register(self, name: str, url: str) -> tuple[RegisteredAgent, RegisteredAgent | None]:
         """Fetch an agent's card and record the agent; return it and the previous owner of the name.
@@ -119,19 +152,61 @@ class LookupTools:
 
     def _tasks(self, domain: str, split: str, limit: int) -> dict[str, Any]:
         wanted = as_text("domain", domain).strip().lower()
-        if limit not in range(1, MAX_LISTED + 1):  # a model may send any type
-            raise RequestError(f"limit {limit!r} is not a whole number from 1 to {MAX_LISTED}")
+        _check_limit(limit)
         catalogue = self._catalogue()
-        if wanted not in catalogue.domains:
-            hint = did_you_mean(wanted, catalogue.domains)
-            raise RequestError(f"there is no domain {domain[:80]!r}: {hint}")
-        ids = catalogue.of(wanted).task_ids(wanted, as_text("split", split))
+        _require_domain(wanted, catalogue.domains, catalogue)
+        found = TaskSearch(catalogue).find(wanted, split=as_text("split", split))
         return {
             "domain": wanted,
             "split": split,
-            "total": len(ids),
-            "tasks": list(ids[: int(limit)]),
+            "total": len(found),
+            "tasks": [
+                {"id": task.ref.id, "title": task.title, "attributes": dict(task.attributes)}
+                for task in found[: int(limit)]
+            ],
         }
+
+    def _found(
+        self, query: str, domain: str, split: str, limit: int, where: Mapping[str, str]
+    ) -> dict[str, Any]:
+        _check_limit(limit)
+        topic, wanted = as_text("query", query).strip(), as_text("domain", domain).strip().lower()
+        conditions = _as_texts("where", where)
+        if not topic and not conditions:
+            raise RequestError("give a query, or attributes as where")
+        catalogue = self._catalogue()
+        found = TaskSearch(catalogue).find_in(
+            _domains(wanted, catalogue), topic, split=as_text("split", split), where=conditions
+        )
+        shown = Counter[str]()
+        tasks = []
+        for task in found:
+            shown[task.ref.domain] += 1
+            if shown[task.ref.domain] <= limit:
+                tasks.append(task.record())
+        return {"total": len(found), "tasks": tasks}
+
+
+def _check_limit(limit: int) -> None:
+    if limit not in range(1, MAX_LISTED + 1):  # a model may send any type
+        raise RequestError(f"limit {limit!r} is not a whole number from 1 to {MAX_LISTED}")
+
+
+def _domains(wanted: str, catalogue: Benchmarks) -> tuple[str, ...]:
+    """Return the domains of a name, which may be that of a benchmark; all of them without one."""
+    if not wanted:
+        return catalogue.domains
+    benchmarks = {each.name: tuple(d.name for d in each.domains()) for each in catalogue.all}
+    if wanted in catalogue.domains:
+        return (wanted,)
+    _require_domain(wanted, (*catalogue.domains, *benchmarks), catalogue)
+    return benchmarks[wanted]
+
+
+def _require_domain(wanted: str, known: Iterable[str], catalogue: Benchmarks) -> None:
+    if wanted not in known:
+        hint = did_you_mean(wanted, catalogue.domains)
+        raise RequestError(f"there is no domain {wanted[:80]!r}: {hint}")
 
 
 async def answered(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
@@ -151,3 +226,14 @@ def as_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise RequestError(f"{name} is {value!r:.80}, but must be text")
     return value
+
+
+def _as_texts(name: str, value: object) -> dict[str, str]:
+    """Return an argument that maps texts to texts, after checking it.
+
+    Raises:
+        RequestError: It is something else.
+    """
+    if not isinstance(value, Mapping):
+        raise RequestError(f"{name} is {value!r:.80}, but must be an object of texts")
+    return {as_text(name, key): as_text(f"{name}[{key!r}]", each) for key, each in value.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adk_agent.core.escaping import escape_markdown
+from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
@@ -24,6 +25,7 @@ from evals.diagnosis import ReplyFormat
 from evals.statistics import INTERVAL_METHOD
 
 MOST_TRIALS_LISTED = 50
+MOST_TASKS_LISTED = 50
 
 
 def render_markdown(
@@ -45,6 +47,7 @@ def render_markdown(
     parts += [_legend(report)]
     parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
+    parts += _chosen(report.plan)
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
     if report.teams:
@@ -72,6 +75,24 @@ def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
         "counts failed trials against the agent at one end and in its favour at the other; "
         "trials that the agent itself ended count against it, and unscored trials are left out.",
         _bullets(map(_plain, counted)),
+    ]
+
+
+def _chosen(plan: EvaluationPlan) -> list[str]:
+    """List why tasks were chosen, where the request says what they are to be about."""
+    reasons = [
+        f"{planned.domain} {task_id}: {planned.reasons[task_id]}"
+        for planned in plan.tasks
+        for task_id in planned.task_ids
+        if task_id in planned.reasons
+    ]
+    if not reasons:
+        return []
+    more = len(reasons) - MOST_TASKS_LISTED
+    shown = _bullets(map(_plain, reasons[:MOST_TASKS_LISTED]))
+    return [
+        "## Why these tasks",
+        f"{shown}\n\n... and {more} more, in report.json." if more > 0 else shown,
     ]
 
 

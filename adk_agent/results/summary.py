@@ -237,6 +237,8 @@ class TaskRow(Row):
     mean_trial_ms: float | None
     total_tokens: int | None
     cost: float | None
+    reason: str | None = None
+    """Why the request chose the task; None if all of a split or a sample of it was played."""
 
 
 References = Mapping[str, DomainReferences]
@@ -278,7 +280,7 @@ def tables(
                 )
             )
             tasks += [
-                _task_row(by_task[key], references)
+                _task_row(by_task[key], references, planned.reasons.get(task_id))
                 for task_id in planned.task_ids
                 if (key := (participant.address, planned.domain, task_id)) in by_task
             ]
@@ -288,7 +290,7 @@ def tables(
     return Tables(summary=tuple(summary), overall=tuple(overall), tasks=tuple(tasks))
 
 
-def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
+def _task_row(trials: Sequence[TrialRow], references: References, reason: str | None) -> TaskRow:
     first = trials[0]
     scored = sum(trial.reward is not None for trial in trials)
     passed = sum(trial.passed for trial in trials)
@@ -304,6 +306,7 @@ def _task_row(trials: Sequence[TrialRow], references: References) -> TaskRow:
         floor=_reference(references, "floor", [first.task])[1].get(first.task),
         ceiling=_reference(references, "ceiling", [first.task])[1].get(first.task),
         **_costs(trials),
+        reason=reason,
     )
 
 

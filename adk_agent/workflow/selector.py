@@ -30,7 +30,7 @@ from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.description import describe
 from adk_agent.requests.draft import SelectorDraft, differences, draft_of, request_of, ungrounded
-from adk_agent.requests.lookup import LIST_TASKS, REGISTER_AGENT, LookupTools
+from adk_agent.requests.lookup import FIND_TASKS, LIST_TASKS, REGISTER_AGENT, LookupTools
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_request
 from adk_agent.requests.reading.addresses import find_addresses
@@ -190,7 +190,11 @@ class _Selector:
         """Tell whether the model calls only known tools, and not too often; count the call."""
         called = {call.name for call in _calls_in(llm_response)}
         rounds = int(callback_context.state.get(_ROUNDS) or 0)
-        if not called or not called <= {REGISTER_AGENT, LIST_TASKS} or rounds >= MAX_TOOL_ROUNDS:
+        if (
+            not called
+            or not called <= {REGISTER_AGENT, LIST_TASKS, FIND_TASKS}
+            or rounds >= MAX_TOOL_ROUNDS
+        ):
             return False
         callback_context.state[_ROUNDS] = rounds + 1
         return True

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adk_agent.core.plan import EvaluationPlan
+from adk_agent.core.plan import EvaluationPlan, PlannedTasks
 from adk_agent.present.page import texts
 from adk_agent.present.page.words import MARKS, Mark, State, state_of
 from adk_agent.results.report import EvaluationReport
@@ -34,6 +34,8 @@ class Line:
     cells: tuple[tuple[Cell, ...], ...]
     floor: str
     ceiling: str
+    reason: str
+    """Why the request chose it; empty where it says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,19 +54,16 @@ def matrices(report: EvaluationReport) -> tuple[Matrix, ...]:
     """Return a matrix for each domain of the plan, with its tasks in their order."""
     numbered = {row.key: (number, row) for number, row in enumerate(report.trials)}
     marks = {(row.domain, row.task_id): row for row in report.tasks}
-    return tuple(
-        _matrix(report.plan, planned.domain, planned.task_ids, numbered, marks)
-        for planned in report.plan.tasks
-    )
+    return tuple(_matrix(report.plan, planned, numbered, marks) for planned in report.plan.tasks)
 
 
 def _matrix(
     plan: EvaluationPlan,
-    domain: str,
-    task_ids: Sequence[str],
+    planned: PlannedTasks,
     numbered: Mapping[TrialKey, tuple[int, TrialRow]],
     marks: Mapping[tuple[str, str], TaskRow],
 ) -> Matrix:
+    domain = planned.domain
     names = tuple(participant.address for participant in plan.participants)
     lines = tuple(
         Line(
@@ -78,8 +77,9 @@ def _matrix(
             ),
             floor=_reference(marks.get((domain, task_id)), "floor"),
             ceiling=_reference(marks.get((domain, task_id)), "ceiling"),
+            reason=planned.reasons.get(task_id, ""),
         )
-        for task_id in task_ids
+        for task_id in planned.task_ids
     )
     return Matrix(
         domain=domain,
