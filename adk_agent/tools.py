@@ -1,4 +1,4 @@
-"""EvaluationTools: the green agent as five functions, for agents and for Python code.
+"""EvaluationTools: the green agent as six functions, for agents and for Python code.
 
     async with EvaluationTools(Assembly(settings=Settings.load())) as tools:
         agent = LlmAgent(..., tools=list(tools.functions))
@@ -35,7 +35,7 @@ MAX_RUNNING = 16
 
 
 class EvaluationTools(LookupTools):
-    """The five tools. Owns the evaluations that it started; its creator closes it.
+    """The six tools. Owns the evaluations that it started; its creator closes it.
 
     Args:
         assembly: The parts of an evaluation.
@@ -63,7 +63,7 @@ class EvaluationTools(LookupTools):
 
     @property
     def functions(self) -> tuple[Callable[..., Awaitable[dict[str, Any]]], ...]:
-        """The five tools, for an agent's `tools`."""
+        """The six tools, for an agent's `tools`."""
         return (
             *super().functions,
             self.run_evaluation,

@@ -39,7 +39,9 @@ _POSSESSIVE: Final = re.compile("['\u2019]s$")
 _APOSTROPHES: Final = re.compile("['\u2019]")
 _SHORT: Final = re.compile("[^aeiouy]*[aeiouy][^aeiouywx]")
 """One syllable that ends in one consonant: as the rest of a verb it has lost its e."""
-_SYNONYMS = """
+SYNONYMS: Final = tuple(
+    tuple(line.split())
+    for line in """
     cancel cancellation cancelation
     baggage bag luggage suitcase
     refund reimburse reimbursement
@@ -87,7 +89,9 @@ _SYNONYMS = """
     buyer purchaser
     overdue unpaid
     lock locked
-"""
+""".strip().splitlines()
+)
+"""Groups of words that mean the same."""
 
 
 def stem(word: str) -> str:
@@ -121,11 +125,7 @@ def _without_verb_ending(word: str) -> str:
     return word
 
 
-_CANON: Final = {
-    stem(word): stem(group.split()[0])
-    for group in _SYNONYMS.strip().splitlines()
-    for word in group.split()
-}
+_CANON: Final = {stem(word): stem(group[0]) for group in SYNONYMS for word in group}
 
 
 @lru_cache(maxsize=50_000)

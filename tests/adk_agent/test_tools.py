@@ -1,4 +1,4 @@
-"""The five tools: as functions, as an ADK agent's tools, and the two of them that the selector has."""
+"""The six tools: as functions, as an ADK agent's tools, and the three that the selector has."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("quick_start")
 
 SENTENCE = "Evaluate shop-bot on mock tasks create_task_1 and update_task_1"
 NAMES = [
-    *("register_agent", "list_tasks", "run_evaluation"),
+    *("register_agent", "list_tasks", "find_tasks", "run_evaluation"),
     *("get_evaluation_status", "get_evaluation_results"),
 ]
 
@@ -78,6 +78,7 @@ async def test_an_agent_is_registered_its_tasks_listed_and_its_evaluation_follow
     listed = await tools.list_tasks("mock", limit=2)
     assert (len(listed["tasks"]), listed["split"]) == (2, "base")
     assert listed["total"] > 2
+    assert listed["tasks"][0].keys() == {"id", "title", "attributes"}
     begun = await tools.run_evaluation(SENTENCE)
     status = await tools.get_evaluation_status(begun["run_id"])
     assert status["state"] == "running"
@@ -160,6 +161,14 @@ async def test_closing_stops_what_goes_on_and_keeps_what_was_finished(
         ("list_tasks", ("mock", "base", 0), "limit 0"),
         ("list_tasks", ("mock", "base", "many"), "limit 'many'"),
         ("list_tasks", ({},), "must be text"),
+        ("find_tasks", ("refund", "airlines"), "did you mean 'airline'"),
+        ("find_tasks", ("refund", "mock", "base", 0), "limit 0"),
+        ("find_tasks", ("", "mock"), "give a query"),
+        ("find_tasks", (7,), "must be text"),
+        ("find_tasks", ("refund", "mock", "base", 5, ["writes"]), "must be an object"),
+        ("find_tasks", ("refund", "mock", "base", 5, {"writes": 1}), "must be text"),
+        ("find_tasks", ("zebra", "mock"), "none of their texts says 'zebra'"),
+        ("find_tasks", ("status", "mock", "base", 5, {"mood": "bad"}), "they have gold_actions"),
         ("run_evaluation", ("Hello",), "no agent and no domain"),
         ("run_evaluation", (None,), "must be text"),
         ("run_evaluation", (SENTENCE,), "no agent is named"),
@@ -225,13 +234,14 @@ class Script(BaseLlm):
 
 
 @pytest.mark.requirement("adk:tools")
-async def test_an_adk_agent_can_use_all_five(tools, shop):
+async def test_an_adk_agent_can_use_all_six(tools, shop):
     model = Script(
         ("register_agent", {"name": "shop-bot", "url": shop}),
         ("list_tasks", {"domain": "mock", "limit": 1}),
+        ("find_tasks", {"query": "status", "domain": "mock", "where": {"writes": "yes"}}),
         lambda heard: ("run_evaluation", {"request": SENTENCE}),
-        lambda heard: ("get_evaluation_status", {"run_id": heard[2]["run_id"]}),
-        lambda heard: ("get_evaluation_results", {"run_id": heard[2]["run_id"]}),
+        lambda heard: ("get_evaluation_status", {"run_id": heard[3]["run_id"]}),
+        lambda heard: ("get_evaluation_results", {"run_id": heard[3]["run_id"]}),
         "Done.",
     )
     agent = LlmAgent(name="asker", model=model, tools=list(tools.functions))
@@ -247,15 +257,16 @@ async def test_an_adk_agent_can_use_all_five(tools, shop):
         if event.content
     ]
     assert said[-1] == "Done."
-    registered, listed, begun, status, results = model._heard
+    registered, listed, found, begun, status, results = model._heard
     assert registered["card"]["name"] == "Shop"
     assert len(listed["tasks"]) == 1
+    assert {task["attributes"]["writes"] for task in found["tasks"]} == {"yes"}
     assert status["run_id"] == begun["run_id"]
     assert results.get("run_id", begun["run_id"]) == begun["run_id"]
     assert (await ended(tools, begun["run_id"]))["state"] == "complete"
 
 
-# The selector's two tools, over the real litellm.
+# The selector's three tools, over the real litellm.
 
 
 def tool_call(tool, **arguments):
@@ -317,7 +328,7 @@ async def test_the_selector_looks_at_tasks_and_registers_what_the_request_names(
         json.dumps(draft("shop-bot")),
     )
     offered = {tool["function"]["name"] for tool in seen[0]["tools"]}
-    assert offered == {"register_agent", "list_tasks"}
+    assert offered == {"register_agent", "list_tasks", "find_tasks"}
     listed, registered = heard(seen[2])
     assert len(listed["tasks"]) == 1
     assert registered["name"] == "shop-bot"

@@ -44,12 +44,13 @@ def test_a_task_that_names_no_criteria_has_the_default_ones_and_no_gold_actions(
     ref = plain.ref("mock", "a")
     assert plain.gold(ref) == {"opening": "Do a.", "actions": [], "communicate": []}
     told = plain.task("mock", "a")
-    assert (told.title, told.text) == ("Do a.", "Do a.")
+    assert (told.title, told.passages) == ("Do a.", {"reason for the call": "Do a."})
     assert set(told.components) <= set(EvaluationCriteria().reward_basis)
 
 
 def test_a_task_is_found_by_its_texts_tools_and_what_has_to_be_said(bundled):
-    text = bundled.task("mock", "update_task_with_initialization_data").text
+    passages = bundled.task("mock", "update_task_with_initialization_data").passages
+    text = "\n".join(passages.values())
     for part in ("mark the task as completed", "update task status", "acknowledged the previous"):
         assert part in text
 

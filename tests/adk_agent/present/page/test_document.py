@@ -22,6 +22,17 @@ SECTIONS = ["verdict", "scores", "matrix", "latency", "teams", "trials", "failur
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u202e\x1b[2J\x00"
 
 
+async def test_the_matrix_says_why_tasks_were_chosen_as_text(make_deps, make_plan):
+    deps, plan = make_deps(), make_plan("builtin:null", task_ids=("create_task_1",))
+    reasons = {"create_task_1": f"wish: {HOSTILE}"}
+    tasks = (plan.tasks[0].model_copy(update={"reasons": reasons}),)
+    await evaluate(plan.model_copy(update={"tasks": tasks}), deps, request="Evaluate it")
+    page = write_page(deps.results_dir, "run-1", benchmarks=INSTALLED).read_text(encoding="utf-8")
+    (told,) = [line for line in page.splitlines() if "note reason" in line]
+    assert "wish: &lt;/script&gt;" in told
+    assert "<script>alert" not in told
+
+
 async def test_a_run_becomes_one_page_with_the_verdict_first_and_no_address(make_deps, make_plan):
     deps = make_deps()
     with serve(scripted_agent(lambda text, context_id: "I cannot help with that.")) as url:
