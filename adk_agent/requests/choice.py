@@ -84,7 +84,8 @@ class _Chooser:
         chosen: dict[str, _Chosen] = {}
         for selection in self._request.selections:
             domain = chosen.setdefault(selection.domain, _Chosen())
-            ids, reasons = self._selected(selection, self._catalogue.of(selection.domain))
+            benchmark = self._catalogue.of(selection.domain)
+            ids, reasons = self._selected(selection, benchmark, taken=domain.ids)
             domain.ids.extend(ids)
             domain.reasons.update(reasons)
         if not any(each.ids for each in chosen.values()):
@@ -107,9 +108,12 @@ class _Chooser:
         return PlannedTasks(domain=domain, task_ids=kept, reasons=reasons)
 
     def _selected(
-        self, selection: Selection, benchmark: Benchmark
+        self, selection: Selection, benchmark: Benchmark, *, taken: Collection[str]
     ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Return the playable ids of a selection, perhaps none, and reasons by id."""
+        """Return the playable ids of a selection, perhaps none, and reasons by id.
+
+        Tasks that an earlier selection took are not found again, so that two topics share none.
+        """
         domain = selection.domain
         no_solo = self._request.solo and "solo" not in benchmark.options_type.model_fields
         reason = "its tasks need a user" if no_solo else benchmark.unsupported(domain)
@@ -130,7 +134,10 @@ class _Chooser:
         in_order = selection.first or not selection.about
         narrowed = tuple(found) if _is_narrowed(selection) else of_split
         ordered = tuple(filter(set(narrowed).__contains__, of_split)) if in_order else narrowed
-        return self._counted(selection, _without(selection, ordered), benchmark), found
+        kept = _without(selection, ordered)
+        if _is_narrowed(selection):
+            kept = tuple(each for each in kept if each not in taken)
+        return self._counted(selection, kept, benchmark), found
 
     def _found(self, selection: Selection) -> dict[str, str]:
         """Return the tasks that have the topic and attributes, the best first, with the reasons.

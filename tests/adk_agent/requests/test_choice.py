@@ -139,6 +139,20 @@ def test_two_topics_of_one_domain_add_up() -> None:
     assert set(plan.tasks[0].reasons) == {"bag", "fine"}
 
 
+def test_a_task_about_two_topics_is_taken_once_and_the_numbers_hold() -> None:
+    plan = plan_of(
+        Selection(domain="loans", about="book", num_tasks=2),
+        Selection(domain="loans", about="lost", num_tasks=1),
+    )
+    assert len(plan.tasks[0].task_ids) == 3
+    assert not any("more than once" in warning for warning in plan.warnings)
+    every = plan_of(
+        Selection(domain="loans", about="lost"), Selection(domain="loans", about="book")
+    )
+    assert set(every.tasks[0].task_ids) == {"fine", "lost", "renew", "card"}
+    assert every.warnings == ()
+
+
 def test_a_limit_and_a_shard_keep_the_reasons_of_what_is_left() -> None:
     topic = Selection(domain="loans", about="book")
     limited = plan_of(topic, limit=1).tasks[0]
