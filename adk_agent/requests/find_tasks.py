@@ -26,6 +26,9 @@ MAX_QUERY: Final = 200
 """Characters of a query."""
 TITLE_WIDTH: Final = 160
 _TOPICS_SHOWN: Final = 8
+_EXCLUSION: Final = re.compile(
+    r"^\s*not\b|\b(?:without|except|excluding|unless|but|nor|besides)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +229,10 @@ class TaskSearch:
             raise RequestError(
                 f"a topic of {len(text):,} characters is too long: write a few words, at most "
                 f"{MAX_QUERY} characters"
+            )
+        if _EXCLUSION.search(text):
+            raise RequestError(
+                f"{text!r} names what tasks are not about: tasks are only found by what their texts say"
             )
         query = self._query(domain, text)
         if not query.words:

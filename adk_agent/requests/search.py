@@ -26,6 +26,7 @@ COMMON_SHARE: Final = 0.9
 FEWEST_FOR_COMMON: Final = 5
 """With fewer texts than this, no sentence counts as common."""
 
+_RELATED: Final = re.compile(r"-(?:related|themed|specific)\b", re.IGNORECASE)
 _ALTERNATIVES: Final = re.compile(r"\bor\b|/", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SNIPPET: Final = 70
@@ -79,7 +80,8 @@ class Query:
 
     def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
         without = {normal_form(word) for word in ignored}
-        parts = (_content_words(part, without) for part in _ALTERNATIVES.split(text))
+        topics = _ALTERNATIVES.split(_RELATED.sub(" ", text))
+        parts = (_content_words(part, without) for part in topics)
         self.alternatives: tuple[tuple[str, ...], ...] = tuple(filter(None, parts))
 
     @property

@@ -14,24 +14,27 @@ WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 """A word; underscores divide the names of tools, hyphens hold `t-shirt` together."""
 
 _FUNCTION_WORDS = """
-    a an and any are as at be been before being but by can could did do does doing done each either
-    for from get gets getting got had has have having he her hers him his how i if in into is it its
-    just like may me might more most must my no nor not of off on only or other our ours out over
-    own per please shall she should so some such than that the their theirs them then there these
-    they this those through to too under up upon us very via was we were what when where whether
-    which while who whom whose why will with within without would you your yours doesn't don't didn't can't
-    cannot won't isn't wasn't aren't
+    a an and any are aren't as at be been before being but by can can't cannot could did didn't
+    do does doesn't doing don't done each either for from get gets getting got had has have
+    having he her hers him his how i if in into is isn't it its just like may me might more most
+    must my no nor not of off on only or other our ours out over own per please shall she should
+    so some such than that the their theirs them then there these they this those through to too
+    under up upon us very via was wasn't we were what when where whether which while who whom
+    whose why will with within without won't would you your yours
 """
 _FORM_WORDS = """
-    about agent agents all anything around call caller calls case cases check checking checks client clients
-    concern concerning
-    concerns conversation conversations customer customers deal dealing deals do entire every
-    everything exercise exercises handle handles handling include includes including involve
-    involved involves involving issue issues kind kinds matter matters mention mentioned mentioning
-    mentions need needing needs one ones people person regarding relate related relates relating
-    request requested requesting requests scenario scenarios situation situations somebody someone
-    something sort sorts subject task tasks test testing tests thing things topic topics touch touches touching try
-    tries trying type types user users want wanted wanting wants whoever wish wishes
+    about agent agents all anything appear appears around ask asked asking asks call caller
+    calls case cases check checking checks client clients come comes concern concerning concerns
+    conversation conversations cover covering covers customer customers deal dealing deals
+    demand demanded demanding demands do entire every everything exercise exercises feature
+    features featuring focus focused focuses handle handles handling include includes including
+    involve involved involves involving issue issues kind kinds matter matters mention mentioned
+    mentioning mentions need needing needs occur occurs one ones people person play played
+    playing plays problem problems question questions regarding relate related relates relating
+    request requested requesting requests role roles say saying says scenario scenarios
+    situation situations somebody someone something sort sorts subject talk talking talks task
+    tasks tell telling tells test testing tests thing things topic topics touch touches touching
+    tries trouble try trying type types user users want wanted wanting wants whoever wish wishes
 """
 _FILLERS: Final = frozenset((_FUNCTION_WORDS + _FORM_WORDS).split())
 

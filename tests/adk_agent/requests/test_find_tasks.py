@@ -93,6 +93,17 @@ def test_a_query_without_content_is_refused(query: str) -> None:
         ids(query)
 
 
+@pytest.mark.parametrize("query", ["not books", "books without cards", "books but not cards"])
+def test_what_tasks_are_not_about_is_refused(query: str) -> None:
+    with pytest.raises(RequestError, match="names what tasks are not about"):
+        ids(query)
+
+
+def test_a_word_that_something_is_related_to_is_the_topic() -> None:
+    assert ids("Baggage-related tasks") == ids("baggage")
+    assert ids("no fine") == ids("fine")
+
+
 def test_a_very_long_query_is_refused() -> None:
     with pytest.raises(RequestError, match=r"1,000,000 characters is too long"):
         ids("x" * 1_000_000)
