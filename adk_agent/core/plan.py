@@ -135,7 +135,7 @@ class EvaluationPlan(_Frozen):
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     reasoning: str = ""
     shortfalls: tuple[str, ...] = ()
-    """Where fewer tasks were found than were asked for, a sentence each; to be confirmed."""
+    """A sentence for each selection of which fewer tasks were found than asked for; to be confirmed."""
     warnings: tuple[str, ...] = ()
 
     @property

@@ -58,7 +58,7 @@ def choose(
 
 @dataclass(kw_only=True)
 class _Chosen:
-    """What selections of one domain add up to."""
+    """The tasks that the selections of one domain add up to."""
 
     ids: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)

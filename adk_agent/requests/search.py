@@ -33,7 +33,7 @@ _SNIPPET: Final = 70
 
 
 _Term = tuple[tuple[str, ...], ...]
-"""What a word asks for: sets of forms, one of which a text must hold in full."""
+"""The forms that a word asks for: sets, one of which a text must hold in full."""
 
 
 @dataclass(frozen=True, kw_only=True)

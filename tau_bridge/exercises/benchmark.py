@@ -63,7 +63,7 @@ class ExercisesBenchmark(Benchmark):
                 title=each.title,
                 passages={"question": each.prompt, "skills": _words(each.skills)},
                 components=BASIS,
-                attributes={"skills": ", ".join(each.skills), "needs_judge": "no"},
+                attributes={"skills": ", ".join(each.skills)},
             )
             for each in exercises().values()
         ]

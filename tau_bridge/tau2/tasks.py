@@ -84,7 +84,7 @@ class UserScenario(Lenient):
 
 
 class Description(Lenient):
-    """What a task tests, in words for readers of the data."""
+    """A description of what a task tests, for readers of the data."""
 
     purpose: str | None = None
     relevant_policies: str | None = None
