@@ -1,0 +1,193 @@
+"""Tokens of a short message: its words, the ends of its clauses, and the names and numbers in it.
+
+Names and numbers are put together with the word that says what they are: "task 16", "5 trials" and
+"seed 7" are one token each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from adk_agent.core.plan import BUILTIN_PREFIX
+from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from tau_bridge.a2a.address import AddressError, AgentAddress
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, the end of a clause (`end`), or a name or number, whose kind says what it is."""
+
+    kind: str
+    text: str
+
+
+_SAID_TOGETHER = {
+    "won't": "will not", "can't": "can not", "n't": " not", "'re": " are", "'ve": " have",
+    "'ll": " will", "'d": " would", "'m": " am", "let's": "let us",
+}  # fmt: skip
+_SHORT = re.compile(r"\b(?:won't|can't|let's)|(?:n't|'re|'ve|'ll|'d|'m)\b")
+_IS = re.compile(r"\b(what|how|where|who|that|it|there|which|here|when)'?s\b(?<!\bits)")
+_NO_APOSTROPHE = re.compile(r"\b(did|does|do|is|are|was|were|has|have|would|should|could)nt\b")
+_QUOTES = str.maketrans({**dict.fromkeys("‘’ʼ`´", "'"), **dict.fromkeys('“”„«»"*', " ")})
+_NAMED = re.compile(
+    r"(?P<run>\b[0-9]{8}-[0-9]{6}-[0-9a-f]{6}\b)"
+    r"|(?P<agent>\bhttps?://[^\s,;<>()\"'`]+|\bbuiltin:[\w:+@.-]*\w)"
+    r"|(?P<task>\[\w+\][^\s`\"']*\[[A-Za-z]+:\w+\])"
+)
+_TOKEN = re.compile(
+    r"(?P<named>[\ue100-\uf8ff])"
+    r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]*\.[0-9]+)"
+    r"|(?P<number>[0-9]+)(?![\w^])"
+    r"|@?(?P<word>[^\W\d_](?:[\w'^@/-]|\.(?=\w))*|[=#])"
+    r"|(?P<end>[.!?;:,()\n|—–-]+)"
+    r"|(?P<other>\w\S*|[<>{}\[\]+&@$/\\^~])"
+)
+_NUMBERS = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100}
+
+_COUNTED = {
+    "num_trials": "trial trials repetition repetitions repeats attempts tries times_each",
+    "num_tasks": "task tasks scenario scenarios exercise exercises",
+    "max_concurrency": "at_a_time in_parallel at_once concurrently parallel",
+    "num_runs": "runs evaluations",
+    "max_steps": "steps max_steps",
+}
+_LABELLED = {
+    "seed": "seed",
+    "num_trials": "trials num_trials",
+    "num_tasks": "num_tasks",
+    "max_concurrency": "concurrency max_concurrency",
+    "max_steps": "max_steps",
+    "task": "task scenario exercise case number #",
+    "trial": "trial",
+    "run": "run evaluation",
+    "num_runs": "last latest",
+}
+_BETWEEN = frozenset(("of", "is", "=", "#", "number", "no", "nr", "id", "to", "at"))
+_ONE_AT_A_TIME = frozenset(("sequentially", "one_at_a_time", "one_by_one", "one_after_the_other"))
+
+
+def _kinds(table: Mapping[str, str]) -> dict[str, str]:
+    return {word: kind for kind, listed in table.items() for word in listed.split()}
+
+
+_COUNTS, _LABELS = _kinds(_COUNTED), _kinds(_LABELLED)
+
+
+def tokens_of(
+    text: str, phrases: re.Pattern[str], domains: Collection[str], registered: Mapping[str, str]
+) -> list[Token]:
+    """Return the tokens of a message.
+
+    Args:
+        text: The message.
+        phrases: Finds the words, in lower case, that are one token where they stand together.
+        domains: The names of the domains.
+        registered: Addresses of registered agents, by name.
+    """
+    named: list[Token] = []
+
+    def stash(match: re.Match[str]) -> str:
+        named.append(Token(str(match.lastgroup), match[0].rstrip(".!?:")))
+        return f" {chr(0xE100 + len(named) - 1)} "
+
+    plain = _plain(_NAMED.sub(stash, text))
+    joined = phrases.sub(lambda match: match[0].replace(" ", "_"), plain)
+    tokens = []
+    for match in _TOKEN.finditer(joined):
+        kind, found = str(match.lastgroup), match[str(match.lastgroup)]
+        if kind == "named":
+            tokens.append(_normal(named[ord(found) - 0xE100]))
+        else:
+            tokens.append(_word(found, domains, registered) if kind == "word" else Token(kind, found))
+    return _put_together(_with_numbers(tokens))
+
+
+def _plain(text: str) -> str:
+    """Lower case, single spaces, and no short forms."""
+    text = text.lower().translate(_QUOTES)
+    text = _NO_APOSTROPHE.sub(r"\1 not", text)
+    text = _IS.sub(r"\1 is", text)
+    text = _SHORT.sub(lambda match: _SAID_TOGETHER[match[0]], text).replace("'s ", " ")
+    return re.sub(r"[^\S\n]+", " ", text)
+
+
+def _normal(token: Token) -> Token:
+    if token.kind != "agent" or token.text.startswith(BUILTIN_PREFIX):
+        return token
+    try:
+        return Token("agent", AgentAddress.parse(token.text).url)
+    except AddressError:
+        return Token("other", token.text)
+
+
+def _word(word: str, domains: Collection[str], registered: Mapping[str, str]) -> Token:
+    if word in registered:
+        return Token("agent", registered[word])
+    if word in BUNDLED_AGENTS:
+        return Token("agent", BUILTIN_PREFIX + word)
+    if "^" in word or "@" in word:
+        return Token("measure", word)
+    if "_" in word and word[-1].isdigit():
+        return Token("task", word)
+    return Token("domain" if word in domains else "word", word)
+
+
+def _with_numbers(tokens: Iterable[Token]) -> list[Token]:
+    """Turn number words into numbers; `one` only counts where it stands before what is counted."""
+    found = list(tokens)
+    for at, token in enumerate(found):
+        after = found[at + 1].text if at + 1 < len(found) else ""
+        if token.kind == "word" and token.text in _NUMBERS and (token.text != "one" or after in _COUNTS):
+            found[at] = Token("number", str(_NUMBERS[token.text]))
+    return found
+
+
+def _put_together(tokens: list[Token]) -> list[Token]:
+    """Join numbers with the words that say what they count or name."""
+    done: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token, rest = tokens[at], tokens[at + 1 :]
+        if token.text in _ONE_AT_A_TIME:
+            token = Token("max_concurrency", "1")
+        elif token.kind == "number" and (kind := _counted(rest)):
+            token, at = Token(kind, token.text), at + 1
+            if rest[0].kind == "domain":
+                done.append(rest[0])
+                at += 1
+        elif token.kind in ("word", "domain") and (skipped := _labelled(token, rest)) is not None:
+            if token.kind == "domain":
+                done.append(token)
+            token = Token(_LABELS.get(token.text, "task"), rest[skipped].text)
+            at += skipped + 1
+        done.append(token)
+        at += 1
+    return done
+
+
+def _counted(after: list[Token]) -> str | None:
+    """Return what a number counts, perhaps with a domain between: `5 trials`, `5 shop tasks`."""
+    if len(after) > 1 and after[0].kind == "domain":
+        return "num_tasks" if _COUNTS.get(after[1].text) == "num_tasks" else None
+    return _COUNTS.get(after[0].text) if after else None
+
+
+def _labelled(label: Token, after: list[Token]) -> int | None:
+    """Return how many tokens stand between a label and its number; None if it labels none."""
+    if label.kind == "word" and label.text not in _LABELS:
+        return None
+    skipped = 0
+    if label.kind == "word":
+        while skipped < len(after) and after[skipped].text in _BETWEEN:
+            skipped += 1
+    if skipped == len(after) or after[skipped].kind != "number" or _counted(after[skipped + 1 :]):
+        return None
+    return skipped
