@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.plan import BUILTIN_PREFIX
+from adk_agent.requests.reading.vocabulary import COMMON_SPLITS
 from adk_agent.requests.reading.words import BUNDLED_AGENTS
 from tau_bridge.a2a.address import AddressError, AgentAddress
 
@@ -29,6 +30,11 @@ _SAID_TOGETHER = {
 }  # fmt: skip
 _SHORT = re.compile(r"\b(?:won't|can't|let's)|(?:n't|'re|'ve|'ll|'d|'m)\b")
 _IS = re.compile(r"\b(what|how|where|who|that|it|there|which|here|when)'?s\b(?<!\bits)")
+_ABBREVIATED = {
+    "w/": "with", "w/o": "without", "u": "you", "ur": "your", "nvm": "never mind", "n": "and",
+    "no.": "number", "nr.": "number", "nr": "number", "vs.": "vs",
+}  # fmt: skip
+_ABBREVIATION = re.compile(r"(?<!\S)(?:w/o|w/|ur?|nvm|n|nr\.?|no\.(?= ?[0-9])|vs\.)(?!\w)")
 _NO_APOSTROPHE = re.compile(r"\b(did|does|do|is|are|was|were|has|have|would|should|could)nt\b")
 _QUOTES = str.maketrans({**dict.fromkeys("‘’ʼ`´", "'"), **dict.fromkeys('“”„«»"*', " ")})
 _NAMED = re.compile(
@@ -38,7 +44,8 @@ _NAMED = re.compile(
 )
 _TOKEN = re.compile(
     r"(?P<named>[\ue100-\uf8ff])"
-    r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]*\.[0-9]+)"
+    r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]*\.[0-9]+"
+    r"|[0-9]+(?:/| (?:out )?of )[0-9]+\b)"
     r"|(?P<number>[0-9]+)(?![\w^])"
     r"|@?(?P<word>[^\W\d_](?:[\w'^@/-]|\.(?=\w))*|[=#])"
     r"|(?P<end>[.!?;:,()\n|—–-]+)"
@@ -71,6 +78,9 @@ _LABELLED = {
     "num_runs": "last latest",
 }
 _BETWEEN = frozenset(("of", "is", "=", "#", "number", "no", "nr", "id", "to", "at"))
+_TOGETHER = {("domain", "run"): "run", ("domain", "evaluation"): "run"}
+"""A run may be named by its domain: `the shop run`."""
+_INSTEAD_OF = frozenset(("rather_than", "instead_of"))
 _ONE_AT_A_TIME = frozenset(("sequentially", "one_at_a_time", "one_by_one", "one_after_the_other"))
 
 
@@ -113,6 +123,7 @@ def tokens_of(
 def _plain(text: str) -> str:
     """Lower case, single spaces, and no short forms."""
     text = text.lower().translate(_QUOTES)
+    text = _ABBREVIATION.sub(lambda match: _ABBREVIATED[match[0]], text)
     text = _NO_APOSTROPHE.sub(r"\1 not", text)
     text = _IS.sub(r"\1 is", text)
     text = _SHORT.sub(lambda match: _SAID_TOGETHER[match[0]], text).replace("'s ", " ")
@@ -158,6 +169,12 @@ def _put_together(tokens: list[Token]) -> list[Token]:
         token, rest = tokens[at], tokens[at + 1 :]
         if token.text in _ONE_AT_A_TIME:
             token = Token("max_concurrency", "1")
+        elif token.text in _INSTEAD_OF and rest and rest[0].kind in ("number", "domain", "agent"):
+            token, at = Token("old", rest[0].text), at + 1
+        elif rest and (kind := _TOGETHER.get((token.kind, rest[0].text))) is not None:
+            token, at = Token(kind, token.text), at + 1
+        elif rest and token.text in COMMON_SPLITS and rest[0].text == "split":
+            token, at = Token("split", token.text), at + 1
         elif token.kind == "number" and (kind := _counted(rest)):
             token, at = Token(kind, token.text), at + 1
             if rest[0].kind == "domain":
@@ -177,6 +194,8 @@ def _counted(after: list[Token]) -> str | None:
     """Return what a number counts, perhaps with a domain between: `5 trials`, `5 shop tasks`."""
     if len(after) > 1 and after[0].kind == "domain":
         return "num_tasks" if _COUNTS.get(after[1].text) == "num_tasks" else None
+    if len(after) > 1 and _COUNTS.get(after[1].text) == "max_concurrency":
+        return "max_concurrency"
     return _COUNTS.get(after[0].text) if after else None
 
 
