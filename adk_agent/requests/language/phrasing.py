@@ -116,7 +116,9 @@ def tokens_of(
         if kind == "named":
             tokens.append(_normal(named[ord(found) - 0xE100]))
         else:
-            tokens.append(_word(found, domains, registered) if kind == "word" else Token(kind, found))
+            tokens.append(
+                _word(found, domains, registered) if kind == "word" else Token(kind, found)
+            )
     return _put_together(_with_numbers(tokens))
 
 
@@ -156,7 +158,11 @@ def _with_numbers(tokens: Iterable[Token]) -> list[Token]:
     found = list(tokens)
     for at, token in enumerate(found):
         after = found[at + 1].text if at + 1 < len(found) else ""
-        if token.kind == "word" and token.text in _NUMBERS and (token.text != "one" or after in _COUNTS):
+        if (
+            token.kind == "word"
+            and token.text in _NUMBERS
+            and (token.text != "one" or after in _COUNTS)
+        ):
             found[at] = Token("number", str(_NUMBERS[token.text]))
     return found
 

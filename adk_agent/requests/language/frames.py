@@ -1,0 +1,258 @@
+"""Frames: the grammar of follow-ups, as data.
+
+A frame says which words a message must have, and which it may have beside them. Word order counts
+only where a name or number stands beside what it names, which `phrasing` has put together before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from adk_agent.requests.language.harmless import COURTESIES
+from adk_agent.requests.language.phrasing import Token
+
+_CLASSES = {
+    "fails": """fail fails failed failing failure failures broke broken lost unsuccessful unsolved
+        went_wrong go_wrong gone_wrong goes_wrong did_not_pass does_not_pass do_not_pass not_pass
+        not_passed not_work did_not_work did_not_succeed not_solved mistakes did_not_manage
+        not_manage trip_up tripped_up stumble stumbled struggle struggled""",
+    "passes": "pass passes passed passing solve solved succeed succeeded correct right",
+    "why": """why how_come reason reasons cause causes caused what_happened what_is_wrong
+        what_was_wrong problem issue""",
+    "again": """again once_more one_more_time another_time anew over_again all_over_again over
+        a_second_time second_time another_round another_go another_run another_try another_attempt
+        one_more_run one_more_round same_again from_scratch from_the_start""",
+    "repeat": """rerun re-run repeat retry re-try redo re-do replay retest re-test restart
+        reevaluate re-evaluate""",
+    "do": "run do try play test start evaluate go execute launch have",
+    "same": """same same_thing same_as_before exactly identical as_it_was as_before like_before
+        as_is settings setup configuration way""",
+    "instead": "instead this_time",
+    "change": "use switch change make set increase raise lower take",
+    "resume": """resume continue carry_on go_on keep_going keep_on proceed pick_up pick_it_up
+        unpause go_ahead_with""",
+    "finish": "finish complete do run play",
+    "rest": "rest remainder remaining missing left unplayed unfinished leftover",
+    "left_off": "from where you it we left_off stopped ended were was left",
+    "cancel": """cancel stop abort kill halt terminate quit interrupt never_mind nevermind forget_it
+        call_it_off call_off pull_the_plug end_it end_this end_the_run end_the_evaluation""",
+    "doing": "running working evaluating testing playing going doing",
+    "at_once": "immediately at_once straight_away here already asap",
+    "all": "all everything every whole entire thing lot them_all",
+    "them": "it this that them those these they",
+    "tight": """the that this my our your of all both last latest current previous just only
+        interrupted stopped canceled cancelled""",
+    "runs": "runs evaluations tests jobs assessments",
+    "run": """run evaluation assessment test benchmark job process eval one runs evaluations tests
+        benchmarks jobs conversation round""",
+    "tasks": """task tasks trial trials case cases ones conversation conversations scenario
+        scenarios""",
+    "agents": "agent agents bot bots it he she they you we i",
+    "prep": "with on for of against using at over to from in by but",
+    "last": """last latest previous prior current earlier recent running final old new before first
+        second last_time ago now started launched kicked_off""",
+    "glue": """the a an any some of for on in with from to at by about as it its this that them
+        those these they he she there and is are was were be been has have had did do does i we me
+        us my our you your all only just each per both so_far yet still already here more anything
+        something or one can the_two the_three those_two these_two those_three""",
+    "what": "what which who where how_many how_much how when many much",
+    "show": """show list give print display get fetch see view open send tell read look bring name
+        want need like have got pull""",
+    "have": "available have know support offer exist there got come comes known use understand",
+    "passive": """played play run test use used evaluate choose pick compute computed calculate
+        measure report supported built-in bundled registered installed kinds types sort overview
+        names past previous earlier so_far including included tiers""",
+    "status": """status progress state eta how_far how_far_along how_long how_much_longer done
+        finished ready complete completed stuck hanging hung alive going coming coming_along
+        where_are_we where_are_you where_do_we_stand where_do_things_stand news update updates
+        still_running when_will getting_on""",
+    "time": """take takes taking will would be it_take left to_go until till minutes seconds hours
+        longer time remaining along far""",
+    "rest_of": "left remaining missing to_go remain",
+    "results": """result results score scores scored report summary summarise summarize outcome
+        outcomes figures numbers pass_rate success_rate reward rewards verdict bottom_line
+        came_out come_out how_did how_good how_well turn_out turned_out recap rate percentage
+        average""",
+    "fare": """do go perform end fare get got come out final overall full complete short brief quick
+        quickly again pass together so""",
+    "low": """low bad poor zero wrong badly poorly 0 so many points counted counts marked count
+        exactly as""",
+    "explain": "explain details detail evidence excerpt transcript",
+    "said": "say said says happen happened go",
+    "compare": """compare compared diff comparison differ difference differences improve improved
+        improvement better_or_worse better worse changed regress regressed regression""",
+    "than": """than between against versus vs or up down compared two last_two two_last latest_two
+        two_latest get got gotten""",
+    "problems": "tasks scenarios exercises problems cases questions",
+    "formats": """json junit csv markdown md html page webpage web_page link otlp opentelemetry
+        inspect agentbeats pdf excel xlsx xml yaml parquet""",
+    "export": "export save download convert dump store produce generate create write share attach",
+    "file": """file files format copy version output as into attachment disk document raw ci
+        pipeline build""",
+    "help": "help usage manual instructions examples example commands capabilities skills how-to",
+    "helped": """what_can_you_do what_do_you_do what_could_you_do who_are_you what_are_you
+        what_is_this how_does_this_work how_does_it_work how_do_you_work how_do_i_use
+        how_can_i_use get_started what_can_i what_should_i what_do_i what_could_i what_can_we
+        what_you_do introduce_yourself how_does_greenroom_work what_is_greenroom how_do_i_start
+        how_do_i_begin""",
+    "helping": """have do ask say type send write tell you this that it here with me show greenroom
+        to""",
+    "greeting": """hi hello hey hallo howdy yo moin greetings good_morning good_afternoon
+        good_evening good_day how_are_you are_you_there is_anyone_there ping morning""",
+    "thanks": "thanks thank_you thx ty cheers appreciate appreciated grateful",
+    "goodbye": "bye goodbye see_you good_night farewell later cya",
+    "feeling": """great nice cool wow awesome perfect lol haha hahaha excellent wonderful amazing
+        brilliant sweet good fine well_done ok okay sorry annoying slow boring sad ugh hmm oh ah
+        interesting impressive stupid useless terrible awful bad disappointing meh funny love like
+        happy glad pleased well neat super fantastic not not_bad helpful useful hate""",
+    "warm": """so very much really a lot work job you are it is this that was there everyone all
+        world the i am your for helping to me my of an pretty too day soon tomorrow have got just
+        today way now agent been would be these those what at_all first version fair enough""",
+    "yes": """yes no yep yeah sure nope go_ahead please_do ok_go both first second third first_one
+        second_one option""",
+    "about": """about involving involve involves concerning regarding mentioning mention mentions
+        covering cover covers dealing_with deal_with deals_with related_to to_do_with
+        on_the_topic_of""",
+    "aside": """i we it this that the my our they there to_see to_check to_make_sure to_be_sure
+        wrong""",
+    "reason": "because cos bc since",
+    "wish": "want need like would should must make let please whether or can could and",
+    "asking": """how_do_i how_do_we how_can_i how_can_we how_would_i how_should_i how_does_one can_i
+        could_i may_i can_we what_do_i what_should_i is_there_a_way is_it_possible
+        is_there_an_option""",
+    "terms": """unscored floor ceiling trial trials reward tier tiers seed metric evaluator baseline
+        label split solo persona oracle""",
+    "mean": "mean means meaning understand definition",
+    "reading": "not no never need anything any new yet do start run play evaluate it that just to",
+    "ours": """fails passes results status why compare again repeat resume rest tasks listed formats
+        help helped yes cancel export field mean measure""",
+    "field": """agent agents task tasks trial trials domain domains benchmark run evaluate
+        evaluation test score scored unscored reward pass metric metrics evaluator floor ceiling
+        baseline seed report results tier judge judged trace solo persona split step steps team
+        teams failure result user simulator greenroom a2a reference oracle topology mode interval
+        model label telecom tau2""",
+    "joined": """rather_than instead_of at_a_time in_parallel at_once times_each max_steps
+        one_by_one one_at_a_time one_after_the_other""",
+    "constraint": """not no never without except but unless if when until before after while only
+        most least hardest easiest hard easy long short longest shortest random first last new old
+        every each other different same tomorrow later""",
+    "listed": """domains domain benchmarks benchmark agents bots teams team runs evaluations history
+        past_runs metrics metric measures measurements evaluators evaluator tasks scenarios
+        exercises problems cases questions""",
+}  # fmt: skip
+"""Words by class. An underscore joins words that stand together. A word may be of several."""
+
+LISTABLE = {
+    "domains": ("domains", "domain", "benchmarks", "benchmark"),
+    "agents": ("agents", "bots"),
+    "teams": ("teams", "team"),
+    "runs": ("runs", "evaluations", "history", "past_runs", "have"),
+    "metrics": ("metrics", "metric", "measures", "measurements"),
+    "evaluators": ("evaluators", "evaluator"),
+    "tasks": ("tasks", "scenarios", "exercises", "problems", "cases", "questions"),
+}
+"""What can be listed, and its names in a message."""
+
+OPENERS = COURTESIES | {"and", "then", "but", "so"}
+"""Words with which a message may open, whatever follows."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a message must have, each of `needs` at least once, and what it may have beside it.
+
+    The strings name classes, kinds of tokens, and words; `a|b` is one of the two. If `opens` is not
+    empty, the first word is one of it.
+    """
+
+    intent: str
+    needs: str
+    allows: str = ""
+    opens: str = ""
+
+    def fits(self, tokens: Sequence[Token]) -> bool:
+        """Tell whether all the tokens have a place, and all that is needed is there."""
+        first = next((t for t in tokens if not (t.kind == "end" or t.text in OPENERS)), None)
+        if self.opens and not (first and is_one_of(first, self.opens)):
+            return False
+        return not self.unplaced(tokens) and all(
+            any(is_one_of(token, need.replace("|", " ")) for token in tokens)
+            for need in self.needs.split()
+        )
+
+    def unplaced(self, tokens: Sequence[Token]) -> list[Token]:
+        """Return the tokens that have no place here."""
+        known = f"end courtesy {self.needs.replace('|', ' ')} {self.allows}"
+        return [token for token in tokens if not is_one_of(token, known)]
+
+
+def is_one_of(token: Token, kinds: str) -> bool:
+    """Tell whether a token is of one of the classes or kinds, or is one of the words."""
+    return any(
+        token.kind == kind or (token.kind == "word" and token.text in words_of(kind))
+        for kind in kinds.split()
+    )
+
+
+@cache
+def words_of(kind: str) -> frozenset[str]:
+    """Return the words of a class; a name that is no class stands for itself."""
+    return COURTESIES if kind == "courtesy" else frozenset(_CLASSES.get(kind, kind).split())
+
+
+@cache
+def phrases() -> re.Pattern[str]:
+    """Return what finds the words that are one token where they stand together."""
+    listed = COURTESIES.union(*map(words_of, _CLASSES))
+    joined = sorted((word for word in listed if "_" in word), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(joined).replace('_', ' ')})\b")
+
+
+def has_no_class(token: Token) -> bool:
+    """Tell whether a token is a word that no frame knows."""
+    return not is_one_of(token, " ".join(("courtesy", *_CLASSES)))
+
+
+_TELLING = "glue what show run tasks agents last all"
+_CHANGES = "num_trials num_tasks seed max_concurrency max_steps agent domain"
+_CHANGE = _CHANGES.replace(" ", "|")
+_AGAIN = f"them tight run again repeat same tasks all do instead prep and each per old {_CHANGES}"
+_TASK = "task trial domain"
+
+FRAMES = (
+    Frame("smalltalk", "thanks", "warm feeling greeting goodbye share help last"),
+    Frame("help", "help", "glue show what greeting few sort thing things kind might could ask say"),
+    Frame("help", "helped", "helping"),
+    Frame("smalltalk", "greeting|goodbye|feeling", "warm share"),
+    Frame("export", "formats|export|file", f"results {_TELLING} export file"),
+    Frame("why", "why", f"{_TELLING} fails passes low results said explain {_TASK} number share"),
+    Frame("why", "explain fails", f"{_TELLING} {_TASK}"),
+    Frame(
+        "why", "task", f"{_TELLING} fails passes low said explain {_TASK}", "what glue show explain task"
+    ),
+    Frame("compare", "compare", "glue what run last than results num_runs fare show agents number"),
+    Frame("repeat", "repeat|again", f"{_AGAIN} change"),
+    Frame("repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"),
+    Frame("repeat", f"same {_CHANGE}", _AGAIN),
+    Frame("repeat", f"do it|that {_CHANGE}", _AGAIN, "do"),
+    Frame("repeat", f"instead {_CHANGE}", f"{_AGAIN} change"),
+    Frame("resume", "resume", "them tight run left_off rest tasks with"),
+    Frame("resume", "finish rest", "them tight run tasks"),
+    Frame("cancel", "cancel", "them tight run doing is are which at_once all"),
+    Frame("failures", "fails", f"{_TELLING} results domain passes"),
+    Frame("status", "status", "glue what show run tasks time last domain agents doing"),
+    Frame("status", "rest_of what", "glue run tasks time last doing play"),
+    Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain share"),
+    Frame("results", "results|passes", f"{_TELLING} fare domain share"),
+    Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", "what"),
+    Frame(
+        "list", "listed", "glue what show have passive domain split last", "listed glue what show have domain"
+    ),
+    Frame("answer", "yes|number", "glue"),
+    Frame("answer", "do it"),
+)  # fmt: skip
+TASK_LIST = next(frame for frame in FRAMES if frame.needs == "listed")
+REPEAT = next(frame for frame in FRAMES if frame.intent == "repeat")
