@@ -7,10 +7,11 @@ only where a name or number stands beside what it names, which `phrasing` has pu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from adk_agent.requests.intent import Listable
 from adk_agent.requests.language.harmless import COURTESIES
 from adk_agent.requests.language.phrasing import Token
 
@@ -126,9 +127,12 @@ _CLASSES = {
     "terms": """unscored floor ceiling trial trials reward tier tiers seed metric evaluator baseline
         label split solo persona oracle""",
     "mean": "mean means meaning understand definition",
+    "explaining": """explain define describe mean means meaning meant difference what_is_a what_is_an
+        definition""",
+    "explained": """between stand stands computed calculated measured defined work worked_out exactly
+        simply""",
+    "selecting": "the all only just what which that did",
     "reading": "not no never need anything any new yet do start run play evaluate it that just to",
-    "ours": """fails passes results status why compare again repeat resume rest tasks listed formats
-        help helped yes cancel export field mean measure""",
     "field": """agent agents task tasks trial trials domain domains benchmark run evaluate
         evaluation test score scored unscored reward pass metric metrics evaluator floor ceiling
         baseline seed report results tier judge judged trace solo persona split step steps team
@@ -145,16 +149,21 @@ _CLASSES = {
 }  # fmt: skip
 """Words by class. An underscore joins words that stand together. A word may be of several."""
 
-LISTABLE = {
-    "domains": ("domains", "domain", "benchmarks", "benchmark"),
-    "agents": ("agents", "bots"),
-    "teams": ("teams", "team"),
-    "runs": ("runs", "evaluations", "history", "past_runs", "have"),
-    "metrics": ("metrics", "metric", "measures", "measurements"),
-    "evaluators": ("evaluators", "evaluator"),
-    "tasks": ("tasks", "scenarios", "exercises", "problems", "cases", "questions"),
-}
-"""What can be listed, and its names in a message."""
+LISTABLE: Mapping[str, Listable] = {
+    "domains": "domains", "domain": "domains", "benchmarks": "domains", "benchmark": "domains",
+    "agents": "agents", "bots": "agents", "teams": "teams", "team": "teams", "runs": "runs",
+    "evaluations": "runs", "history": "runs", "past_runs": "runs", "have": "runs",
+    "metrics": "metrics", "metric": "metrics", "measures": "metrics", "evaluators": "evaluators",
+    "evaluator": "evaluators", "tasks": "tasks", "scenarios": "tasks", "exercises": "tasks",
+    "problems": "tasks", "cases": "tasks", "questions": "tasks",
+}  # fmt: skip
+"""What can be listed, by its names in messages. `What have I run` asks for runs."""
+
+FORMATS = {
+    "md": "markdown", "opentelemetry": "otlp", "xml": "junit", "html": "page", "webpage": "page",
+    "web_page": "page", "link": "page",
+}  # fmt: skip
+"""Other names of formats."""
 
 OPENERS = COURTESIES | {"and", "then", "but", "so"}
 """Words with which a message may open, whatever follows."""
@@ -165,18 +174,23 @@ class Frame:
     """What a message must have, each of `needs` at least once, and what it may have beside it.
 
     The strings name classes, kinds of tokens, and words; `a|b` is one of the two. If `opens` is not
-    empty, the first word is one of it.
+    empty, the first word is one of it, and none of `bars`. Names of the kinds `several` may stand
+    there more than once.
     """
 
     intent: str
     needs: str
     allows: str = ""
     opens: str = ""
+    bars: str = ""
+    several: str = ""
 
     def fits(self, tokens: Sequence[Token]) -> bool:
         """Tell whether all the tokens have a place, and all that is needed is there."""
         first = next((t for t in tokens if not (t.kind == "end" or t.text in OPENERS)), None)
-        if self.opens and not (first and is_one_of(first, self.opens)):
+        if first and (
+            is_one_of(first, self.bars) or (self.opens and not is_one_of(first, self.opens))
+        ):
             return False
         return not self.unplaced(tokens) and all(
             any(is_one_of(token, need.replace("|", " ")) for token in tokens)
@@ -206,14 +220,18 @@ def words_of(kind: str) -> frozenset[str]:
 @cache
 def phrases() -> re.Pattern[str]:
     """Return what finds the words that are one token where they stand together."""
-    listed = COURTESIES.union(*map(words_of, _CLASSES))
-    joined = sorted((word for word in listed if "_" in word), key=len, reverse=True)
+    joined = sorted((word for word in _known() if "_" in word), key=len, reverse=True)
     return re.compile(rf"\b(?:{'|'.join(joined).replace('_', ' ')})\b")
 
 
 def has_no_class(token: Token) -> bool:
     """Tell whether a token is a word that no frame knows."""
-    return not is_one_of(token, " ".join(("courtesy", *_CLASSES)))
+    return token.text not in _known()
+
+
+@cache
+def _known() -> frozenset[str]:
+    return COURTESIES.union(*map(words_of, _CLASSES))
 
 
 _TELLING = "glue what show run tasks agents last all"
@@ -233,20 +251,20 @@ FRAMES = (
     Frame(
         "why", "task", f"{_TELLING} fails passes low said explain {_TASK}", "what glue show explain task"
     ),
-    Frame("compare", "compare", "glue what run last than results num_runs fare show agents number"),
-    Frame("repeat", "repeat|again", f"{_AGAIN} change"),
+    Frame("compare", "compare", "glue what run last than results num_runs fare show agents number", several="run number"),
+    Frame("repeat", "repeat|again", f"{_AGAIN} change", several="agent"),
     Frame("repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"),
-    Frame("repeat", f"same {_CHANGE}", _AGAIN),
-    Frame("repeat", f"do it|that {_CHANGE}", _AGAIN, "do"),
-    Frame("repeat", f"instead {_CHANGE}", f"{_AGAIN} change"),
+    Frame("repeat", f"same {_CHANGE}", _AGAIN, several="agent"),
+    Frame("repeat", f"do it|that {_CHANGE}", _AGAIN, "do", several="agent"),
+    Frame("repeat", f"instead {_CHANGE}", f"{_AGAIN} change", several="agent"),
     Frame("resume", "resume", "them tight run left_off rest tasks with"),
     Frame("resume", "finish rest", "them tight run tasks"),
     Frame("cancel", "cancel", "them tight run doing is are which at_once all"),
-    Frame("failures", "fails", f"{_TELLING} results domain passes"),
+    Frame("failures", "fails", f"{_TELLING} results domain passes", bars="run play test try"),
     Frame("status", "status", "glue what show run tasks time last domain agents doing"),
     Frame("status", "rest_of what", "glue run tasks time last doing play"),
     Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain share"),
-    Frame("results", "results|passes", f"{_TELLING} fare domain share"),
+    Frame("results", "results|passes", f"{_TELLING} fare domain share", bars="run play test try"),
     Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", "what"),
     Frame(
         "list", "listed", "glue what show have passive domain split last", "listed glue what show have domain"

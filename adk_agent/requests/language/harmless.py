@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from adk_agent.requests.reading.words import words
+
 COURTESIES = frozenset(
-    """
+    words("""
     please pls plz kindly ok okay well so now hey hi hello thanks thank_you great good fine
     yes yeah alright quickly actually greenroom also too right_now right_away for_me for_us by_now
     at_the_moment today again_please oh ah um hmm sorry dear all_right
@@ -12,6 +14,6 @@ COURTESIES = frozenset(
     let_me tell_me i_want_to_know i_would_like_to_know i_need_to_know could_you_tell_me
     can_you_tell_me do_you_mind i_wonder i_do_not_understand i_do_not_get i_do_not_see
     walk_me_through oh_no or_not like_i_am_five tbh btw
-    """.split()
+    """)
 )
 """Courtesies of commands and questions."""

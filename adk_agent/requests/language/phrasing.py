@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.plan import BUILTIN_PREFIX
+from adk_agent.requests.reading.addresses import TEAM_PREFIX
 from adk_agent.requests.reading.vocabulary import COMMON_SPLITS
-from adk_agent.requests.reading.words import BUNDLED_AGENTS
+from adk_agent.requests.reading.words import BUNDLED_AGENTS, BUNDLED_TEAMS
 from tau_bridge.a2a.address import AddressError, AgentAddress
 
 
@@ -24,41 +25,47 @@ class Token:
     text: str
 
 
-_SAID_TOGETHER = {
-    "won't": "will not", "can't": "can not", "n't": " not", "'re": " are", "'ve": " have",
-    "'ll": " will", "'d": " would", "'m": " am", "let's": "let us",
-}  # fmt: skip
-_SHORT = re.compile(r"\b(?:won't|can't|let's)|(?:n't|'re|'ve|'ll|'d|'m)\b")
-_IS = re.compile(r"\b(what|how|where|who|that|it|there|which|here|when)'?s\b(?<!\bits)")
-_ABBREVIATED = {
-    "w/": "with", "w/o": "without", "u": "you", "ur": "your", "nvm": "never mind", "n": "and",
-    "no.": "number", "nr.": "number", "nr": "number", "vs.": "vs",
-}  # fmt: skip
-_ABBREVIATION = re.compile(r"(?<!\S)(?:w/o|w/|ur?|nvm|n|nr\.?|no\.(?= ?[0-9])|vs\.)(?!\w)")
-_NO_APOSTROPHE = re.compile(r"\b(did|does|do|is|are|was|were|has|have|would|should|could)nt\b")
+_WRITTEN_OUT = (
+    (r"(?<!\S)w/o(?!\w)", "without"),
+    (r"(?<!\S)w/(?!\w)", "with"),
+    (r"(?<!\S)n(?!\S)", "and"),
+    (r"(?<!\S)u(?!\S)", "you"),
+    (r"(?<!\S)nvm\b", "never mind"),
+    (r"(?<!\S)n[or]\. ?(?=[0-9])", "number "),
+    (r"\b(did|does|do|is|are|was|were|has|have)n'?t\b", r"\1 not"),
+    (r"\b(what|how|where|who|that|it|there|which|here|when)'?s\b(?<!\bits)", r"\1 is"),
+    (r"\bcan'?t\b", "can not"),
+    (r"\blet'?s\b", "let us"),
+    (r"'re\b", " are"),
+    (r"'ve\b", " have"),
+    (r"'d\b", " would"),
+    (r"'m\b", " am"),
+    (r"'s\b", ""),
+    (r"[^\S\n]+", " "),
+)
 _QUOTES = str.maketrans({**dict.fromkeys("‘’ʼ`´", "'"), **dict.fromkeys('“”„«»"*', " ")})
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_FIRST_MARK = 0xE000
 _NAMED = re.compile(
     r"(?P<run>\b[0-9]{8}-[0-9]{6}-[0-9a-f]{6}\b)"
     r"|(?P<agent>\bhttps?://[^\s,;<>()\"'`]+|\bbuiltin:[\w:+@.-]*\w)"
     r"|(?P<task>\[\w+\][^\s`\"']*\[[A-Za-z]+:\w+\])"
 )
 _TOKEN = re.compile(
-    r"(?P<named>[\ue100-\uf8ff])"
+    r"(?P<named>[\ue000-\uf8ff])"
     r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]*\.[0-9]+"
     r"|[0-9]+(?:/| (?:out )?of )[0-9]+\b)"
+    r"|(?P<minus>(?<!\w)-[0-9]\S*)"
     r"|(?P<number>[0-9]+)(?![\w^])"
     r"|@?(?P<word>[^\W\d_](?:[\w'^@/-]|\.(?=\w))*|[=#])"
     r"|(?P<end>[.!?;:,()\n|—–-]+)"
     r"|(?P<other>\w\S*|[<>{}\[\]+&@$/\\^~])"
 )
 _NUMBERS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100}
-
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
+    "one": 1, "zero": 0, "eleven": 11, "sixteen": 16, "forty": 40,
+}  # fmt: skip
 _COUNTED = {
     "num_trials": "trial trials repetition repetitions repeats attempts tries times_each",
     "num_tasks": "task tasks scenario scenarios exercise exercises",
@@ -106,30 +113,20 @@ def tokens_of(
 
     def stash(match: re.Match[str]) -> str:
         named.append(Token(str(match.lastgroup), match[0].rstrip(".!?:")))
-        return f" {chr(0xE100 + len(named) - 1)} "
+        return f" {chr(_FIRST_MARK + len(named) - 1)} "
 
-    plain = _plain(_NAMED.sub(stash, text))
+    plain = _NAMED.sub(stash, _PRIVATE.sub("", text)).lower().translate(_QUOTES)
+    for short, long in _WRITTEN_OUT:
+        plain = re.sub(short, long, plain)
     joined = phrases.sub(lambda match: match[0].replace(" ", "_"), plain)
     tokens = []
     for match in _TOKEN.finditer(joined):
-        kind, found = str(match.lastgroup), match[str(match.lastgroup)]
+        kind = str(match.lastgroup)
+        token = Token(kind, match[kind])
         if kind == "named":
-            tokens.append(_normal(named[ord(found) - 0xE100]))
-        else:
-            tokens.append(
-                _word(found, domains, registered) if kind == "word" else Token(kind, found)
-            )
+            token = _normal(named[ord(token.text) - _FIRST_MARK])
+        tokens.append(_word(token.text, domains, registered) if kind == "word" else token)
     return _put_together(_with_numbers(tokens))
-
-
-def _plain(text: str) -> str:
-    """Lower case, single spaces, and no short forms."""
-    text = text.lower().translate(_QUOTES)
-    text = _ABBREVIATION.sub(lambda match: _ABBREVIATED[match[0]], text)
-    text = _NO_APOSTROPHE.sub(r"\1 not", text)
-    text = _IS.sub(r"\1 is", text)
-    text = _SHORT.sub(lambda match: _SAID_TOGETHER[match[0]], text).replace("'s ", " ")
-    return re.sub(r"[^\S\n]+", " ", text)
 
 
 def _normal(token: Token) -> Token:
@@ -144,6 +141,8 @@ def _normal(token: Token) -> Token:
 def _word(word: str, domains: Collection[str], registered: Mapping[str, str]) -> Token:
     if word in registered:
         return Token("agent", registered[word])
+    if word in BUNDLED_TEAMS:
+        return Token("agent", f"{BUILTIN_PREFIX}{TEAM_PREFIX}{word}")
     if word in BUNDLED_AGENTS:
         return Token("agent", BUILTIN_PREFIX + word)
     if "^" in word or "@" in word:
@@ -157,12 +156,10 @@ def _with_numbers(tokens: Iterable[Token]) -> list[Token]:
     """Turn number words into numbers; `one` only counts where it stands before what is counted."""
     found = list(tokens)
     for at, token in enumerate(found):
-        after = found[at + 1].text if at + 1 < len(found) else ""
-        if (
-            token.kind == "word"
-            and token.text in _NUMBERS
-            and (token.text != "one" or after in _COUNTS)
-        ):
+        counts = token.text != "one" or any(
+            after.text in _COUNTS for after in found[at + 1 : at + 3]
+        )
+        if token.kind == "word" and token.text in _NUMBERS and counts:
             found[at] = Token("number", str(_NUMBERS[token.text]))
     return found
 
