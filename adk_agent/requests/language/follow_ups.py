@@ -34,11 +34,11 @@ MAX_LENGTH = 400
 _LONGEST_TERM, _LONGEST_NAME = 6, 2
 _CHANGEABLE = "I can change the trials, tasks, seed, domain, agent, concurrency or number of steps."
 _OURS = (
-    "fails passes results status why compare again repeat resume rest tasks listed formats help "
+    "fails passes outcome status why compare again repeat resume rest tasks listed formats help "
     "helped yes cancel field mean measure"
 )
 """Classes of words of evaluations: a message with one of them is not off topic."""
-_NEVER_EXPLAINED = ("number", "task", "trial", "run", "share")
+_EXPLAINED = ("word", "measure", "agent", "domain")
 _INTENT = TypeAdapter[Intent](Intent)
 
 
@@ -213,8 +213,8 @@ def _general(tokens: Sequence[Token]) -> Intent | None:
 
 def _is_english_wish(words: Sequence[Token]) -> bool:
     """Tell whether words are a question or an order in English, with a word that no frame knows."""
-    english = [token for token in words if is_one_of(token, "glue what wish courtesy")]
-    opens = is_one_of(words[0], "what glue courtesy") or any(
+    english = [token for token in words if is_one_of(token, "glue what wish asking courtesy")]
+    opens = is_one_of(words[0], "what glue asking courtesy") or any(
         is_one_of(t, "glue") for t in words[1:2]
     )
     unknown = any(has_no_class(token) for token in words)
@@ -224,14 +224,16 @@ def _is_english_wish(words: Sequence[Token]) -> bool:
 def _explained(tokens: Sequence[Token], *, certainly: bool) -> Intent | None:
     """Read the question what a term means; `certainly` asks for words that can mean nothing else."""
     words = _content(tokens)
-    if not words or any(token.kind in _NEVER_EXPLAINED or "://" in token.text for token in words):
+    if not words or any(token.kind not in _EXPLAINED or "://" in token.text for token in words):
         return None
     term = [token for token in words if not is_one_of(token, "glue what explaining explained")]
     span = words[words.index(term[0]) : len(words) - words[::-1].index(term[-1])] if term else []
     sure = any(is_one_of(token, "explaining") for token in words)
     known = any(is_one_of(token, "field") or _is_technical(token) for token in span)
-    opened = " ".join(token.text for token in words[:2]) in ("what is", "what are", "what was")
-    opened |= words[0].text == "how" and any(is_one_of(token, "explained") for token in words)
+    asking = [token.text for token in words if not is_one_of(token, "explained")]
+    opened = asking[:2] in (["what", "is"], ["what", "are"], ["what", "was"])
+    opened |= len(words) == 1 and words[0].kind != "agent"
+    opened |= words[0].text == "how" and len(asking) < len(words)
     named = known or not any(is_one_of(token, "them") for token in words)
     asked = (sure and named) or (known and opened and not certainly)
     longest = _LONGEST_NAME if any(token.kind == "agent" for token in span) else _LONGEST_TERM
@@ -326,7 +328,7 @@ def _export(tokens: Sequence[Token]) -> Intent:
     formats = sorted({FORMATS.get(name, name) for name in said})
     if len(formats) > 1:
         return Ask(question=f"One format at a time: {' or '.join(formats)}?")
-    if not formats and any(is_one_of(token, "results") for token in tokens):
+    if not formats and any(is_one_of(token, "outcome") for token in tokens):
         formats = ["report"]
     return intents.Export(run_id=_text(tokens, "run"), format=formats[0] if formats else None)
 

@@ -19,7 +19,7 @@ _CLASSES = {
     "fails": """fail fails failed failing failure failures broke broken lost unsuccessful unsolved
         went_wrong go_wrong gone_wrong goes_wrong did_not_pass does_not_pass do_not_pass not_pass
         not_passed not_work did_not_work did_not_succeed not_solved mistakes did_not_manage
-        not_manage trip_up tripped_up stumble stumbled struggle struggled""",
+        not_manage get_wrong got_wrong trip_up tripped_up stumble stumbled struggle struggled""",
     "passes": "pass passes passed passing solve solved succeed succeeded correct right",
     "why": """why how_come reason reasons cause causes caused what_happened what_is_wrong
         what_was_wrong problem issue""",
@@ -60,25 +60,25 @@ _CLASSES = {
         us my our you your all only just each per both so_far yet still already here more anything
         something or one can the_two the_three those_two these_two those_three""",
     "what": "what which who where how_many how_much how when many much",
-    "show": """show list give print display get fetch see view open send tell read look bring name
+    "show": """show find search list give print display get fetch see view open send tell read look bring name
         want need like have got pull""",
     "have": "available have know support offer exist there got come comes known use understand",
-    "passive": """played play run test use used evaluate choose pick compute computed calculate
+    "passive": """played play run test try use used evaluate choose pick compute computed calculate
         measure report supported built-in bundled registered installed kinds types sort overview
         names past previous earlier so_far including included tiers""",
     "status": """status progress state eta how_far how_far_along how_long how_much_longer done
         finished ready complete completed stuck hanging hung alive going coming coming_along
         where_are_we where_are_you where_do_we_stand where_do_things_stand news update updates
-        still_running when_will getting_on""",
+        still_running when_will getting_on are_we_there taking_so_long""",
     "time": """take takes taking will would be it_take left to_go until till minutes seconds hours
-        longer time remaining along far""",
+        longer time remaining along far report percentage expect any idea""",
     "rest_of": "left remaining missing to_go remain",
-    "results": """result results score scores scored report summary summarise summarize outcome
+    "outcome": """result results score scores scored report summary summarise summarize outcome
         outcomes figures numbers pass_rate success_rate reward rewards verdict bottom_line
         came_out come_out how_did how_good how_well turn_out turned_out recap rate percentage
         average""",
     "fare": """do go perform end fare get got come out final overall full complete short brief quick
-        quickly again pass together so""",
+        quickly again pass together so table chart""",
     "low": """low bad poor zero wrong badly poorly 0 so many points counted counts marked count
         exactly as""",
     "explain": "explain details detail evidence excerpt transcript",
@@ -94,13 +94,13 @@ _CLASSES = {
     "file": """file files format copy version output as into attachment disk document raw ci
         pipeline build""",
     "help": "help usage manual instructions examples example commands capabilities skills how-to",
-    "helped": """what_can_you_do what_do_you_do what_could_you_do who_are_you what_are_you
-        what_is_this how_does_this_work how_does_it_work how_do_you_work how_do_i_use
-        how_can_i_use get_started what_can_i what_should_i what_do_i what_could_i what_can_we
-        what_you_do introduce_yourself how_does_greenroom_work what_is_greenroom how_do_i_start
-        how_do_i_begin""",
-    "helping": """have do ask say type send write tell you this that it here with me show greenroom
-        to""",
+    "helped": """who_are_you what_are_you what_is_this what_is_this_for what_is_greenroom
+        get_started introduce_yourself what_you_do""",
+    "modal": "can do should could are can_you can_i can_we could_i could_we could_you",
+    "told": "do ask say type send write tell",
+    "used": "use used work works begin start",
+    "helping": """i we you one this that to the of for me us with here greenroom does is be am able
+        supposed explain things kinds kind sort all get started someone have so""",
     "greeting": """hi hello hey hallo howdy yo moin greetings good_morning good_afternoon
         good_evening good_day how_are_you are_you_there is_anyone_there ping morning""",
     "thanks": "thanks thank_you thx ty cheers appreciate appreciated grateful",
@@ -111,9 +111,9 @@ _CLASSES = {
         happy glad pleased well neat super fantastic not not_bad helpful useful hate""",
     "warm": """so very much really a lot work job you are it is this that was there everyone all
         world the i am your for helping to me my of an pretty too day soon tomorrow have got just
-        today way now agent been would be these those what at_all first version fair enough""",
+        today way now agent been would be these those what at_all first version fair enough meet""",
     "yes": """yes no yep yeah sure nope go_ahead please_do ok_go both first second third first_one
-        second_one option""",
+        second_one other option""",
     "about": """about involving involve involves concerning regarding mentioning mention mentions
         covering cover covers dealing_with deal_with deals_with related_to to_do_with
         on_the_topic_of""",
@@ -121,24 +121,25 @@ _CLASSES = {
         wrong""",
     "reason": "because cos bc since",
     "wish": "want need like would should must make let please whether or can could and",
-    "asking": """how_do_i how_do_we how_can_i how_can_we how_would_i how_should_i how_does_one can_i
+    "asking": """how_to where_do_i how_do_i how_do_we how_can_i how_can_we how_would_i how_should_i how_does_one can_i
         could_i may_i can_we what_do_i what_should_i is_there_a_way is_it_possible
         is_there_an_option""",
     "terms": """unscored floor ceiling trial trials reward tier tiers seed metric evaluator baseline
         label split solo persona oracle""",
     "mean": "mean means meaning understand definition",
     "explaining": """explain define describe mean means meaning meant difference what_is_a what_is_an
-        definition""",
-    "explained": """between stand stands computed calculated measured defined work worked_out exactly
+        definition stands_for stand_for""",
+    "explained": """between computed calculated measured defined compute calculate measure work worked_out exactly
         simply""",
     "selecting": "the all only just what which that did",
     "reading": "not no never need anything any new yet do start run play evaluate it that just to",
     "field": """agent agents task tasks trial trials domain domains benchmark run evaluate
         evaluation test score scored unscored reward pass metric metrics evaluator floor ceiling
         baseline seed report results tier judge judged trace solo persona split step steps team
-        teams failure result user simulator greenroom a2a reference oracle topology mode interval
+        teams failure result user simulator tested evaluated assessed greenroom a2a reference oracle topology mode interval
         model label telecom tau2""",
-    "joined": """rather_than instead_of at_a_time in_parallel at_once times_each max_steps
+    "parallel": "at_a_time in_parallel at_once parallel concurrently",
+    "joined": """rather_than instead_of times_each max_steps
         one_by_one one_at_a_time one_after_the_other""",
     "constraint": """not no never without except but unless if when until before after while only
         most least hardest easiest hard easy long short longest shortest random first last new old
@@ -237,21 +238,23 @@ def _known() -> frozenset[str]:
 _TELLING = "glue what show run tasks agents last all"
 _CHANGES = "num_trials num_tasks seed max_concurrency max_steps agent domain"
 _CHANGE = _CHANGES.replace(" ", "|")
-_AGAIN = f"them tight run again repeat same tasks all do instead prep and each per old {_CHANGES}"
+_AGAIN = f"them tight run again repeat same tasks all do instead prep and each per parallel old {_CHANGES}"
 _TASK = "task trial domain"
 
 FRAMES = (
     Frame("smalltalk", "thanks", "warm feeling greeting goodbye share help last"),
-    Frame("help", "help", "glue show what greeting few sort thing things kind might could ask say"),
-    Frame("help", "helped", "helping"),
+    Frame("help", "help", "glue show what greeting few sort thing things kind might request requests could ask say"),
+    Frame("help", "helped", "helping told used it"),
+    Frame("help", "what|asking modal|asking told", "helping"),
+    Frame("help", "how|where|asking used", "helping modal it"),
     Frame("smalltalk", "greeting|goodbye|feeling", "warm share"),
-    Frame("export", "formats|export|file", f"results {_TELLING} export file"),
-    Frame("why", "why", f"{_TELLING} fails passes low results said explain {_TASK} number share"),
+    Frame("export", "formats|export|file", f"outcome {_TELLING} export file"),
+    Frame("why", "why", f"{_TELLING} fails passes low outcome said explain {_TASK} number share"),
     Frame("why", "explain fails", f"{_TELLING} {_TASK}"),
     Frame(
         "why", "task", f"{_TELLING} fails passes low said explain {_TASK}", "what glue show explain task"
     ),
-    Frame("compare", "compare", "glue what run last than results num_runs fare show agents number", several="run number"),
+    Frame("compare", "compare", "glue what run last than result results score scores since num_runs fare show agents number", several="run number"),
     Frame("repeat", "repeat|again", f"{_AGAIN} change", several="agent"),
     Frame("repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"),
     Frame("repeat", f"same {_CHANGE}", _AGAIN, several="agent"),
@@ -260,11 +263,11 @@ FRAMES = (
     Frame("resume", "resume", "them tight run left_off rest tasks with"),
     Frame("resume", "finish rest", "them tight run tasks"),
     Frame("cancel", "cancel", "them tight run doing is are which at_once all"),
-    Frame("failures", "fails", f"{_TELLING} results domain passes", bars="run play test try"),
+    Frame("failures", "fails", f"{_TELLING} outcome domain passes", bars="run play test try"),
     Frame("status", "status", "glue what show run tasks time last domain agents doing"),
     Frame("status", "rest_of what", "glue run tasks time last doing play"),
     Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain share"),
-    Frame("results", "results|passes", f"{_TELLING} fare domain share", bars="run play test try"),
+    Frame("results", "outcome|passes", f"{_TELLING} fare domain share", bars="run play test try"),
     Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", "what"),
     Frame(
         "list", "listed", "glue what show have passive domain split last", "listed glue what show have domain"
