@@ -35,7 +35,7 @@ _LONGEST_TERM, _LONGEST_NAME = 6, 2
 _CHANGEABLE = "I can change the trials, tasks, seed, domain, agent, concurrency or number of steps."
 _OURS = (
     "fails passes outcome status why compare again repeat resume rest tasks listed formats help "
-    "helped yes cancel field mean measure"
+    "helped yes field mean measure"
 )
 """Classes of words of evaluations: a message with one of them is not off topic."""
 _EXPLAINED = ("word", "measure", "agent", "domain")
@@ -77,11 +77,11 @@ def _read(tokens: Sequence[Token]) -> Intent | None:
     explained = _explained(tokens, certainly=frame is not None)
     if explained and (frame is None or frame.intent not in ("why", "compare", "help", "smalltalk")):
         return explained
-    if frame is None:
-        return _about(tokens)
-    several = ("word", "end", "measure", *frame.several.split())
+    several = ("word", "end", "measure", *(frame.several.split() if frame else ()))
     named = [token.kind for token in tokens if token.kind not in several]
-    return _made(frame.intent, tokens) if len(named) == len(set(named)) else None
+    if len(named) != len(set(named)):
+        return None
+    return _made(frame.intent, tokens) if frame is not None else _about(tokens)
 
 
 def _made(intent: str, tokens: Sequence[Token]) -> Intent | None:
@@ -151,7 +151,9 @@ def _is_aside(clause: Sequence[Token], *, strict: bool) -> bool:
     Where nothing is played or stopped (not `strict`), it may also say that nothing should be.
     """
     words = _content(clause)
-    if not words or (not strict and all(is_one_of(token, "reading") for token in words)):
+    if not words or (
+        not strict and len(words) > 1 and all(is_one_of(token, "reading") for token in words)
+    ):
         return True
     ended = clause[-1].kind == "end" and clause[-1].text[0] in ".!"
     opens = is_one_of(words[0], "aside reason") or (ended and not strict)
@@ -201,24 +203,26 @@ def _general(tokens: Sequence[Token]) -> Intent | None:
     words = [token for token in tokens if token.kind != "end"]
     if not _content(words):
         return intents.Smalltalk()
+    counted = any(token.kind in ("number", "share") for token in words)
     if any(token.kind not in ("word", "number", "share") for token in words):
         return None
     terms = {token.text for token in words if is_one_of(token, "terms") or _is_technical(token)}
-    if len(terms) == 1 and any(is_one_of(token, "mean what") for token in words):
+    if len(terms) == 1 and not counted and any(is_one_of(token, "mean what") for token in words):
         return intents.Explain(term=terms.pop())
-    if any(is_one_of(token, _OURS) for token in words):
-        return intents.Help() if any(is_one_of(token, "asking") for token in words) else None
+    ours = any(is_one_of(token, _OURS) for token in words)
+    if ours or not any(has_no_class(token) for token in words):
+        asked = not counted and any(is_one_of(token, "asking") for token in words)
+        return intents.Help() if asked else None
     return intents.OffTopic() if _is_english_wish(words) else None
 
 
 def _is_english_wish(words: Sequence[Token]) -> bool:
-    """Tell whether words are a question or an order in English, with a word that no frame knows."""
+    """Tell whether words are a question or an order in English."""
     english = [token for token in words if is_one_of(token, "glue what wish asking courtesy")]
     opens = is_one_of(words[0], "what glue asking courtesy") or any(
         is_one_of(t, "glue") for t in words[1:2]
     )
-    unknown = any(has_no_class(token) for token in words)
-    return opens and unknown and len(english) > 1 and all(token.text.isascii() for token in words)
+    return opens and len(english) > 1 and all(token.text.isascii() for token in words)
 
 
 def _explained(tokens: Sequence[Token], *, certainly: bool) -> Intent | None:
@@ -265,7 +269,7 @@ def _about(tokens: Sequence[Token]) -> Intent | None:
 
 
 def _listed(tokens: Sequence[Token]) -> intents.ListThings:
-    what = next(LISTABLE[token.text] for token in tokens if token.text in LISTABLE)
+    what = next((LISTABLE[token.text] for token in tokens if token.text in LISTABLE), "runs")
     return intents.ListThings(
         what=what, domain=_text(tokens, "domain"), split=_text(tokens, "split")
     )

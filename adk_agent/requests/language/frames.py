@@ -15,6 +15,15 @@ from adk_agent.requests.intent import Listable
 from adk_agent.requests.language.harmless import COURTESIES
 from adk_agent.requests.language.phrasing import Token
 
+LISTABLE: Mapping[str, Listable] = {
+    "domains": "domains", "domain": "domains", "benchmarks": "domains", "benchmark": "domains",
+    "agents": "agents", "bots": "agents", "teams": "teams", "team": "teams", "runs": "runs",
+    "evaluations": "runs", "history": "runs", "past_runs": "runs", "metrics": "metrics",
+    "metric": "metrics", "measures": "metrics", "evaluators": "evaluators",
+    "evaluator": "evaluators", "tasks": "tasks", "scenarios": "tasks", "exercises": "tasks",
+}  # fmt: skip
+"""What can be listed, by its names in messages."""
+
 _CLASSES = {
     "fails": """fail fails failed failing failure failures broke broken lost unsuccessful unsolved
         went_wrong go_wrong gone_wrong goes_wrong did_not_pass does_not_pass do_not_pass not_pass
@@ -42,7 +51,7 @@ _CLASSES = {
         call_it_off call_off pull_the_plug end_it end_this end_the_run end_the_evaluation""",
     "doing": "running working evaluating testing playing going doing",
     "at_once": "immediately at_once straight_away here already asap",
-    "all": "all everything every whole entire thing lot them_all",
+    "all": "all everything whole entire thing lot them_all",
     "them": "it this that them those these they",
     "tight": """the that this my our your of all both last latest current previous just only
         interrupted stopped canceled cancelled""",
@@ -53,12 +62,13 @@ _CLASSES = {
         scenarios""",
     "agents": "agent agents bot bots it he she they you we i",
     "prep": "with on for of against using at over to from in by but",
-    "last": """last latest previous prior current earlier recent running final old new before first
-        second last_time ago now started launched kicked_off""",
+    "last": "last latest previous most_recent recent current running final started launched kicked_off",
+    "earlier": "prior earlier before old new last_time ago now",
+    "pair": "the_two the_three those_two these_two those_three",
     "glue": """the a an any some of for on in with from to at by about as it its this that them
         those these they he she there and is are was were be been has have had did do does i we me
         us my our you your all only just each per both so_far yet still already here more anything
-        something or one can the_two the_three those_two these_two those_three""",
+        something one can""",
     "what": "what which who where how_many how_much how when many much",
     "show": """show find search list give print display get fetch see view open send tell read look bring name
         want need like have got pull""",
@@ -87,7 +97,6 @@ _CLASSES = {
         improvement better_or_worse better worse changed regress regressed regression""",
     "than": """than between against versus vs or up down compared two last_two two_last latest_two
         two_latest get got gotten""",
-    "problems": "tasks scenarios exercises problems cases questions",
     "formats": """json junit csv markdown md html page webpage web_page link otlp opentelemetry
         inspect agentbeats pdf excel xlsx xml yaml parquet""",
     "export": "export save download convert dump store produce generate create write share attach",
@@ -104,11 +113,11 @@ _CLASSES = {
     "greeting": """hi hello hey hallo howdy yo moin greetings good_morning good_afternoon
         good_evening good_day how_are_you are_you_there is_anyone_there ping morning""",
     "thanks": "thanks thank_you thx ty cheers appreciate appreciated grateful",
-    "goodbye": "bye goodbye see_you good_night farewell later cya",
+    "goodbye": "bye goodbye see_you see_you_later good_night farewell cya",
     "feeling": """great nice cool wow awesome perfect lol haha hahaha excellent wonderful amazing
         brilliant sweet good fine well_done ok okay sorry annoying slow boring sad ugh hmm oh ah
         interesting impressive stupid useless terrible awful bad disappointing meh funny love like
-        happy glad pleased well neat super fantastic not not_bad helpful useful hate""",
+        happy glad pleased well neat super fantastic not_bad helpful useful hate""",
     "warm": """so very much really a lot work job you are it is this that was there everyone all
         world the i am your for helping to me my of an pretty too day soon tomorrow have got just
         today way now agent been would be these those what at_all first version fair enough meet""",
@@ -132,7 +141,7 @@ _CLASSES = {
     "explained": """between computed calculated measured defined compute calculate measure work worked_out exactly
         simply""",
     "selecting": "the all only just what which that did",
-    "reading": "not no never need anything any new yet do start run play evaluate it that just to",
+    "reading": "one how not no never need anything any new yet do start run play evaluate it that just to",
     "field": """agent agents task tasks trial trials domain domains benchmark run evaluate
         evaluation test score scored unscored reward pass metric metrics evaluator floor ceiling
         baseline seed report results tier judge judged trace solo persona split step steps team
@@ -144,21 +153,9 @@ _CLASSES = {
     "constraint": """not no never without except but unless if when until before after while only
         most least hardest easiest hard easy long short longest shortest random first last new old
         every each other different same tomorrow later""",
-    "listed": """domains domain benchmarks benchmark agents bots teams team runs evaluations history
-        past_runs metrics metric measures measurements evaluators evaluator tasks scenarios
-        exercises problems cases questions""",
+    "listed": " ".join(LISTABLE),
 }  # fmt: skip
 """Words by class. An underscore joins words that stand together. A word may be of several."""
-
-LISTABLE: Mapping[str, Listable] = {
-    "domains": "domains", "domain": "domains", "benchmarks": "domains", "benchmark": "domains",
-    "agents": "agents", "bots": "agents", "teams": "teams", "team": "teams", "runs": "runs",
-    "evaluations": "runs", "history": "runs", "past_runs": "runs", "have": "runs",
-    "metrics": "metrics", "metric": "metrics", "measures": "metrics", "evaluators": "evaluators",
-    "evaluator": "evaluators", "tasks": "tasks", "scenarios": "tasks", "exercises": "tasks",
-    "problems": "tasks", "cases": "tasks", "questions": "tasks",
-}  # fmt: skip
-"""What can be listed, by its names in messages. `What have I run` asks for runs."""
 
 FORMATS = {
     "md": "markdown", "opentelemetry": "otlp", "xml": "junit", "html": "page", "webpage": "page",
@@ -206,10 +203,14 @@ class Frame:
 
 def is_one_of(token: Token, kinds: str) -> bool:
     """Tell whether a token is of one of the classes or kinds, or is one of the words."""
-    return any(
-        token.kind == kind or (token.kind == "word" and token.text in words_of(kind))
-        for kind in kinds.split()
-    )
+    named, listed = _kinds_and_words(kinds)
+    return token.kind in named or (token.kind == "word" and token.text in listed)
+
+
+@cache
+def _kinds_and_words(kinds: str) -> tuple[frozenset[str], frozenset[str]]:
+    named = frozenset(kinds.split())
+    return named, frozenset().union(*map(words_of, named))
 
 
 @cache
@@ -249,12 +250,13 @@ FRAMES = (
     Frame("help", "how|where|asking used", "helping modal it"),
     Frame("smalltalk", "greeting|goodbye|feeling", "warm share"),
     Frame("export", "formats|export|file", f"outcome {_TELLING} export file"),
-    Frame("why", "why", f"{_TELLING} fails passes low outcome said explain {_TASK} number share"),
+    Frame("why", "why", f"{_TELLING} fails passes low outcome said explain {_TASK} share"),
+    Frame("why", "why number", f"{_TELLING} fails passes low outcome said explain domain"),
     Frame("why", "explain fails", f"{_TELLING} {_TASK}"),
     Frame(
         "why", "task", f"{_TELLING} fails passes low said explain {_TASK}", "what glue show explain task"
     ),
-    Frame("compare", "compare", "glue what run last than result results score scores since num_runs fare show agents number", several="run number"),
+    Frame("compare", "compare", "glue what run last earlier than the_two result results score scores since num_runs fare show agents number", several="run number"),
     Frame("repeat", "repeat|again", f"{_AGAIN} change", several="agent"),
     Frame("repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"),
     Frame("repeat", f"same {_CHANGE}", _AGAIN, several="agent"),
@@ -263,14 +265,14 @@ FRAMES = (
     Frame("resume", "resume", "them tight run left_off rest tasks with"),
     Frame("resume", "finish rest", "them tight run tasks"),
     Frame("cancel", "cancel", "them tight run doing is are which at_once all"),
-    Frame("failures", "fails", f"{_TELLING} outcome domain passes", bars="run play test try"),
+    Frame("failures", "fails", f"{_TELLING} pair outcome domain passes", bars="run play test try"),
     Frame("status", "status", "glue what show run tasks time last domain agents doing"),
     Frame("status", "rest_of what", "glue run tasks time last doing play"),
-    Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain share"),
-    Frame("results", "outcome|passes", f"{_TELLING} fare domain share", bars="run play test try"),
+    Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain"),
+    Frame("results", "outcome|passes", f"{_TELLING} fare domain", bars="run play test try"),
     Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", "what"),
     Frame(
-        "list", "listed", "glue what show have passive domain split last", "listed glue what show have domain"
+        "list", "listed", "glue what show have passive domain split", "listed glue what show have domain"
     ),
     Frame("answer", "yes|number", "glue"),
     Frame("answer", "do it"),

@@ -53,8 +53,8 @@ _NAMED = re.compile(
 )
 _TOKEN = re.compile(
     r"(?P<named>[\ue000-\uf8ff])"
-    r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]*\.[0-9]+"
-    r"|[0-9]+(?:/| (?:out )?of )[0-9]+\b)"
+    r"|(?P<share>[0-9]+(?:\.[0-9]+)?\s?(?:%|percent\b)|[0-9]+(?:/| (?:out )?of )[0-9]+\b)"
+    r"|(?P<decimal>[0-9]*\.[0-9]+)"
     r"|(?P<minus>(?<!\w)-[0-9]\S*)"
     r"|(?P<number>[0-9]+)(?![\w^])"
     r"|@?(?P<word>[^\W\d_](?:[\w'^@/-]|\.(?=\w))*|[=#])"
@@ -64,7 +64,7 @@ _TOKEN = re.compile(
 _NUMBERS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
-    "one": 1, "zero": 0, "eleven": 11, "sixteen": 16, "forty": 40,
+    "one": 1, "eleven": 11, "sixteen": 16, "forty": 40,
 }  # fmt: skip
 _COUNTED = {
     "num_trials": "trial trials repetition repetitions repeats attempts tries times_each",
@@ -72,6 +72,7 @@ _COUNTED = {
     "max_concurrency": "at_a_time in_parallel at_once concurrently parallel",
     "num_runs": "runs evaluations",
     "max_steps": "steps max_steps",
+    "share": "points",
 }
 _LABELLED = {
     "seed": "seed",
@@ -85,9 +86,7 @@ _LABELLED = {
     "num_runs": "last latest",
 }
 _BETWEEN = frozenset(("of", "is", "=", "#", "number", "no", "nr", "id", "to", "at"))
-_TOGETHER = {("domain", "run"): "run", ("domain", "evaluation"): "run"}
-"""A run may be named by its domain: `the shop run`."""
-_INSTEAD_OF = frozenset(("rather_than", "instead_of"))
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5"}
 _ONE_AT_A_TIME = frozenset(("sequentially", "one_at_a_time", "one_by_one", "one_after_the_other"))
 
 
@@ -165,32 +164,38 @@ def _with_numbers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def _put_together(tokens: list[Token]) -> list[Token]:
-    """Join numbers with the words that say what they count or name."""
+    """Join numbers and names with the words that say what they are."""
     done: list[Token] = []
     at = 0
     while at < len(tokens):
         token, rest = tokens[at], tokens[at + 1 :]
-        if token.text in _ONE_AT_A_TIME:
-            token = Token("max_concurrency", "1")
-        elif token.text in _INSTEAD_OF and rest and rest[0].kind in ("number", "domain", "agent"):
-            token, at = Token("old", rest[0].text), at + 1
-        elif rest and (kind := _TOGETHER.get((token.kind, rest[0].text))) is not None:
-            token, at = Token(kind, token.text), at + 1
-        elif rest and token.text in COMMON_SPLITS and rest[0].text == "split":
-            token, at = Token("split", token.text), at + 1
+        joined = _of_two(token, rest[0]) if rest else None
+        if joined is not None:
+            done.append(joined)
+            at += 2
         elif token.kind == "number" and (kind := _counted(rest)):
-            token, at = Token(kind, token.text), at + 1
-            if rest[0].kind == "domain":
-                done.append(rest[0])
-                at += 1
-        elif token.kind in ("word", "domain") and (skipped := _labelled(token, rest)) is not None:
-            if token.kind == "domain":
-                done.append(token)
-            token = Token(_LABELS.get(token.text, "task"), rest[skipped].text)
-            at += skipped + 1
-        done.append(token)
-        at += 1
+            between = rest[:1] if rest[0].kind == "domain" else []
+            done += [*between, Token(kind, token.text)]
+            at += 2 + len(between)
+        elif (skipped := _labelled(token, rest)) is not None:
+            named = Token(_LABELS.get(token.text, "task"), rest[skipped].text)
+            done += [token, named] if token.kind == "domain" else [named]
+            at += 2 + skipped
+        else:
+            done.append(Token("max_concurrency", "1") if token.text in _ONE_AT_A_TIME else token)
+            at += 1
     return done
+
+
+def _of_two(first: Token, second: Token) -> Token | None:
+    if first.kind == "domain" and second.text in ("run", "evaluation"):
+        return Token("run", first.text)  # a run may be named by its domain
+    if first.text in ("rather_than", "instead_of") and second.kind in ("number", "domain", "agent"):
+        return Token("old", second.text)
+    if first.text in _ORDINALS and second.text == "trial":
+        return Token("trial", _ORDINALS[first.text])
+    is_split = first.text in COMMON_SPLITS and second.text == "split"
+    return Token("split", first.text) if is_split else None
 
 
 def _counted(after: list[Token]) -> str | None:
@@ -204,7 +209,7 @@ def _counted(after: list[Token]) -> str | None:
 
 def _labelled(label: Token, after: list[Token]) -> int | None:
     """Return how many tokens stand between a label and its number; None if it labels none."""
-    if label.kind == "word" and label.text not in _LABELS:
+    if label.kind != "domain" and (label.kind != "word" or label.text not in _LABELS):
         return None
     skipped = 0
     if label.kind == "word":
