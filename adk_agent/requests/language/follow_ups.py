@@ -1,7 +1,7 @@
 """read_follow_up: reads what is said about runs and about this program.
 
-A message means what a frame means if every word of it has a place in the frame. So "stop" stops, and
-"stop after five tasks" does not: nothing takes "after".
+A message means what a frame means if every word of it has a place in the frame. So "stop" stops,
+and "stop after five tasks" does not: nothing takes "after".
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _is_english_wish(words: Sequence[Token]) -> bool:
 
 
 def _explained(tokens: Sequence[Token], *, certainly: bool) -> Intent | None:
-    """Read the question what a term means; `certainly` asks for words that can mean nothing else."""
+    """Read the question what a term means; `certainly` asks for words that mean nothing else."""
     words = _content(tokens)
     if not words or any(token.kind not in _EXPLAINED or "://" in token.text for token in words):
         return None
@@ -252,7 +252,7 @@ def _is_technical(token: Token) -> bool:
 
 
 def _about(tokens: Sequence[Token]) -> Intent | None:
-    """Read a list of tasks on a topic: "which tasks are about baggage", "list the baggage tasks"."""
+    """Read a list of tasks on a topic: "tasks about baggage", "list the baggage tasks"."""
     start = next((at for at, t in enumerate(tokens) if is_one_of(t, "about")), len(tokens))
     topic = [token for token in tokens[start + 1 :] if token.kind != "end"]
     if not topic:

@@ -47,8 +47,8 @@ _CLASSES = {
     "finish": "finish complete do run play",
     "rest": "rest remainder remaining missing left unplayed unfinished leftover",
     "left_off": "from where you it we left_off stopped ended were was left",
-    "cancel": """cancel stop abort kill halt terminate quit interrupt never_mind nevermind forget_it
-        call_it_off call_off pull_the_plug end_it end_this end_the_run end_the_evaluation""",
+    "cancel": """cancel stop abort kill halt terminate quit interrupt never_mind nevermind
+        forget_it call_it_off call_off pull_the_plug end_it end_this end_the_run end_the_evaluation""",
     "doing": "running working evaluating testing playing going doing",
     "at_once": "immediately at_once straight_away here already asap",
     "all": "all everything whole entire thing lot them_all",
@@ -62,20 +62,20 @@ _CLASSES = {
         scenarios""",
     "agents": "agent agents bot bots it he she they you we i",
     "prep": "with on for of against using at over to from in by but",
-    "last": "last latest previous most_recent recent current running final started launched kicked_off",
-    "earlier": "prior earlier before old new last_time ago now",
+    "last": """last latest previous most_recent recent current running final started launched
+        kicked_off""",
     "pair": "the_two the_three those_two these_two those_three",
     "glue": """the a an any some of for on in with from to at by about as it its this that them
         those these they he she there and is are was were be been has have had did do does i we me
         us my our you your all only just each per both so_far yet still already here more anything
         something one can""",
     "what": "what which who where how_many how_much how when many much",
-    "show": """show find search list give print display get fetch see view open send tell read look bring name
-        want need like have got pull""",
+    "show": """show find search list give print display get fetch see view open send tell read
+        look bring name want need like have got pull""",
     "have": "available have know support offer exist there got come comes known use understand",
-    "passive": """played play run test try use used evaluate choose pick compute computed calculate
-        measure report supported built-in bundled registered installed kinds types sort overview
-        names past previous earlier so_far including included tiers""",
+    "passive": """played play run test try use used evaluate choose pick compute computed
+        calculate measure report supported built-in bundled registered installed kinds types sort
+        overview names past previous earlier so_far including included tiers""",
     "status": """status progress state eta how_far how_far_along how_long how_much_longer done
         finished ready complete completed stuck hanging hung alive going coming coming_along
         where_are_we where_are_you where_do_we_stand where_do_things_stand news update updates
@@ -84,19 +84,20 @@ _CLASSES = {
         longer time remaining along far report percentage expect any idea""",
     "rest_of": "left remaining missing to_go remain",
     "outcome": """result results score scores scored report summary summarise summarize outcome
-        outcomes figures numbers pass_rate success_rate reward rewards verdict bottom_line
-        came_out come_out how_did how_good how_well turn_out turned_out recap rate percentage
-        average""",
-    "fare": """do go perform end fare get got come out final overall full complete short brief quick
-        quickly again pass together so table chart""",
+        outcomes figures numbers pass_rate success_rate reward rewards verdict bottom_line came_out
+        come_out how_did how_good how_well turn_out turned_out recap rate percentage average""",
+    "fare": """do go perform end fare get got come out final overall full complete short brief
+        quick quickly again pass together so table chart""",
     "low": """low bad poor zero wrong badly poorly 0 so many points counted counts marked count
         exactly as""",
     "explain": "explain details detail evidence excerpt transcript",
     "said": "say said says happen happened go",
     "compare": """compare compared diff comparison differ difference differences improve improved
         improvement better_or_worse better worse changed regress regressed regression""",
-    "than": """than between against versus vs or up down compared two last_two two_last latest_two
-        two_latest get got gotten""",
+    "compared": """than between against versus vs or up down compared two last_two two_last
+        latest_two two_latest get got gotten since last latest previous recent current running
+        final prior earlier before old new last_time ago now the_two result results score scores do
+        go perform show list give see look""",
     "formats": """json junit csv markdown md html page webpage web_page link otlp opentelemetry
         inspect agentbeats pdf excel xlsx xml yaml parquet""",
     "export": "export save download convert dump store produce generate create write share attach",
@@ -105,11 +106,12 @@ _CLASSES = {
     "help": "help usage manual instructions examples example commands capabilities skills how-to",
     "helped": """who_are_you what_are_you what_is_this what_is_this_for what_is_greenroom
         get_started introduce_yourself what_you_do""",
+    "wondered": "few sort thing things kind might request requests could ask say",
     "modal": "can do should could are can_you can_i can_we could_i could_we could_you",
     "told": "do ask say type send write tell",
     "used": "use used work works begin start",
-    "helping": """i we you one this that to the of for me us with here greenroom does is be am able
-        supposed explain things kinds kind sort all get started someone have so""",
+    "helping": """i we you one this that to the of for me us with here greenroom does is be am
+        able supposed explain things kinds kind sort all get started someone have so""",
     "greeting": """hi hello hey hallo howdy yo moin greetings good_morning good_afternoon
         good_evening good_day how_are_you are_you_there is_anyone_there ping morning""",
     "thanks": "thanks thank_you thx ty cheers appreciate appreciated grateful",
@@ -130,26 +132,27 @@ _CLASSES = {
         wrong""",
     "reason": "because cos bc since",
     "wish": "want need like would should must make let please whether or can could and",
-    "asking": """how_to where_do_i how_do_i how_do_we how_can_i how_can_we how_would_i how_should_i how_does_one can_i
-        could_i may_i can_we what_do_i what_should_i is_there_a_way is_it_possible
-        is_there_an_option""",
-    "terms": """unscored floor ceiling trial trials reward tier tiers seed metric evaluator baseline
-        label split solo persona oracle""",
+    "asking": """how_to where_do_i how_do_i how_do_we how_can_i how_can_we how_would_i
+        how_should_i how_does_one can_i could_i may_i can_we what_do_i what_should_i is_there_a_way
+        is_it_possible is_there_an_option""",
+    "terms": """unscored floor ceiling trial trials reward tier tiers seed metric evaluator
+        baseline label split solo persona oracle""",
     "mean": "mean means meaning understand definition",
-    "explaining": """explain define describe mean means meaning meant difference what_is_a what_is_an
-        definition stands_for stand_for""",
-    "explained": """between computed calculated measured defined compute calculate measure work worked_out exactly
-        simply""",
+    "explaining": """explain define describe mean means meaning meant difference what_is_a
+        what_is_an definition stands_for stand_for""",
+    "explained": """between computed calculated measured defined compute calculate measure work
+        worked_out exactly simply""",
     "selecting": "the all only just what which that did",
-    "reading": "one how not no never need anything any new yet do start run play evaluate it that just to",
+    "reading": """one how not no never need anything any new yet do start run play evaluate it
+        that just to""",
     "field": """agent agents task tasks trial trials domain domains benchmark run evaluate
         evaluation test score scored unscored reward pass metric metrics evaluator floor ceiling
         baseline seed report results tier judge judged trace solo persona split step steps team
-        teams failure result user simulator tested evaluated assessed greenroom a2a reference oracle topology mode interval
-        model label telecom tau2""",
+        teams failure result user simulator tested evaluated assessed greenroom a2a reference
+        oracle topology mode interval model label telecom tau2""",
     "parallel": "at_a_time in_parallel at_once parallel concurrently",
-    "joined": """rather_than instead_of times_each max_steps
-        one_by_one one_at_a_time one_after_the_other""",
+    "joined": """rather_than instead_of times_each max_steps one_by_one one_at_a_time
+        one_after_the_other""",
     "constraint": """not no never without except but unless if when until before after while only
         most least hardest easiest hard easy long short longest shortest random first last new old
         every each other different same tomorrow later""",
@@ -239,43 +242,50 @@ def _known() -> frozenset[str]:
 _TELLING = "glue what show run tasks agents last all"
 _CHANGES = "num_trials num_tasks seed max_concurrency max_steps agent domain"
 _CHANGE = _CHANGES.replace(" ", "|")
-_AGAIN = f"them tight run again repeat same tasks all do instead prep and each per parallel old {_CHANGES}"
-_TASK = "task trial domain"
+_AGAIN = (
+    "them tight run again repeat same tasks all do instead prep and each per parallel old "
+    f"{_CHANGES}"
+)
+_WHY = f"{_TELLING} fails passes low said explain domain"
+_LISTING = "glue what show have domain"
+_NO_ORDER = "run play test try"
 
 FRAMES = (
     Frame("smalltalk", "thanks", "warm feeling greeting goodbye share help last"),
-    Frame("help", "help", "glue show what greeting few sort thing things kind might request requests could ask say"),
+    Frame("help", "help", "glue show what greeting wondered"),
     Frame("help", "helped", "helping told used it"),
     Frame("help", "what|asking modal|asking told", "helping"),
     Frame("help", "how|where|asking used", "helping modal it"),
     Frame("smalltalk", "greeting|goodbye|feeling", "warm share"),
     Frame("export", "formats|export|file", f"outcome {_TELLING} export file"),
-    Frame("why", "why", f"{_TELLING} fails passes low outcome said explain {_TASK} share"),
-    Frame("why", "why number", f"{_TELLING} fails passes low outcome said explain domain"),
-    Frame("why", "explain fails", f"{_TELLING} {_TASK}"),
+    Frame("why", "why", f"{_WHY} outcome task trial share"),
+    Frame("why", "why number", f"{_WHY} outcome"),
+    Frame("why", "explain fails", f"{_TELLING} task trial domain"),
+    Frame("why", "task", f"{_WHY} trial", opens="what glue show explain task"),
     Frame(
-        "why", "task", f"{_TELLING} fails passes low said explain {_TASK}", "what glue show explain task"
+        "compare", "compare", "glue what run compared agents number num_runs", several="run number"
     ),
-    Frame("compare", "compare", "glue what run last earlier than the_two result results score scores since num_runs fare show agents number", several="run number"),
     Frame("repeat", "repeat|again", f"{_AGAIN} change", several="agent"),
-    Frame("repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"),
+    Frame(
+        "repeat", "repeat|again fails", f"{_AGAIN} what are were did", "do repeat again only just"
+    ),
     Frame("repeat", f"same {_CHANGE}", _AGAIN, several="agent"),
-    Frame("repeat", f"do it|that {_CHANGE}", _AGAIN, "do", several="agent"),
+    Frame("repeat", f"do it|that {_CHANGE}", _AGAIN, opens="do", several="agent"),
     Frame("repeat", f"instead {_CHANGE}", f"{_AGAIN} change", several="agent"),
     Frame("resume", "resume", "them tight run left_off rest tasks with"),
     Frame("resume", "finish rest", "them tight run tasks"),
     Frame("cancel", "cancel", "them tight run doing is are which at_once all"),
-    Frame("failures", "fails", f"{_TELLING} pair outcome domain passes", bars="run play test try"),
+    Frame("failures", "fails", f"{_TELLING} pair outcome domain passes", bars=_NO_ORDER),
     Frame("status", "status", "glue what show run tasks time last domain agents doing"),
     Frame("status", "rest_of what", "glue run tasks time last doing play"),
     Frame("results", "measure was|did|got|my|our", f"{_TELLING} domain"),
-    Frame("results", "outcome|passes", f"{_TELLING} fare domain", bars="run play test try"),
-    Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", "what"),
-    Frame(
-        "list", "listed", "glue what show have passive domain split", "listed glue what show have domain"
-    ),
+    Frame("results", "outcome|passes", f"{_TELLING} fare domain", bars=_NO_ORDER),
+    Frame("list", "what have run|done|played|evaluated|tested", "glue so_far", opens="what"),
+    Frame("list", "listed", f"{_LISTING} passive split", opens=f"listed {_LISTING}"),
     Frame("answer", "yes|number", "glue"),
     Frame("answer", "do it"),
-)  # fmt: skip
+)
+"""The frames; the first that fits counts."""
+
 TASK_LIST = next(frame for frame in FRAMES if frame.needs == "listed")
 REPEAT = next(frame for frame in FRAMES if frame.intent == "repeat")

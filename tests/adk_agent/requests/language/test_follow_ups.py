@@ -1,4 +1,4 @@
-"""Follow-ups by rules: what is one, what it asks for, and what is left to the reader of evaluations."""
+"""Follow-ups by rules: what is one, what it asks for, and what is left to others."""
 
 import pytest
 from hypothesis import given
@@ -192,7 +192,9 @@ MEANT = {
 FORMS = [(do, text) for do, texts in PHRASINGS.items() for text in texts]
 FREE = {"smalltalk", "help", "explain", "off_topic", "ask"}
 """Intents that do nothing and concern no run."""
-PLACED = [text for do, text in FORMS if do not in FREE and "," not in text and "because" not in text]
+PLACED = [
+    text for do, text in FORMS if do not in FREE and "," not in text and "because" not in text
+]
 """Without asides, whose words are free."""
 
 
