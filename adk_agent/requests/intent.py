@@ -35,6 +35,8 @@ class Evaluate(_Frozen):
     request: EvaluationRequest
     unused: tuple[str, ...] = ()
     """Words of the message that the request does not account for, to be confirmed before playing."""
+    doubts: tuple[str, ...] = ()
+    """Questions about the reading, to be answered with yes before playing."""
 
 
 class Ask(_Frozen):

@@ -22,6 +22,7 @@ RefusalCode = Literal[
     "bad-config",
     "unsupported",
     "injection",
+    "unknown-topic",
 ]
 
 

@@ -42,6 +42,11 @@ class ExercisesBenchmark(Benchmark):
         "Evaluate team:star5 on two coordination exercises",
     )
 
+    spellings = dict.fromkeys(
+        ("teamwork", "collaboration", "cooperation", "coordinate", "coordinates", "collaborate"),
+        DOMAIN,
+    )
+
     def domains(self) -> tuple[DomainInfo, ...]:
         """Return the one domain."""
         return (

@@ -95,6 +95,10 @@ class Tau2Benchmark(Benchmark):
         "Evaluate the bundled oracle and null agents on all retail tasks",
     )
     lookalikes = LOOKALIKES
+    spellings = {
+        **{"airlines": "airline", "telecoms": "telecom", "retails": "retail"},
+        **{"telco": "telecom", "telecommunications": "telecom"},
+    }
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:

@@ -1,0 +1,124 @@
+"""Leftovers: decides what happens with the words that nothing accounts for."""
+
+from __future__ import annotations
+
+import re
+
+from adk_agent.requests.language import lexicon
+from adk_agent.requests.language.phrases import Sentence
+from adk_agent.requests.language.tokens import Token
+from adk_agent.requests.refusal import Refusal
+
+_SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
+_SOFT = frozenset("only exactly but then each per either every all".split())
+"""Words that change nothing beside what is placed already, such as `5 tasks only`."""
+_SMALL = frozenset("the of for a in on with to".split())
+_SETTINGS = (
+    "a sentence may set trials, seed, steps, concurrency, split, solo, scoring, topic and the user's "
+    "model; more goes into flags or JSON"
+)
+
+
+def unused_words(sentence: Sentence) -> tuple[str, ...]:
+    """Return the words that change nothing that is known, in the order of the sentence.
+
+    Raises:
+        Refusal: A number, a name, a negation, a setting or a word of constraint is left.
+    """
+    unknown: list[int] = []
+    for index, token in enumerate(sentence.tokens):
+        if sentence.used[index] or index in sentence.quantities or token.kind in ("end", "noun"):
+            continue
+        if token.kind == "mark":
+            _check_sign(token)
+        elif index in sentence.asides:
+            unknown.append(index)
+        elif token.kind in ("odd", "model") and sentence.stands_apart(index):
+            unknown.append(index)
+        elif token.kind != "word":
+            raise _not_placed(sentence, index, f"nothing says what {token.text!r} is for")
+        elif token.text in _SOFT and _beside_placed(sentence, index):
+            pass
+        elif token.text in lexicon.CONSTRAINTS or (
+            token.text in lexicon.QUALIFIERS and not sentence.stands_apart(index)
+        ):
+            raise _not_placed(sentence, index, f"there is no support for it; {_SETTINGS}")
+        elif not lexicon.is_harmless(token.text):
+            unknown.append(index)
+    for index in unknown:
+        if sentence.tokens[index].kind == "word" and _is_name(sentence, index):
+            raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
+    return tuple(sentence.said(run) for run in _runs(sentence, unknown))
+
+
+def _check_sign(token: Token) -> None:
+    if token.text not in _SIGNS:
+        raise Refusal("unsupported", f"{token.text!r} is not understood: write it in words")
+
+
+def _not_placed(sentence: Sentence, index: int, why: str) -> Refusal:
+    """Return the refusal of a word, quoted with its neighbours."""
+    begin, end = max(index - 2, 0), min(index + 4, len(sentence.tokens))
+    around = [i for i in range(begin, end) if sentence.tokens[i].kind != "end" or i < index]
+    return Refusal("unsupported", f"{sentence.said(around)!r}: {why}")
+
+
+def _beside_placed(sentence: Sentence, index: int) -> bool:
+    """Tell whether a word stands right before or after something that is placed."""
+    for step in (1, -1):
+        at = index + step
+        while 0 <= at < len(sentence.tokens) and sentence.tokens[at].text in _SMALL:
+            at += step
+        if not 0 <= at < len(sentence.tokens):
+            continue
+        token = sentence.tokens[at]
+        if sentence.used[at] or at in sentence.quantities or token.kind in ("domain", "noun"):
+            return True
+    return False
+
+
+def _is_name(sentence: Sentence, index: int) -> bool:
+    """Tell whether an unknown word may be the name of an agent, a domain or a benchmark.
+
+    It is if it is joined to one of these by `and`, a comma or `on`, or is written in capitals.
+    """
+    token = sentence.tokens[index]
+    written = sentence.text[token.start : token.end]
+    if re.search(r"[a-z]?[A-Z]{2}|[a-z][A-Z]", written):
+        return True
+    before, after = _neighbour(sentence, index, -1), _neighbour(sentence, index, 1)
+    return before or after
+
+
+def _neighbour(sentence: Sentence, index: int, step: int) -> bool:
+    """Tell whether `and`, `or`, `plus` or a comma joins a word to an agent or a domain."""
+    at = index + step
+    joined = False
+    while 0 <= at < len(sentence.tokens):
+        token = sentence.tokens[at]
+        if token.text in ("and", "&", "+", "plus", "/", "or"):
+            joined = True
+        elif token.text in ("on", "the", "from", "of", ",", "-"):
+            pass
+        else:
+            return joined and token.kind in ("agent", "domain")
+        at += step
+    return False
+
+
+def _runs(sentence: Sentence, unknown: list[int]) -> list[list[int]]:
+    """Join unknown words between which only harmless ones stand."""
+    runs: list[list[int]] = []
+    for index in unknown:
+        between = range(runs[-1][-1] + 1, index) if runs else ()
+        joined = runs and all(
+            not sentence.used[i]
+            and i not in sentence.quantities
+            and sentence.tokens[i].kind in ("word", "number")
+            for i in between
+        )
+        if joined:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return runs

@@ -1,0 +1,148 @@
+"""Lexicon: the words that the reader of evaluations knows.
+
+A word that is in none of these lists, and is no name, number or part of a phrase, is unknown: the
+plan is shown with it and confirmed, or the request is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+def words(text: str) -> frozenset[str]:
+    """Split a text into a set of words."""
+    return frozenset(text.split())
+
+
+HARMLESS = words(
+    # articles, pronouns, auxiliaries
+    "a an the this that these those my mine our ours your yours his her hers its their theirs i we you "
+    "u he she it they them em me us who is be am are was were been will would can could may might "
+    "shall should must do does did done have has had get let there here "
+    # prepositions and conjunctions
+    "on in at of for to by from with w against over through as and plus so into among between across "
+    "out along beside beneath via up down also too now because since x k "
+    # asking, and evaluating
+    "evaluate eval evaluation assess assessment test check benchmark bench run play try score measure "
+    "measurement grade judge rate take give begin start launch execute use make perform performance "
+    "handle cope fare pass solve see show tell know find look need want wish like help go gimme hit "
+    "throw fire put pit settle compare comparison report call name think believe guess wonder expect "
+    "curious interest worry matter work stand land tackle face mind understand reproduce replicate "
+    "please kindly thanks thank thx pls plz hello hi hey ok okay yo um uh well dear good morning right "
+    "alright just simply quick quickly basically really very fine enough overall which what how whether "
+    "where why versus vs v better best win winner race beat ahead head differ difference worse apart "
+    "separately alone together new own one other suppose live learn decide prove"
+    " "
+    # things and people
+    "agent bot assistant chatbot endpoint server address url service system purple model domain suite "
+    "a2a tau2 tau conversation result number figure success baseline sanity smoke setup summary plan "
+    "goal request reference bundled builtin built full whole complete entire thing everything anything "
+    "boss colleague client vendor board somebody everybody"
+)
+"""Words, in their base form, that change nothing about a plan."""
+
+_ENDINGS = (("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""))
+
+
+_SHORT_FORM = re.compile(r"'(?:s|d|m|ll|re|ve)$")
+
+
+@cache
+def is_harmless(word: str) -> bool:
+    """Tell whether a word in lower case, or its base form, changes nothing about a plan."""
+    if word in HARMLESS:
+        return True
+    word = _SHORT_FORM.sub("", word)
+    bases = [word, *(word.removesuffix(end) + new for end, new in _ENDINGS if word.endswith(end))]
+    doubled = [base[:-1] for base in bases if base[-1:] == base[-2:-1]]
+    return not HARMLESS.isdisjoint(
+        base for base in (*bases, *doubled) if len(base) > 1 or base == word
+    )
+
+
+def is_known(word: str) -> bool:
+    """Tell whether the reader knows a word in lower case."""
+    return word in CONSTRAINTS or word in QUALIFIERS or is_harmless(word)
+
+
+CONSTRAINTS = words(
+    # conditions, exclusions, choices
+    "except excepting excluding exclude unless until till if or either neither nor not no never none "
+    "nothing nobody cannot without skip skipping leave leaving omit avoid ignore ignoring drop instead "
+    "rather unlike otherwise else respectively alternately don't doesn't didn't won't can't shouldn't "
+    "isn't aren't wouldn't "
+    # amounts that are no numbers
+    "least approximately approx roughly nearly almost half third quarter fraction share "
+    "remaining remainder random randomly shuffle shuffled double etc tba tbd "
+    # difficulty
+    "harder hardest easier easiest trickier trickiest simplest toughest longest shortest worst nasty "
+    # time and money
+    "nightly hourly daily weekly monthly every tonight tomorrow later schedule scheduled weekend "
+    "weekday weekdays euro euros dollar dollars usd eur cent cents budget timeout deadline "
+    # what is taken back
+    "sorry actually meant mean scratch oops forget correction "
+    # other orders
+    "stop stops stopping quit abort pause wait send sends post email mail upload publish push notify "
+    "forward store register delete overwrite install download fetch pretend assume weight weighted "
+    "bonus threshold temperature prompt prompts "
+    # settings
+    "split splits subset seed seeds step steps turns trial trials solo under above below shard parallel concurrency concurrent"
+)
+"""Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
+
+QUALIFIERS = words(
+    "only solely merely exactly last final latest previous next again repeat first same similar "
+    "different hard easy simple difficult tricky tough some few several many any various couple lots "
+    "plenty percent bunch handful more most less fewer about around all both then when while whenever but "
+    "however though although times once twice hour hours minute minutes seconds per each apiece focus "
+    "focusing restrict limited limit limits max min maximum minimum than latter former offline under forth"
+)
+"""Words that change a plan where agents, domains, tasks or numbers stand in the same clause; they are
+refused there, and elsewhere they are as unknown as others."""
+
+GENERIC_NOUNS = words(
+    "task tasks taks tsaks scenario scenarios problem problems instance instances sample samples "
+    "case cases question questions piece pieces"
+)
+"""Nouns that people use for tasks of any domain."""
+SINGULAR_NOUNS = words("task scenario problem instance sample case question piece exercise")
+AGENT_NOUNS = words(
+    "agent agents bot bots assistant assistants candidate candidates contender contenders system "
+    "systems service services endpoint endpoints server servers version versions chatbot chatbots "
+    "participant participants team teams way"
+)
+TRIAL_NOUNS = words(
+    "trial trials trails run runs repeat repeats repetition repetitions attempt attempts try tries "
+    "times rounds go goes rollouts"
+)
+COMPARING = words(
+    "compare compares comparing comparison better best versus vs v against which who wins win stronger "
+    "ahead beats beat whether race head differ differs difference worse"
+)
+"""Words that make a choice of agents (`A or B?`) a comparison of both."""
+NOT_ROLES = words(
+    "either other former latter first second old new small large left right better best under over "
+    "after before our your their number agent server user customer whether never ever however order"
+)
+FOREIGN = words(
+    "bitte mit und auf für von den dem das der aus ein eine einen je aber ohne nur sur avec pour et "
+    "les des une dans sans s'il veuillez con y para por favor los las una sin solo com em por uma "
+    "não sem il lo di su dieci een met op en niet voor keer na z se ve için på och med ki ko ke de la el le du das die les der"
+)
+"""Frequent words of other languages in Latin script."""
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS = {
+    **{word: value for value, word in enumerate(_UNITS)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+    "fourty": 40,
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+}
+MULTIPLIERS = ("dozen", "hundred", "thousand")
