@@ -39,9 +39,7 @@ def unused_words(sentence: Sentence) -> tuple[str, ...]:
             raise _not_placed(sentence, index, f"nothing says what {token.text!r} is for")
         elif token.text in _SOFT and _beside_placed(sentence, index):
             pass
-        elif token.text in lexicon.CONSTRAINTS or (
-            token.text in lexicon.QUALIFIERS and not sentence.stands_apart(index)
-        ):
+        elif _is_constraint(sentence, index):
             raise _not_placed(sentence, index, f"there is no support for it; {_SETTINGS}")
         elif not lexicon.is_harmless(token.text):
             unknown.append(index)
@@ -49,6 +47,16 @@ def unused_words(sentence: Sentence) -> tuple[str, ...]:
         if sentence.tokens[index].kind == "word" and _is_name(sentence, index):
             raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
     return tuple(sentence.said(run) for run in _runs(sentence, unknown))
+
+
+def _is_constraint(sentence: Sentence, index: int) -> bool:
+    text = sentence.tokens[index].text
+    if text in lexicon.AMOUNTS:
+        following = sentence.tokens[index + 1 : index + 4]
+        return any(token.kind in ("agent", "domain", "noun", "number") for token in following)
+    if text in lexicon.QUALIFIERS:
+        return not sentence.stands_apart(index)
+    return text in lexicon.CONSTRAINTS
 
 
 def _check_sign(token: Token) -> None:

@@ -32,12 +32,12 @@ HARMLESS = words(
     "please kindly thanks thank thx pls plz hello hi hey ok okay yo um uh well dear good morning right "
     "alright just simply quick quickly basically really very fine enough overall which what how whether "
     "where why versus vs v better best win winner race beat ahead head differ difference worse apart "
-    "separately alone together new own one other suppose live learn decide prove"
+    "separately alone together new own one suppose live learn decide prove"
     " "
     # things and people
     "agent bot assistant chatbot endpoint server address url service system purple model domain suite "
-    "a2a tau2 tau conversation result number figure success baseline sanity smoke setup summary plan "
-    "goal request reference bundled builtin built full whole complete entire thing everything anything "
+    "a2a tau2 tau conversation result number figure success sanity smoke setup summary plan "
+    "goal request bundled builtin built full whole complete entire thing everything anything "
     "boss colleague client vendor board somebody everybody"
 )
 """Words, in their base form, that change nothing about a plan."""
@@ -63,7 +63,7 @@ def is_harmless(word: str) -> bool:
 
 def is_known(word: str) -> bool:
     """Tell whether the reader knows a word in lower case."""
-    return word in CONSTRAINTS or word in QUALIFIERS or is_harmless(word)
+    return word in LIMITS or is_harmless(word)
 
 
 CONSTRAINTS = words(
@@ -91,15 +91,21 @@ CONSTRAINTS = words(
 )
 """Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
 
-QUALIFIERS = words(
-    "only solely merely exactly last final latest previous next again repeat first same similar "
-    "different hard easy simple difficult tricky tough some few several many any various couple lots "
-    "plenty percent bunch handful more most less fewer about around all both then when while whenever but "
-    "however though although times once twice hour hours minute minutes seconds per each apiece focus "
-    "focusing restrict limited limit limits max min maximum minimum than latter former offline under forth"
+AMOUNTS = words(
+    "some few several many any various couple lots plenty bunch percent handful more most less fewer all "
+    "other another first last final latest previous next similar different hard easy simple difficult tricky tough "
+    "max min maximum minimum"
 )
-"""Words that change a plan where agents, domains, tasks or numbers stand in the same clause; they are
-refused there, and elsewhere they are as unknown as others."""
+"""Words that change a plan right before tasks, domains, agents or numbers. They are refused there."""
+QUALIFIERS = words(
+    "only solely merely exactly again repeat same about around both then when while whenever but "
+    "however though although times once twice hour hours minute minutes seconds per each apiece focus "
+    "focusing restrict limited limit limits than latter former offline under forth"
+)
+"""Words that change a plan in a clause with agents, domains, tasks or numbers. They are refused there,
+and elsewhere they are as unknown as others."""
+
+LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS
 
 GENERIC_NOUNS = words(
     "task tasks taks tsaks scenario scenarios problem problems instance instances sample samples "
@@ -108,10 +114,13 @@ GENERIC_NOUNS = words(
 """Nouns that people use for tasks of any domain."""
 SINGULAR_NOUNS = words("task scenario problem instance sample case question piece exercise")
 AGENT_NOUNS = words(
-    "agent agents bot bots assistant assistants candidate candidates contender contenders system "
-    "systems service services endpoint endpoints server servers version versions chatbot chatbots "
-    "participant participants team teams way"
+    "agent bot assistant candidate contender system service endpoint server chatbot team"
 )
+CONDITIONS = words(
+    "with using for on in at through during by without under over via as from before after between "
+    "against until if when where while and"
+)
+"""Words with which a condition may begin."""
 TRIAL_NOUNS = words(
     "trial trials trails run runs repeat repeats repetition repetitions attempt attempts try tries "
     "times rounds go goes rollouts"

@@ -41,7 +41,8 @@ _MACROS = {
     "those|these|one)* (T)?)",
     "MOST": "(at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"
     "a maximum of|a limit of|within)",
-    "AGENTS": "(" + "|".join(sorted(lexicon.AGENT_NOUNS)) + ")",
+    "AGENT": "(" + "|".join(sorted(lexicon.AGENT_NOUNS)) + ")",
+    "AGENTS": "(" + "|".join(sorted(f"{noun}s" for noun in lexicon.AGENT_NOUNS)) + ")",
     "SEP": "(, and|, or|,|and|&|+|/|;|plus|also)",
     "USER": "(user|users|customer|customers|user side|users side|caller|callers)",
 }

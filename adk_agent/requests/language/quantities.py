@@ -156,7 +156,7 @@ def _is_aside(sentence: Sentence, found: Sequence[int]) -> bool:
     if after >= len(sentence.tokens) or not sentence.stands_apart(found[0]):
         return False
     token = sentence.tokens[after]
-    return token.kind == "word" and not (sentence.used[after] or lexicon.is_harmless(token.text))
+    return token.kind == "word" and not (sentence.used[after] or lexicon.is_known(token.text))
 
 
 def _counts_tasks(sentence: Sentence, found: Sequence[int]) -> bool:

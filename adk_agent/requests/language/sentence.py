@@ -52,9 +52,9 @@ _IDIOMS = (
     "under (test|evaluation)|(reachable|available|running|listening) (under|at|on|via)|as well|a (bit|little|lot)|first of all|so far",
 )
 _DESCRIPTION = (
-    "DET (W)? (W)? (agent|bot|assistant|chatbot|endpoint|server|service|system|model) (of ours)? "
+    "DET (W)? (agent|bot|assistant|chatbot|endpoint|server|service|system|model) (of ours)? "
     "(at|on|is|is at|:|OPEN|,|running|deployed|behind|in|runs)* A",
-    "A (,|OPEN|is|as)* DET (W)? (W)? (agent|bot|assistant|chatbot|endpoint|server|service|system)",
+    "A (,|OPEN|is|as)* DET (W)? (agent|bot|assistant|chatbot|endpoint|server|service|system)",
 )
 """What describes an agent whose address stands beside it changes nothing."""
 _COMMON_WORDS = frozenset({"business"})
@@ -66,7 +66,7 @@ _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
 _COUNTED_AGENTS = (
     "(both|all|these|the|our|my|of|all of)* N (of)? DET* AGENTS",
     "(both|all|of|between|among) (of)? (the|these|them|my|our)* N !D !T !AGENTS",
-    "N (-|AGENTS) (way|AGENTS)",
+    "N (-)? way",
 )
 
 
@@ -189,19 +189,20 @@ def _take_descriptions(sentence: Sentence) -> None:
     for notation in _DESCRIPTION:
         for found in list(sentence.find(notation)):
             words = [i for i in found if sentence.tokens[i].kind == "word"]
-            if not any(
-                sentence.tokens[i].text in lexicon.CONSTRAINTS | lexicon.QUALIFIERS for i in words
-            ):
+            if not any(sentence.tokens[i].text in lexicon.LIMITS for i in words):
                 sentence.use(words)
 
 
 def _take_reasons(sentence: Sentence) -> None:
-    """Use the words of a reason, if it names nothing that a plan is made of."""
+    """Use the words of reasons and purposes, up to a word with which a condition may begin."""
     purposes = (found for found in sentence.find(_PURPOSE) if _begins_clause(sentence, found[0]))
     for found in [*sentence.find(_REASON), *purposes]:
-        texts = {sentence.tokens[i].text for i in found}
-        if texts.isdisjoint(lexicon.CONSTRAINTS | lexicon.QUALIFIERS):
-            sentence.use(found)
+        texts = [sentence.tokens[i].text for i in found]
+        end = next(
+            (n for n, text in enumerate(texts) if n and text in lexicon.CONDITIONS), len(texts)
+        )
+        if lexicon.LIMITS.isdisjoint(texts[1:end]):
+            sentence.use(found[:end])
 
 
 def _begins_clause(sentence: Sentence, index: int) -> bool:
@@ -249,7 +250,7 @@ def _take_agent_counts(sentence: Sentence, participants: Sequence[Participant]) 
 
 def _take_adjectives(sentence: Sentence) -> None:
     """Take domains that only describe something, if another domain is named: `my shop bot`."""
-    described = [found[0] for found in sentence.find("D W? AGENTS")]
+    described = [found[0] for found in sentence.find("D W? (AGENT|AGENTS)")]
     named = [index for found in sentence.find("D") for index in found]
     compound = [
         found[0]

@@ -23,6 +23,7 @@ _TEAM = (
     "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) (as a whole)?",
     "as a whole",
 )
+_COMPARED = frozenset("compare comparison compared comparing versus vs twin".split())
 _JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
 
 
@@ -40,6 +41,8 @@ def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str 
         raise Refusal("no-agent", "no agent is named to evaluate: give its address with http://")
     addresses = _distinct(sentence.tokens[index].value for index in agents)
     _take_bundled_teams(sentence)
+    if len(addresses) == 1 and any(token.text in _COMPARED for token in sentence.tokens):
+        raise Refusal("ambiguous", f"compare {addresses[0]} with which agent? Name both")
     is_team = len(addresses) > 1 and _is_team(sentence)
     roles = _roles(sentence, agents, is_named_team=is_team) if len(addresses) > 1 else None
     sentence.use(agents)

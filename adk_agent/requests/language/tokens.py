@@ -185,8 +185,9 @@ def _with_reference(tokens: Sequence[Token]) -> list[Token]:
             continue
         before = [other.text for other in found[max(index - 2, 0) : index]]
         beside = [other.kind for other in found[max(index - 2, 0) : index + 3]]
-        after = found[index + 1].kind if index + 1 < len(found) else "end"
-        if before[-2:] == ["agent", ":"] or ("agent" in beside and after != "word"):
+        after = found[index + 1] if index + 1 < len(found) else None
+        ends = after is None or after.kind != "word" or lexicon.is_harmless(after.text)
+        if before[-2:] == ["agent", ":"] or ("agent" in beside and ends):
             found[index] = replace(token, kind="agent", value=f"{BUILTIN_PREFIX}reference")
     return found
 
@@ -195,7 +196,7 @@ def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:
     """Return addresses by name without hyphens; of the bundled ones, all that are no plain words."""
     found = {name: BUILTIN_PREFIX + name for name in BUNDLED_AGENTS if name != "reference"}
     reference = f"{BUILTIN_PREFIX}reference"
-    found |= {f"reference{noun}": reference for noun in lexicon.AGENT_NOUNS}
+    found |= {f"reference{noun}": reference for noun in ("agent", "bot", "assistant")}
     found |= {"bundledreference": reference}
     found |= {name: f"{BUILTIN_PREFIX}{TEAM_PREFIX}{name}" for name in BUNDLED_TEAMS}
     return found | {name.replace("-", ""): address for name, address in registered.items()}

@@ -21,6 +21,7 @@ _WHICH = "(that|which|are|is|were|anything|just|ones|the|have|has|having|somehow
 _FORMS = (
     f"T {_WHICH} {_ABOUT}",
     f"(ones|those|anything|everything|stuff) (D|{_WHICH})* {_ABOUT}",
+    "(D)? (customers|customer|people|users|callers|passengers|someone|somebody) (who|whose|that|with)",
     "(topic|topics|subject|theme|about) :",
 )
 _STOPS = frozenset("for against using with on by via please from in at and as to then run".split())
@@ -81,7 +82,11 @@ def _certain(sentence: Sentence) -> Iterator[tuple[Topic, list[int]]]:
                 words = [i for i in found if sentence.tokens[i].kind != "domain"]
                 sentence.use([i for i in words if i not in sentence.quantities])
                 yield Topic(said=sentence.said(topic)), topic
-    for found in list(sentence.find("(D)? W (W)* (- related|related)? (D)? T")):
+    related = "(anything|everything|stuff|all)? W (W)* (- related|related)"
+    for found in [
+        *sentence.find("(D)? W (W)* (- related|related)? (D)? T"),
+        *sentence.find(related),
+    ]:
         yield from _in_front(sentence, found)
     for found in list(sentence.find("Q W (W)*")):
         words = [i for i in found[1:] if _is_unknown(sentence, i)]
@@ -124,9 +129,10 @@ def _from_unknown(
             continue
         run = _extent(sentence, index)
         said = sentence.said(run) if run else ""
-        alone = run and _is_boundary(sentence, run[0] - 1) and _is_boundary(sentence, run[-1] + 1)
+        begin = index - 1 if sentence.tokens[index - 1].text in ("only", "just") else index
+        alone = run and _is_boundary(sentence, begin - 1) and _is_boundary(sentence, run[-1] + 1)
         if alone and all(is_topic(said, domain) for domain in domains):
-            sentence.use(run)
+            sentence.use(range(begin, run[-1] + 1))
             return dict.fromkeys(domains, said), [Topic(said=said, is_certain=False)]
     return {}, []
 
