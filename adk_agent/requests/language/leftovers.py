@@ -7,7 +7,9 @@ import re
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.phrases import Sentence
 from adk_agent.requests.language.tokens import Token
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
+from adk_agent.requests.spelling import did_you_mean
 
 _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
 _SOFT = frozenset("only exactly but then each per either every all".split())
@@ -19,7 +21,7 @@ _SETTINGS = (
 )
 
 
-def unused_words(sentence: Sentence) -> tuple[str, ...]:
+def unused_words(sentence: Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Return the words that change nothing that is known, in the order of the sentence.
 
     Raises:
@@ -44,8 +46,7 @@ def unused_words(sentence: Sentence) -> tuple[str, ...]:
         elif not lexicon.is_harmless(token.text):
             unknown.append(index)
     for index in unknown:
-        if sentence.tokens[index].kind == "word" and _is_name(sentence, index):
-            raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
+        _refuse_name(sentence, index, vocabulary)
     return tuple(sentence.said(run) for run in _runs(sentence, unknown))
 
 
@@ -85,33 +86,42 @@ def _beside_placed(sentence: Sentence, index: int) -> bool:
     return False
 
 
-def _is_name(sentence: Sentence, index: int) -> bool:
-    """Tell whether an unknown word may be the name of an agent, a domain or a benchmark.
+def _refuse_name(sentence: Sentence, index: int, vocabulary: Vocabulary) -> None:
+    """Refuse an unknown word that may be the name of an agent, a domain or a split.
 
-    It is if it is joined to one of these by `and`, a comma or `on`, or is written in capitals.
+    It may be if it is joined to one of these by `and` or a comma, or is written in capitals.
+
+    Raises:
+        Refusal: `unknown-agent`, `unknown-domain`, `unknown-split` or `unsupported`.
     """
     token = sentence.tokens[index]
-    written = sentence.text[token.start : token.end]
-    if re.search(r"[a-z]?[A-Z]{2}|[a-z][A-Z]", written):
-        return True
-    before, after = _neighbour(sentence, index, -1), _neighbour(sentence, index, 1)
-    return before or after
+    after = sentence.tokens[index + 1].text if index + 1 < len(sentence.tokens) else ""
+    joined = {_joined_to(sentence, index, -1), _joined_to(sentence, index, 1)}
+    domains = ", ".join(vocabulary.domains)
+    if after in ("domain", "domains", "benchmark") or "domain" in joined:
+        hint = did_you_mean(token.text, vocabulary.domains)
+        raise Refusal("unknown-domain", f"unknown domain {token.text!r}: {hint} (known: {domains})")
+    if "agent" in joined:
+        raise Refusal(
+            "unknown-agent",
+            f"no agent is registered as {token.text!r}: write its address, or register it first",
+        )
+    if re.search("[a-z]?[A-Z]{2}|[a-z][A-Z]", sentence.text[token.start : token.end]):
+        raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
 
 
-def _neighbour(sentence: Sentence, index: int, step: int) -> bool:
-    """Tell whether `and`, `or`, `plus` or a comma joins a word to an agent or a domain."""
+def _joined_to(sentence: Sentence, index: int, step: int) -> str | None:
+    """Return what `and`, `or`, `plus` or a slash joins a word to: an agent or a domain."""
     at = index + step
     joined = False
     while 0 <= at < len(sentence.tokens):
         token = sentence.tokens[at]
         if token.text in ("and", "&", "+", "plus", "/", "or"):
             joined = True
-        elif token.text in ("on", "the", "from", "of", ",", "-"):
-            pass
-        else:
-            return joined and token.kind in ("agent", "domain")
+        elif token.text not in ("on", "the", "from", "of", ",", "-"):
+            return token.kind if joined and token.kind in ("agent", "domain") else None
         at += step
-    return False
+    return None
 
 
 def _runs(sentence: Sentence, unknown: list[int]) -> list[list[int]]:

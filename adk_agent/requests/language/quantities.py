@@ -12,11 +12,12 @@ from adk_agent.requests.language.phrases import Quantity, Sentence
 from adk_agent.requests.language.tokens import Token
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
+from adk_agent.requests.spelling import did_you_mean
 
 MAX_RANGE = 5_000
 """The most ids in a range."""
 
-_NUMBERED = "(number|numbers|nr|no|id|ids|index|#)"
+_NUMBERED = "(number|numbers|nr|id|ids|index|#)"
 _MORE = "((,|;|and|, and|&|-|to|through|thru|until|till) (T)? (#)? N !T !D)*"
 _KEYS = "(num (-)? T|(the)? number of T|how many|how much|sample size|size|sample|count|T per D|T per domain) (:|is|are)* N"
 """Keys of a number of tasks."""
@@ -375,6 +376,11 @@ def _implied(sentence: Sentence, vocabulary: Vocabulary) -> list[_Group]:
     named = (vocabulary.task_named(t.value.lower()) for t in sentence.tokens if t.kind == "id")
     domains = dict.fromkeys(task[0] for task in named if task)
     if len(domains) != 1:
+        for found in sentence.find("W (domain|domains|benchmark|tasks|T)"):
+            word = sentence.tokens[found[0]].text
+            if not lexicon.is_known(word):
+                hint = did_you_mean(word, vocabulary.domains)
+                raise Refusal("unknown-domain", f"unknown domain {word!r}: {hint}")
         known = ", ".join(vocabulary.domains)
         raise Refusal(
             "no-domain",

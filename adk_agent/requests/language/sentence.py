@@ -59,7 +59,7 @@ _DESCRIPTION = (
 """What describes an agent whose address stands beside it changes nothing."""
 _COMMON_WORDS = frozenset({"business"})
 _REASON = "(because|since|so that|in order to|so we|so i|so our|in order that) (!CLASS ANY)*"
-_PURPOSE = "(just|only|simply)? (to|before) (!CLASS ANY)*"
+_PURPOSE = "(just|only|simply)? (to|before (we|i|my|our|they)) (!CLASS ANY)*"
 """At the beginning of a clause alone: `to see where we are, run ...`, `before we sign, ...`."""
 _ENDLESS = re.compile(r"[0-9]\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
@@ -171,7 +171,7 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     topics, doubtful = take_topics(sentence, domains, is_topic)
     selections = _selections(wanted, splits, topics, without)
     sentence.use([i for i, token in enumerate(sentence.tokens) if token.kind == "domain"])
-    unused = unused_words(sentence)
+    unused = unused_words(sentence, vocabulary)
     request = EvaluationRequest(
         participants=participants,
         entry=entry,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.phrases import Sentence
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
@@ -13,7 +14,7 @@ def take_splits(sentence: Sentence, vocabulary: Vocabulary) -> dict[str | None, 
     """Take the names of splits; return the split of each domain, under None that of all.
 
     Raises:
-        Refusal: `ambiguous` if a domain gets two splits.
+        Refusal: `ambiguous` if a domain gets two splits, `unknown-split`.
     """
     name = f"({'|'.join(vocabulary.splits)})"
     found: dict[str | None, str] = {}
@@ -21,6 +22,11 @@ def take_splits(sentence: Sentence, vocabulary: Vocabulary) -> dict[str | None, 
     for index in range(len(forms)):
         for match in list(sentence.find(forms[index])):
             _note(sentence, match, vocabulary, found)
+    for match in sentence.find("W (split|splits|subset)"):
+        unknown = sentence.tokens[match[0]].text
+        if not lexicon.is_known(unknown):
+            known = ", ".join(vocabulary.splits)
+            raise Refusal("unknown-split", f"unknown split {unknown!r}: known are {known}")
     if not found:
         is_said = any(token.text in ("split", "splits", "set") for token in sentence.tokens)
         plain = () if is_said else ("test", "full")  # words that mean something else as well
