@@ -6,15 +6,14 @@ import re
 
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.phrases import Sentence
-from adk_agent.requests.language.tokens import Token
 from adk_agent.requests.language.vocabulary import Vocabulary
-from adk_agent.requests.refusal import Refusal
+from adk_agent.requests.refusal import Refusal, RefusalCode
 from adk_agent.requests.spelling import did_you_mean
 
 _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
-_SOFT = frozenset("only exactly but then each per either every all".split())
+_SOFT = lexicon.words("only exactly but then each per either every all")
 """Words that change nothing beside what is placed already, such as `5 tasks only`."""
-_SMALL = frozenset("the of for a in on with to".split())
+_SMALL = lexicon.words("the of for a in on with to")
 _SETTINGS = (
     "a sentence may set trials, seed, steps, concurrency, split, solo, scoring, topic and the user's "
     "model; more goes into flags or JSON"
@@ -27,27 +26,33 @@ def unused_words(sentence: Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
     Raises:
         Refusal: A number, a name, a negation, a setting or a word of constraint is left.
     """
-    unknown: list[int] = []
-    for index, token in enumerate(sentence.tokens):
-        if sentence.used[index] or index in sentence.quantities or token.kind in ("end", "noun"):
-            continue
-        if token.kind == "mark":
-            _check_sign(token)
-        elif index in sentence.asides:
-            unknown.append(index)
-        elif token.kind in ("odd", "model") and sentence.stands_apart(index):
-            unknown.append(index)
-        elif token.kind != "word":
-            raise _not_placed(sentence, index, f"nothing says what {token.text!r} is for")
-        elif token.text in _SOFT and _beside_placed(sentence, index):
-            pass
-        elif _is_constraint(sentence, index):
-            raise _not_placed(sentence, index, f"there is no support for it; {_SETTINGS}")
-        elif not lexicon.is_harmless(token.text):
-            unknown.append(index)
+    unknown = [index for index in range(len(sentence.tokens)) if _is_unknown(sentence, index)]
     for index in unknown:
         _refuse_name(sentence, index, vocabulary)
     return tuple(sentence.said(run) for run in _runs(sentence, unknown))
+
+
+def _is_unknown(sentence: Sentence, index: int) -> bool:
+    """Tell whether a token is unknown, and may be left after a question.
+
+    Raises:
+        Refusal: It may not.
+    """
+    token = sentence.tokens[index]
+    if sentence.used[index] or index in sentence.quantities or token.kind in ("end", "noun"):
+        return False
+    if token.kind == "mark" and token.text not in _SIGNS:
+        raise Refusal("unsupported", f"{token.text!r} is not understood: write it in words")
+    if token.kind == "mark" or (token.text in _SOFT and _beside_placed(sentence, index)):
+        return False
+    if token.text == "or":
+        raise _not_placed(sentence, index, "which one? Write one", code="ambiguous")
+    if _is_constraint(sentence, index):
+        raise _not_placed(sentence, index, f"there is no support for it; {_SETTINGS}")
+    apart = token.kind in ("odd", "model") and sentence.stands_apart(index)
+    if token.kind != "word" and not (apart or index in sentence.asides):
+        raise _not_placed(sentence, index, f"nothing says what {token.text!r} is for")
+    return token.kind != "word" or not lexicon.is_harmless(token.text)
 
 
 def _is_constraint(sentence: Sentence, index: int) -> bool:
@@ -60,16 +65,13 @@ def _is_constraint(sentence: Sentence, index: int) -> bool:
     return text in lexicon.CONSTRAINTS
 
 
-def _check_sign(token: Token) -> None:
-    if token.text not in _SIGNS:
-        raise Refusal("unsupported", f"{token.text!r} is not understood: write it in words")
-
-
-def _not_placed(sentence: Sentence, index: int, why: str) -> Refusal:
+def _not_placed(
+    sentence: Sentence, index: int, why: str, code: RefusalCode = "unsupported"
+) -> Refusal:
     """Return the refusal of a word, quoted with its neighbours."""
     begin, end = max(index - 2, 0), min(index + 4, len(sentence.tokens))
     around = [i for i in range(begin, end) if sentence.tokens[i].kind != "end" or i < index]
-    return Refusal("unsupported", f"{sentence.said(around)!r}: {why}")
+    return Refusal(code, f"{sentence.said(around)!r}: {why}")
 
 
 def _beside_placed(sentence: Sentence, index: int) -> bool:
@@ -95,6 +97,8 @@ def _refuse_name(sentence: Sentence, index: int, vocabulary: Vocabulary) -> None
         Refusal: `unknown-agent`, `unknown-domain`, `unknown-split` or `unsupported`.
     """
     token = sentence.tokens[index]
+    if token.kind != "word":
+        return
     after = sentence.tokens[index + 1].text if index + 1 < len(sentence.tokens) else ""
     joined = {_joined_to(sentence, index, -1), _joined_to(sentence, index, 1)}
     domains = ", ".join(vocabulary.domains)

@@ -4,7 +4,8 @@ A pattern is a row of lower-case words and signs, of which `( ) | ? *` mean what
 expressions, and of upper-case names that stand for kinds of tokens or for other patterns:
 
     N number   D domain   T noun for tasks   A agent   M name of a model   I id   Q quantity
-    W any word that is not used yet   OPEN an opening parenthesis
+    W any word that is not used yet   ANY any token that is not used yet   OPEN a parenthesis
+    CLASS a token with a meaning, or the end of a clause   !x no x follows
 
 `seed FILL* N` matches "seed 7", "seed = 7" and "seed set to 7".
 """
@@ -46,6 +47,13 @@ _MACROS = {
     "SEP": "(, and|, or|,|and|&|+|/|;|plus|also)",
     "USER": "(user|users|customer|customers|user side|users side|caller|callers)",
 }
+_FIXED = {
+    **{letter: rf"(?:{letter}[0-9]+ )" for letter in "NDTAMIXQ"},
+    "(": "(?:", ")": ")", "|": "|", "?": "?", "*": "*", "OPEN": r"(?:\( )",
+    "W": r"(?:[a-z][^ ]* )",
+    "ANY": rf"(?:[^ {_USED}]+ )",
+    "CLASS": rf"(?:[NDTAMIXQ][0-9]+ |[.,;:()] |{_USED} )",
+}
 _TERMINAL = re.compile(r"[()|?*]|[^\s()|?*]+")
 
 
@@ -56,29 +64,17 @@ def compiled(notation: str) -> re.Pattern[str]:
 
 
 def _expanded(notation: str) -> str:
-    parts = []
-    for terminal in _TERMINAL.findall(notation):
-        if terminal in _MACROS:
-            parts.append(f"(?:{_expanded(_MACROS[terminal])})")
-        elif terminal == "OPEN":
-            parts.append(r"(?:\( )")
-        elif terminal == "(":
-            parts.append("(?:")
-        elif terminal in ")|?*":
-            parts.append(terminal)
-        elif terminal == "W":
-            parts.append(r"(?:[a-z][^ ]* )")
-        elif terminal == "ANY":
-            parts.append(rf"(?:[^ {_USED}]+ )")
-        elif terminal == "CLASS":
-            parts.append(rf"(?:[NDTAMIXQ][0-9]+ |[.,;:()] |{_USED} )")
-        elif terminal in "NDTAMIXQ":
-            parts.append(rf"(?:{terminal}[0-9]+ )")
-        elif terminal.startswith("!"):
-            parts.append(f"(?!{_expanded(terminal[1:].replace('_', ' '))})")
-        else:
-            parts.append(f"(?:{re.escape(terminal)} )")
-    return "".join(parts)
+    return "".join(map(_of_terminal, _TERMINAL.findall(notation)))
+
+
+def _of_terminal(terminal: str) -> str:
+    if terminal in _FIXED:
+        return _FIXED[terminal]
+    if terminal in _MACROS:
+        return f"(?:{_expanded(_MACROS[terminal])})"
+    if terminal.startswith("!"):
+        return f"(?!{_expanded(terminal[1:].replace('_', ' '))})"
+    return f"(?:{re.escape(terminal)} )"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,23 +12,23 @@ from pydantic import ValidationError
 from adk_agent.core.plan import EvaluationRequest, Participant, Selection
 from adk_agent.requests.intent import Evaluate
 from adk_agent.requests.language import lexicon
+from adk_agent.requests.language.binding import bind
 from adk_agent.requests.language.injection import injection
 from adk_agent.requests.language.leftovers import unused_words
 from adk_agent.requests.language.phrases import Quantity, Sentence, settings_in
 from adk_agent.requests.language.quantities import (
-    bind,
     mark_quantities,
-    selection_of,
     take_declined,
     take_domain_lists,
     take_excluded_ids,
 )
 from adk_agent.requests.language.splits import take_splits
-from adk_agent.requests.language.teams import read_participants, refuse_choice
+from adk_agent.requests.language.teams import read_participants, refuse_choice, unjoined
 from adk_agent.requests.language.tokens import Token, tokenize
 from adk_agent.requests.language.topics import IsTopic, take_topics
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
+from tau_bridge.benchmark import BASE_SPLIT
 
 MAX_LENGTH = 8_000
 """Most characters of a sentence; JSON may be longer."""
@@ -151,16 +151,17 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     for found in list(sentence.find("about (DET|bundled)* A")):
         sentence.use([index for index in found if sentence.tokens[index].kind == "word"])
     participants, entry = read_participants(sentence)
+    doubts = unjoined(sentence)
     settings = _settings(sentence)
     _take_agent_counts(sentence, participants)
     _take_reasons(sentence)
     without = take_excluded_ids(sentence)
     named = take_domain_lists(sentence, vocabulary)
-    declined = take_declined(sentence)
+    declined, others = take_declined(sentence, vocabulary)
     splits = take_splits(sentence, vocabulary)
     _take_adjectives(sentence)
     mark_quantities(sentence)
-    wanted = bind(sentence, named, vocabulary)
+    wanted = bind(sentence, named or others, vocabulary)
     sentence.take("each|apiece|per (domain|agent|bot)")
     domains = [domain for domain, _ in wanted]
     both = [domain for domain in domains if domain in declined]
@@ -180,8 +181,8 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
         warnings=_warnings(sentence, participants, entry),
         **settings,
     )
-    doubts = tuple(f"Shall the tasks be about {topic.said!r}?" for topic in doubtful)
-    return Evaluate(request=request, unused=unused, doubts=doubts)
+    doubts += [f"Shall the tasks be about {topic.said!r}?" for topic in doubtful]
+    return Evaluate(request=request, unused=unused, doubts=tuple(doubts))
 
 
 def _take_descriptions(sentence: Sentence) -> None:
@@ -244,7 +245,7 @@ def _take_agent_counts(sentence: Sentence, participants: Sequence[Participant]) 
                     "ambiguous",
                     f"{sentence.said(found)!r}, but {len(participants)} are named: name each of them",
                 )
-    if len(participants) == 2:  # noqa: PLR2004 - what `both` means
+    if len(participants) == 2:
         sentence.take("both (of them|agents|bots)?")
 
 
@@ -273,10 +274,12 @@ def _selections(
     if without and len(wanted) > 1:
         raise Refusal("ambiguous", f"tasks {', '.join(without)} are left out: of which domain?")
     return tuple(
-        selection_of(
-            domain,
-            quantity,
-            split=splits.get(domain, splits.get(None)),
+        Selection(
+            domain=domain,
+            task_ids=quantity.ids,
+            num_tasks=quantity.number,
+            first=quantity.first,
+            split=splits.get(domain, splits.get(None, BASE_SPLIT)),
             about=topics.get(domain),
             without=without,
         )

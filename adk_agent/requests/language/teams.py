@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
 from adk_agent.requests.agents import (
@@ -23,7 +24,8 @@ _TEAM = (
     "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) (as a whole)?",
     "as a whole",
 )
-_COMPARED = frozenset("compare comparison compared comparing versus vs twin".split())
+_JOINERS = lexicon.words("and or vs versus v against with than plus beside n")
+_COMPARED = lexicon.words("compare comparison compared comparing versus vs twin")
 _JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
 
 
@@ -89,9 +91,23 @@ def refuse_choice(sentence: Sentence) -> None:
         sentence.use([index for index in found if sentence.tokens[index].kind != "agent"])
 
 
-def _distinct(addresses: Sequence[str] | object) -> list[str]:
+def unjoined(sentence: Sentence) -> list[str]:
+    """Return questions about agents that nothing joins to the one before, such as `null at http://...`."""
+    agents = [index for index, token in enumerate(sentence.tokens) if token.kind == "agent"]
+    return [
+        f"Are {sentence.tokens[one].text!r} and {sentence.tokens[other].text!r} two agents to evaluate?"
+        for one, other in pairwise(agents)
+        if agent_key(sentence.tokens[one].value) != agent_key(sentence.tokens[other].value)
+        and not any(
+            token.kind in ("end", "mark") or token.text in _JOINERS
+            for token in sentence.tokens[one + 1 : other]
+        )
+    ]
+
+
+def _distinct(addresses: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
-    for address in addresses:  # type: ignore[attr-defined]
+    for address in addresses:
         found.setdefault(agent_key(address), address)
     return list(found.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from adk_agent.core.plan import BUILTIN_PREFIX
@@ -77,8 +78,8 @@ _PLAIN = str.maketrans(
 )
 """Replaces single characters, so that positions stay."""
 _POSSESSIVE = "'s"
-_SHORT = frozenset("it's that's there's here's what's who's how's let's he's she's where's".split())
-_KEY_WORDS = frozenset("num ids id nr llm concurrency args type".split())
+_SHORT = lexicon.words("it's that's there's here's what's who's how's let's he's she's where's")
+_KEY_WORDS = lexicon.words("num ids id nr llm concurrency args type")
 _LONGEST_NAME = 7
 """Tokens, hyphens included."""
 
@@ -204,7 +205,7 @@ def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:
 
 def _name(group: Sequence[Token], plain: str) -> str:
     """Return words in one, if only hyphens and single spaces are between them; else nothing."""
-    for left, right in zip(group, group[1:], strict=False):
+    for left, right in pairwise(group):
         if plain[left.end : right.start] not in ("", " "):
             return ""
     if not group or group[0].text == "-" or group[-1].text == "-":

@@ -24,7 +24,7 @@ _FORMS = (
     "(D)? (customers|customer|people|users|callers|passengers|someone|somebody) (who|whose|that|with)",
     "(topic|topics|subject|theme|about) :",
 )
-_STOPS = frozenset("for against using with on by via please from in at and as to then run".split())
+_STOPS = lexicon.words("for against using with on by via please from in at and as to then run")
 """Words that end a topic where an agent, a domain or a number follows."""
 _MARKS = frozenset(",.;:()!?/")
 
