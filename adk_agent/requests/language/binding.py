@@ -105,7 +105,8 @@ def _refuse_bare(sentence: Sentence, span: Sequence[int]) -> None:
     index = next(i for i in reversed(span) if i in sentence.quantities)
     domain = max(i for i in span if sentence.tokens[i].kind == "domain")
     between = sentence.tokens[domain + 1 : index]
-    is_open = not between or any(token.kind == "noun" for token in between)
+    after_from = domain > 0 and sentence.tokens[domain - 1].text in ("from", "for", "of")
+    is_open = not (between or after_from) or any(token.kind == "noun" for token in between)
     quantity = sentence.quantities[index]
     if quantity.number and not quantity.counts_tasks and is_open:
         raise id_or_count(sentence.said([domain, index]), quantity.number)

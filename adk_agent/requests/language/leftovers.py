@@ -11,7 +11,7 @@ from adk_agent.requests.refusal import Refusal, RefusalCode
 from adk_agent.requests.spelling import did_you_mean
 
 _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
-_SOFT = lexicon.words("only exactly but then each per either every all")
+_SOFT = lexicon.words("only exactly but then each either all")
 """Words that change nothing beside what is placed already, such as `5 tasks only`."""
 _SMALL = lexicon.words("the of for a in on with to")
 _SETTINGS = (

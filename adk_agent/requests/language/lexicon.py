@@ -38,7 +38,8 @@ HARMLESS = words(
     "agent bot assistant chatbot endpoint server address url service system purple model domain suite "
     "a2a tau2 tau conversation result number figure success sanity smoke setup summary plan "
     "goal request bundled builtin built full whole complete entire thing everything anything "
-    "boss colleague client vendor board somebody everybody"
+    "boss colleague client vendor board somebody everybody something quality skill "
+    "reliability impression student interview say claim love appreciate grateful include contain establish"
 )
 """Words, in their base form, that change nothing about a plan."""
 

@@ -47,7 +47,7 @@ _QUANTITIES = (
     ("count", "(MOST)? N x?"),
     ("first one", "(the)? (first|1st) (D)? T"),
     ("a", "(a|an|single|a single) (D)? T"),
-    ("everything", "(all|every|everything|whole|entire|entirely|complete|completely|full|fully|in full)"
+    ("everything", "(all|every T|everything|whole|entire|entirely|complete|completely|full|fully|in full)"
      " (of it|of them|it has|they have|there is|there are|that there is)?"),
 )  # fmt: skip
 """Kinds of quantities, and their words."""

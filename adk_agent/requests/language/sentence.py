@@ -151,7 +151,7 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     for found in list(sentence.find("about (DET|bundled)* A")):
         sentence.use([index for index in found if sentence.tokens[index].kind == "word"])
     participants, entry = read_participants(sentence)
-    doubts = unjoined(sentence)
+    doubts = unjoined(sentence) if entry is None else []
     settings = _settings(sentence)
     _take_agent_counts(sentence, participants)
     _take_reasons(sentence)

@@ -115,7 +115,7 @@ def _distinct(addresses: Iterable[str]) -> list[str]:
 def _take_bundled_teams(sentence: Sentence) -> None:
     """Use the word `team` beside a bundled team, which it only describes."""
     prefix = BUILTIN_PREFIX + TEAM_PREFIX
-    for notation in ("(team|teams) (of)? A", "A (team|teams)"):
+    for notation in ("(team|teams) (of|:)? A", "A (team|teams)"):
         for found in list(sentence.find(notation)):
             agent = next(i for i in found if sentence.tokens[i].kind == "agent")
             if sentence.tokens[agent].value.startswith(prefix):

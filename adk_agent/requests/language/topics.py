@@ -15,11 +15,12 @@ IsTopic = Callable[[str, str], bool]
 _ABOUT = (
     "(about|concerning|regarding|involving|involve|involves|around|on the topic of|on the subject of|"
     "dealing with|deal with|deals with|related to|relating to|relate to|to do with|where|in which|"
-    "featuring|feature|mentioning|mention|touching on|covering|cover|covers|that mention|with)"
+    "featuring|feature|mentioning|mention|touching on|covering|cover|covers|that mention)"
 )
 _WHICH = "(that|which|are|is|were|anything|just|ones|the|have|has|having|somehow)*"
 _FORMS = (
     f"T {_WHICH} {_ABOUT}",
+    "(T|ones|those) with",
     f"(ones|those|anything|everything|stuff) (D|{_WHICH})* {_ABOUT}",
     "(D)? (customers|customer|people|users|callers|passengers|someone|somebody) (who|whose|that|with)",
     "(topic|topics|subject|theme|about) :",
@@ -57,7 +58,10 @@ def take_topics(
     """
     found: dict[str, str] = {}
     for topic, indices in _certain(sentence):
-        for domain in domains if topic.domain is None else [topic.domain]:
+        meant = domains if topic.domain is None else [topic.domain]
+        if not (topic.is_certain or all(is_topic(topic.said, domain) for domain in meant)):
+            continue  # unknown words like any other
+        for domain in meant:
             if not is_topic(topic.said, domain):
                 raise Refusal(
                     "unknown-topic",
@@ -81,7 +85,8 @@ def _certain(sentence: Sentence) -> Iterator[tuple[Topic, list[int]]]:
             if topic:
                 words = [i for i in found if sentence.tokens[i].kind != "domain"]
                 sentence.use([i for i in words if i not in sentence.quantities])
-                yield Topic(said=sentence.said(topic)), topic
+                certain = not form.endswith(" with")
+                yield Topic(said=sentence.said(topic), is_certain=certain), topic
     related = "(anything|everything|stuff|all)? W (W)* (- related|related)"
     for found in [
         *sentence.find("(D)? W (W)* (- related|related)? (D)? T"),
