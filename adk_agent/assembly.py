@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
+from adk_agent.conversation.deps import ConversationDeps
+from adk_agent.conversation.pipeline import Pipeline, RulesPipeline
 from adk_agent.core.answer_cache import AnswerCache
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.model_choice import ModelChoice
@@ -22,7 +24,6 @@ from adk_agent.play.evaluators import trace_evaluators, trial_evaluators
 from adk_agent.play.executors.base import ExecutorName, OpenExecutor
 from adk_agent.play.executors.local import open_local
 from adk_agent.play.executors.ray_executor import on_ray
-from adk_agent.play.pipeline import Pipeline, RulesPipeline
 from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
@@ -56,6 +57,8 @@ class Assembly:
         network: Which addresses may be called.
         may_register: Whether requests may register agents. Their names count for everybody, so not
             where callers do not know each other.
+        may_see_all_runs: Whether conversations may be about all runs of the folder, and not only
+            about their own. Not where callers do not know each other.
         executor: Where trials are played.
         stop_rule: When a run ends before all of its trials were played.
         cache_dir: Where answers of language models are kept, and looked for; None for nowhere.
@@ -69,6 +72,7 @@ class Assembly:
     benchmarks: Benchmarks | None = None
     network: NetworkPolicy = field(default_factory=NetworkPolicy.open)
     may_register: bool = True
+    may_see_all_runs: bool = True
     executor: ExecutorName = "local"
     stop_rule: StopRule | None = None
     cache_dir: Path | None = None
@@ -168,10 +172,15 @@ class Assembly:
         Raises:
             DataError: The data of a benchmark are not there.
         """
-        if not self.settings.by_rules:
-            from adk_agent.workflow.session import WorkflowPipeline
+        rules = self._rules_pipeline()
+        if self.settings.by_rules:
+            return rules
+        # ADK takes seconds to import, and who goes by rules needs none of it.
+        from adk_agent.workflow.session import WorkflowPipeline
 
-            return WorkflowPipeline(self.root_agent)
+        return WorkflowPipeline(self.root_agent, rules)
+
+    def _rules_pipeline(self) -> RulesPipeline:
         benchmarks = self.open_benchmarks()
         deps = self.evaluation_deps(benchmarks)
         lookup = LookupTools(
@@ -179,7 +188,24 @@ class Assembly:
             results_dir=deps.results_dir,
             new_messenger=deps.new_messenger,
         )
-        return RulesPipeline(deps=deps, catalogue=benchmarks, registered=lookup.registered)
+        return RulesPipeline(
+            deps=deps,
+            conversation=self.conversation_deps(lambda: benchmarks),
+            registered=lookup.registered,
+        )
+
+    def conversation_deps(
+        self, benchmarks: Callable[[], Benchmarks] | None = None
+    ) -> ConversationDeps:
+        """Build what answers are made from."""
+        return ConversationDeps(
+            results_dir=self.settings.results_dir,
+            benchmarks=benchmarks or self.open_benchmarks,
+            evaluators=lambda: self._trace_evaluators,
+            confirm_above=self.settings.confirm_above,
+            may_see_all_runs=self.may_see_all_runs,
+            secrets=self.secrets(),
+        )
 
     def root_agent(self, on_report: OnReport = ignored) -> RootAgent:
         """Build a workflow agent.

@@ -1,4 +1,4 @@
-"""Replies: what is to be done about an intent, for every door alike."""
+"""Reading: what a message wants. Reply: what is to be done about it, for every door alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.requests.intent import Question
+from adk_agent.requests.intent import Intent, Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a message wants.
+
+    Args:
+        intent: What was read.
+        read_by: The reader: `rules`, `json` (AgentBeats JSON needs none), or `llm:` and a model.
+        warnings: What went wrong on the way, such as a model that cannot be reached.
+    """
+
+    intent: Intent
+    read_by: str = "rules"
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

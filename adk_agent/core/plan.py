@@ -101,6 +101,9 @@ class EvaluationRequest(_Frozen):
     """The role that answers for the team, or `all`, if the participants are one team."""
     shard_index: Annotated[int, Field(ge=0)] | None = None
     num_shards: Annotated[int, Field(ge=1, le=MAX_SHARDS)] | None = None
+    named_size: bool = False
+    """The request says itself how much is played, for example "all", or a program wrote it: then
+    a large plan needs no confirmation. A number of tasks and ids say so without this."""
     reasoning: str = ""
     """The reason for these tasks in a sentence or two, by the reader of the request."""
     warnings: tuple[str, ...] = ()

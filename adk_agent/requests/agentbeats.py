@@ -171,6 +171,7 @@ def read_agentbeats(record: Mapping[str, Any], vocabulary: Vocabulary) -> Evalua
             entry=fields.entry(),
             shard_index=fields.number("shard_index", least=0, most=MAX_SHARDS - 1),
             num_shards=fields.number("num_shards", most=MAX_SHARDS),
+            named_size=True,
             reasoning="Read from the JSON of the request.",
             warnings=tuple(warnings),
         )

@@ -1,4 +1,4 @@
-"""plan_by_rules: makes a plan from a request without a language model."""
+"""read_intent: reads a message without a language model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,43 @@ from collections.abc import Collection, Mapping
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
+from adk_agent.requests.agentbeats import find_json
+from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse, Situation
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import Vocabulary, read_request
+from adk_agent.requests.reader import Refusal, Vocabulary, read_request
+from adk_agent.requests.refusal import RefusalCode
 from adk_agent.requests.self_reference import itself_among
 from tau_bridge.benchmarks import Benchmarks
+
+_ASKED: frozenset[RefusalCode] = frozenset(
+    {"no-agent", "no-domain", "ambiguous", "not-an-evaluation"}
+)
+"""Refusals that a further word may settle."""
+
+
+def read_intent(text: str, situation: Situation, *, vocabulary: Vocabulary) -> Intent:
+    """Return what a message wants: AgentBeats JSON, a follow-up, or a request in plain English.
+
+    Args:
+        text: The message.
+        situation: The conversation that it is part of.
+        vocabulary: The names that it may use.
+    """
+    try:
+        request = read_request(text, situation.registered, vocabulary=vocabulary)
+    except Refusal as refusal:
+        if refusal.code in _ASKED:
+            return Ask(question=str(refusal), code=refusal.code)
+        return Refuse(reason=str(refusal), code=refusal.code)
+    return Evaluate(request=request)
+
+
+def is_json(text: str, vocabulary: Vocabulary) -> bool:
+    """Tell whether a message is AgentBeats JSON, which needs no reader of sentences."""
+    try:
+        return find_json(text, vocabulary) is not None
+    except Refusal:
+        return True
 
 
 def plan_by_rules(

@@ -212,6 +212,7 @@ class Situation:
         heard: The person's earlier messages in this conversation, the oldest first.
         run_ids: The runs of this conversation, the latest first.
         question: The question that is open.
+        preparing: True if an evaluation of this conversation was accepted and has no run yet.
         own_addresses: The addresses of this service, which may not be evaluated.
     """
 
@@ -219,4 +220,5 @@ class Situation:
     heard: tuple[str, ...] = ()
     run_ids: tuple[str, ...] = ()
     question: Question | None = None
+    preparing: bool = False
     own_addresses: tuple[str, ...] = ()

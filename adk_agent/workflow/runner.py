@@ -11,13 +11,13 @@ from google.adk.events import Event, EventActions
 from google.genai import types
 from pydantic import PrivateAttr
 
+from adk_agent.conversation.outcome import Problem
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.description import describe
 from adk_agent.requests.self_reference import itself_among
 from adk_agent.results.digest import digest_of
-from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import OnProgress, Progress, streamed
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import headline_table, score_table

@@ -25,6 +25,7 @@ from google.adk.tools.set_model_response_tool import SetModelResponseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
+from adk_agent.conversation.outcome import Problem
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationRequest
 from adk_agent.requests.agentbeats import find_json
@@ -36,7 +37,6 @@ from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal, Vocabulary, read_
 from adk_agent.requests.reading.addresses import find_addresses
 from adk_agent.requests.reading.registered import address_of, with_addresses
 from adk_agent.requests.registry import checked_name, checked_url
-from adk_agent.results.outcome import Problem
 from adk_agent.workflow import state
 from adk_agent.workflow.content import model_says, text_of
 from adk_agent.workflow.models import UnaskedModel

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from adk_agent.conversation.outcome import Outcome
+from adk_agent.conversation.pipeline import RulesPipeline
+from adk_agent.conversation.replies import Reading
 from adk_agent.core.plan import EvaluationPlan, Overrides
-from adk_agent.results.outcome import Outcome
-from adk_agent.results.progress import OnProgress, Progress
+from adk_agent.requests.intent import Situation
+from adk_agent.results.progress import OnProgress, Progress, silent
 from adk_agent.results.report import EvaluationReport, OnReport
 from adk_agent.workflow import state
 from adk_agent.workflow.runner import OWN_ADDRESSES, PROGRESS, RESUMED
@@ -25,24 +28,34 @@ class WorkflowPipeline:
 
     Args:
         new_agent: Builds a workflow that passes its report to a function.
+        rules: The pipeline without a model.
     """
 
-    def __init__(self, new_agent: Callable[[OnReport], BaseAgent]) -> None:
+    def __init__(self, new_agent: Callable[[OnReport], BaseAgent], rules: RulesPipeline) -> None:
         self._new_agent = new_agent
+        self._rules = rules
+
+    async def read(self, text: str, situation: Situation) -> Reading:
+        """See `Pipeline`."""
+        return await self._rules.read(text, situation)
 
     async def run_request(
         self,
         text: str,
         *,
-        overrides: Overrides,
-        on_progress: OnProgress,
+        situation: Situation | None = None,
+        reading: Reading | None = None,
+        overrides: Overrides | None = None,
+        on_progress: OnProgress = silent,
         session_id: str | None = None,
-        own_addresses: Collection[str] = (),
+        confirmed: bool = False,
     ) -> Outcome:
         """See `Pipeline`."""
+        del reading, confirmed  # the selector reads, and asks for no confirmation
+        known = situation or Situation()
         values = {
-            state.OVERRIDES: overrides.model_dump_json(),
-            OWN_ADDRESSES: sorted(own_addresses),
+            state.OVERRIDES: (overrides or Overrides()).model_dump_json(),
+            OWN_ADDRESSES: sorted(known.own_addresses),
         }
         return await self._run(text, values, on_progress, session_id)
 
@@ -51,7 +64,7 @@ class WorkflowPipeline:
         plan: EvaluationPlan,
         *,
         request: str,
-        on_progress: OnProgress,
+        on_progress: OnProgress = silent,
         session_id: str | None = None,
         resumed_run_id: str | None = None,
     ) -> Outcome:

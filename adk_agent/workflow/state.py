@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from adk_agent.conversation.outcome import Problem
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.results.digest import ReportDigest
-from adk_agent.results.outcome import Problem
 
 M = TypeVar("M", bound=BaseModel)
 OVERRIDES = "overrides"

@@ -8,9 +8,9 @@ from typing import Protocol, Self
 
 from a2a.types import Part
 
+from adk_agent.conversation.outcome import Problem
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.outcome import Problem
 from adk_agent.results.progress import OnProgress
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Self
 
 from a2a.types import Part
 
+from adk_agent.conversation.outcome import Outcome
 from adk_agent.core.errors import GreenroomError
-from adk_agent.core.plan import Overrides
 from adk_agent.play.evaluation import report_so_far
-from adk_agent.results.outcome import Outcome
+from adk_agent.requests.intent import Situation
 from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status
@@ -60,10 +60,9 @@ class InProcessBackend:
         if isinstance(job, RequestJob):
             return await pipeline.run_request(
                 job.text,
-                overrides=Overrides(),
+                situation=Situation(own_addresses=tuple(self._own_addresses)),
                 on_progress=on_progress,
                 session_id=job.session_id,
-                own_addresses=self._own_addresses,
             )
         return await pipeline.run_plan(
             job.plan,

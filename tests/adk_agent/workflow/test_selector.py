@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from adk_agent.conversation.outcome import Problem
 from adk_agent.requests.draft import SelectorDraft
 from adk_agent.requests.reader import Refusal
-from adk_agent.results.outcome import Problem
 from adk_agent.runs.store import load_report
 from tests.fakes.adk_model import ScriptedModel
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from adk_agent.conversation.outcome import Problem
+from adk_agent.conversation.pipeline import RulesPipeline
 from adk_agent.core.plan import Overrides
-from adk_agent.play.pipeline import RulesPipeline
+from adk_agent.requests.intent import Situation
 from adk_agent.results.markdown import explained
-from adk_agent.results.outcome import Problem
 from adk_agent.runs import store
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import request_cancel
@@ -17,10 +18,10 @@ SENTENCE = "Evaluate shop-bot on two mock tasks"
 
 
 @pytest.fixture
-def pipeline(make_deps, benchmarks):
+def pipeline(make_deps, conversation):
     return RulesPipeline(
         deps=make_deps(),
-        catalogue=benchmarks,
+        conversation=conversation,
         registered=lambda: {"shop-bot": "builtin:null"},
     )
 
@@ -59,10 +60,14 @@ async def test_a_flag_beats_the_sentence(pipeline, tell):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "word"), [("Hello", "evaluation"), ("Evaluate shop-bot on mock task 77", "'77'")]
+    ("sentence", "word"),
+    [
+        ("Evaluate shop-bot on two mock tasks, 0 trials each", "0"),
+        ("Evaluate shop-bot on mock task 77", "'77'"),
+    ],
 )
 async def test_what_cannot_be_planned_is_a_problem_and_no_run(pipeline, tell, sentence, word):
-    outcome = await pipeline.run_request(sentence, overrides=Overrides(), on_progress=tell)
+    outcome = await pipeline.run_request(sentence, on_progress=tell)
     assert (outcome.run_id, outcome.report, outcome.problem.exit_code) == (None, None, 2)
     assert word in outcome.problem.message
     assert tell.told == []
@@ -71,9 +76,8 @@ async def test_what_cannot_be_planned_is_a_problem_and_no_run(pipeline, tell, se
 async def test_a_service_does_not_assess_itself(pipeline, tell):
     outcome = await pipeline.run_request(
         "Evaluate http://localhost:8000 on one mock task",
-        overrides=Overrides(),
+        situation=Situation(own_addresses=("http://127.0.0.1:8000/",)),
         on_progress=tell,
-        own_addresses=["http://127.0.0.1:8000/"],
     )
     assert outcome.problem.exit_code == 2
     assert "this service itself" in outcome.problem.message

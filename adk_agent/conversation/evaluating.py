@@ -1,0 +1,63 @@
+"""Evaluating: makes the plan of a request, and asks before a doubtful or large one is played."""
+
+from __future__ import annotations
+
+from adk_agent.conversation.deps import ConversationDeps
+from adk_agent.conversation.questions import confirmation
+from adk_agent.conversation.replies import Asked, Play
+from adk_agent.core.errors import RequestError
+from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides
+from adk_agent.requests.intent import Evaluate, Question, Situation
+from adk_agent.requests.planning import resolve
+from adk_agent.requests.self_reference import itself_among
+
+
+def play_or_ask(
+    intent: Evaluate,
+    text: str,
+    situation: Situation,
+    deps: ConversationDeps,
+    *,
+    overrides: Overrides | None = None,
+    confirmed: bool = False,
+) -> Play | Asked:
+    """Return the plan of a request to be played, or the question that has to be answered first.
+
+    Raises:
+        RequestError: It names something that does not exist or cannot be played.
+        DataError: The task data cannot be read.
+    """
+    flags = overrides or Overrides()
+    plan = checked(resolve(intent.request, deps.benchmarks(), flags), situation)
+    doubts = [f"I did not use these words: {words!r}." for words in intent.unused]
+    doubts += [f"{shortfall}." for shortfall in getattr(plan, "shortfalls", ())]
+    if plan.total_trials > deps.confirm_above and not _names_size(intent.request, flags):
+        doubts.append(
+            f"These are {plan.total_trials} conversations, and the request names no number of tasks."
+        )
+    if not doubts or confirmed:
+        return Play(plan=plan, request=text)
+    question = Question(text=confirmation(plan, doubts), waiting=intent, request=text, plan=plan)
+    return Asked(question=question)
+
+
+def checked(plan: EvaluationPlan, situation: Situation) -> EvaluationPlan:
+    """Return a plan that does not evaluate this service itself.
+
+    Raises:
+        RequestError: It does.
+    """
+    itself = itself_among(plan, situation.own_addresses)
+    if itself is not None:
+        raise RequestError(itself)
+    return plan
+
+
+def _names_size(request: EvaluationRequest, flags: Overrides) -> bool:
+    """Tell whether a request, or its flags, say how many tasks are played."""
+    if request.named_size or flags.limit is not None:
+        return True
+    return all(
+        selection.num_tasks is not None or selection.task_ids is not None
+        for selection in request.selections
+    )

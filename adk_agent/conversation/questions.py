@@ -1,0 +1,146 @@
+"""Questions: what is confirmed before it is done, and what an answer means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from adk_agent.core.plan import EvaluationPlan
+from adk_agent.requests.description import entry_of
+
+Verdict = Literal["yes", "no"]
+
+_YES = frozenset(
+    [
+        "yes",
+        "y",
+        "yeah",
+        "yep",
+        "yup",
+        "sure",
+        "ok",
+        "okay",
+        "of course",
+        "certainly",
+        "absolutely",
+        "correct",
+        "right",
+        "exactly",
+        "confirm",
+        "confirmed",
+        "i confirm",
+        "agreed",
+        "i agree",
+        "approved",
+        "go",
+        "go ahead",
+        "go on",
+        "proceed",
+        "continue",
+        "do it",
+        "do so",
+        "do that",
+        "play it",
+        "run it",
+        "start",
+        "start it",
+        "please do",
+        "yes please",
+        "sounds good",
+        "looks good",
+        "that is right",
+        "that is it",
+        "i do",
+        "i mean it",
+        "make it so",
+        "fine",
+        "perfect",
+        "great",
+        "alright",
+        "all right",
+    ]
+)
+_NO = frozenset(
+    [
+        "no",
+        "n",
+        "nope",
+        "nah",
+        "not",
+        "not now",
+        "not yet",
+        "no thanks",
+        "no thank you",
+        "do not",
+        "dont",
+        "don't",
+        "do not do it",
+        "stop",
+        "cancel",
+        "cancel it",
+        "cancel that",
+        "abort",
+        "never mind",
+        "nevermind",
+        "forget it",
+        "forget that",
+        "leave it",
+        "wait",
+        "hold on",
+        "i do not",
+        "wrong",
+        "that is wrong",
+        "rather not",
+        "better not",
+        "please do not",
+    ]
+)
+_COURTESY = re.compile(r"\b(?:please|thanks|thank you|then|now|yes|yeah|ok|okay|no|nope)\b")
+_MOST_CHARS = 60
+_IDS_SHOWN = 8
+_MOST_TEXT = 300
+
+
+def verdict(text: str) -> Verdict | None:
+    """Return whether a message is a plain yes or a plain no; None for all else.
+
+    "yes, but with three trials" is neither: it says something new.
+    """
+    plain = re.sub(r"[^\w']+", " ", text.replace("’", "'").lower()).strip()
+    if not plain or len(plain) > _MOST_CHARS:
+        return None
+    core = " ".join(_COURTESY.sub(" ", plain).split())
+    said_yes = bool(re.match(r"(?:yes|yeah|ok|okay)\b", plain))
+    said_no = bool(re.match(r"(?:no|nope)\b", plain))
+    if plain in _NO or (core in _NO and not said_yes) or (said_no and not core):
+        return "no"
+    if said_no:
+        return None
+    return "yes" if plain in _YES or core in _YES or (said_yes and not core) else None
+
+
+def confirmation(plan: EvaluationPlan, doubts: Sequence[str]) -> str:
+    """Return the question whether a plan is played, with what raises it, in markdown."""
+    lines = ["I would play this:", "", *outline(plan), ""]
+    lines += [f"- {doubt}" for doubt in doubts]
+    return "\n".join([*lines, "", "Shall I play it?"])
+
+
+def outline(plan: EvaluationPlan) -> list[str]:
+    """Return the plan in a few bullets."""
+    lines = [f"- {each.role}: {each.address}" for each in plan.members or plan.participants]
+    if plan.members:
+        lines.append(f"- one team, entry: {entry_of(plan)}")
+    for each in plan.tasks:
+        shown = ", ".join(each.task_ids[:_IDS_SHOWN])
+        more = len(each.task_ids) - _IDS_SHOWN
+        count = len(each.task_ids)
+        lines.append(
+            f"- {each.domain}: {count} task{'s' if count != 1 else ''} "
+            f"({shown}{f', {more} more' if more > 0 else ''})"
+        )
+    trials = "1 trial" if plan.num_trials == 1 else f"{plan.num_trials} trials"
+    conversations = "conversation" if plan.total_trials == 1 else "conversations"
+    lines.append(f"- {trials} of each task, {plan.total_trials} {conversations} in all")
+    return lines
