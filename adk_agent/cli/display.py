@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +20,10 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from adk_agent.cli.meaning import meaning_lines, next_commands
 from adk_agent.core.escaping import escape_controls
+from adk_agent.core.settings import DEFAULT_RESULTS_DIR
+from adk_agent.results.meaning import meaning_lines
+from adk_agent.results.pairs import pair_lines
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import (
@@ -135,7 +138,8 @@ class Display:
             self._line(f"data of {domain}: {origin.source}, {origin.revision}")
         for warning in report.warnings:
             self._line(f"warning: {warning}", style="yellow")
-        for line in meaning_lines(report):
+        lines = [*meaning_lines(report), *pair_lines(report.pairs, stopped_by=report.stopped_by)]
+        for line in lines:
             self._line(line)
         self._line(last or f"report: {folder}")
         self._line(next_commands(report, folder))
@@ -170,3 +174,14 @@ class Display:
 
 def _without_second(cells: Sequence[str]) -> tuple[str, ...]:
     return (*cells[:1], *cells[2:])
+
+
+def next_commands(report: EvaluationReport, folder: Path) -> str:
+    """Return a line with the commands to run next."""
+    is_default = folder.parent == DEFAULT_RESULTS_DIR
+    where = [] if is_default else ["--results-dir", str(folder.parent)]
+    commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
+    if report.status == "incomplete":
+        resume = shlex.join(["greenroom", "resume", report.run_id, *where])
+        commands.append(f"{resume} plays its failed trials again")
+    return f"next: {'; '.join(commands)}"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.core.escaping import escape_controls
+from adk_agent.results.meaning import gated_rows
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import CEILING, FLOOR, OverallRow, SummaryRow
+from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
-
-REFERENCES = (FLOOR, CEILING)
-"""The floor and ceiling agents."""
 
 
 def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
@@ -40,16 +37,6 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         _tell("not decided: the run was interrupted")
         return INCOMPLETE
     return INCOMPLETE if INCOMPLETE in codes else max(codes, default=OK)
-
-
-def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
-    """Return a row for each agent that must reach the bound, over all domains if there are several.
-
-    The floor and ceiling agents are left out if there are others.
-    """
-    rows: Sequence[OverallRow | SummaryRow] = report.overall or report.summary
-    agents = [row for row in rows if row.participant not in REFERENCES]
-    return agents or rows
 
 
 def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:

@@ -11,7 +11,8 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
-from adk_agent.results.summary import CEILING, FLOOR, Row, TaskKey, TrialRow
+from adk_agent.results.summary import CEILING, FLOOR, Row, TaskKey
+from adk_agent.results.trial_outcomes import outcomes_by_task
 from evals.statistics import LEAST_TASKS, Comparison, compare
 
 MOST_LISTED = 20
@@ -174,7 +175,10 @@ def _compared(
     """Compare a participant of each run; None if no task has a score in both."""
     earlier = [trial for trial in first.trials if trial.participant == one]
     later = [trial for trial in second.trials if trial.participant == other]
-    before, after = _outcomes(earlier, failed_as=True), _outcomes(later, failed_as=False)
+    before, after = (
+        outcomes_by_task(earlier, failed_as=True),
+        outcomes_by_task(later, failed_as=False),
+    )
     found = compare(before, after)
     if found is None:
         return None
@@ -182,7 +186,9 @@ def _compared(
     failed = sum(t.status == "failed" and t.task in common for t in (*earlier, *later))
     best_case = None
     if failed:
-        best_case = compare(_outcomes(earlier, failed_as=False), _outcomes(later, failed_as=True))
+        best_case = compare(
+            outcomes_by_task(earlier, failed_as=False), outcomes_by_task(later, failed_as=True)
+        )
     moves = [
         TaskMove(domain=task[0], task_id=task[1], first=was, second=now)
         for task in common
@@ -202,22 +208,6 @@ def _compared(
         lost_scores=sum(task in played and task not in after for task in before),
         drift=_drift(_figures(first, one, common), _figures(second, other, common)),
     )
-
-
-def _outcomes(trials: Sequence[TrialRow], *, failed_as: bool) -> dict[TaskKey, list[bool]]:
-    """Return, by task, True for each passed trial of those scored or failed; empty if none scored.
-
-    Args:
-        trials: The trials of one agent.
-        failed_as: The value of a failed trial.
-    """
-    outcomes: dict[TaskKey, list[bool]] = defaultdict(list)
-    if any(trial.status == "scored" for trial in trials):
-        for trial in trials:
-            if trial.status != "unscored":
-                passed = failed_as if trial.status == "failed" else trial.passed
-                outcomes[trial.task].append(passed)
-    return dict(outcomes)
 
 
 def _figures(

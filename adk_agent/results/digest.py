@@ -11,6 +11,7 @@ from pydantic import Field
 
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.pairs import pair_lines
 from adk_agent.results.report import EvaluationReport, failed_reasons, failure_counts
 from adk_agent.results.summary import FLOOR, Row, SummaryRow
 from adk_agent.results.tables import score_range
@@ -82,6 +83,24 @@ class DigestTeam(Row):
     contradictions: int
 
 
+class DigestPair(Row):
+    """Two agents of the run, with pass^1 of each over the tasks that both have scores of."""
+
+    first_agent: str
+    second_agent: str
+    verdict: str
+    tasks: int
+    first: float
+    second: float
+    difference: float
+    """The second's pass^1 minus the first's."""
+    interval_low: float
+    interval_high: float
+    p_value: float
+    """Adjusted for the number of pairs."""
+    sentence: str
+
+
 class ReportDigest(Row):
     """A summary of the report, small enough for the interpreter's prompt."""
 
@@ -92,6 +111,8 @@ class ReportDigest(Row):
     """Figures other than pass^k, never to be combined with each other."""
     teams: tuple[DigestTeam, ...] = ()
     """The teams with measured coordination."""
+    differences: tuple[DigestPair, ...] = ()
+    """Whether the agents of the run differ, each two."""
     failing_components: dict[str, int]
     """Number of scored trials that did not pass, by component that is 0."""
     failures: dict[FailureKind, int] = Field(default_factory=dict)
@@ -119,6 +140,7 @@ def digest_of(report: EvaluationReport) -> ReportDigest:
         rows=tuple(map(_digest_row, report.summary)),
         headlines=tuple(map(_digest_headline, report.headlines)),
         teams=tuple(_digest_team(team) for team in report.teams if team.measured),
+        differences=_digest_pairs(report),
         failing_components=dict(sorted(components.items())),
         failures=failure_counts(report.trials),
         terminations=dict(sorted(ends.items())),
@@ -163,6 +185,26 @@ def _digest_row(row: SummaryRow) -> DigestRow:
         pass_1_low=_shown(interval.low) if interval else None,
         pass_1_high=_shown(interval.high) if interval else None,
         is_above_floor=row.above_floor_interval.low > 0 if row.above_floor_interval else None,
+    )
+
+
+def _digest_pairs(report: EvaluationReport) -> tuple[DigestPair, ...]:
+    notable = report.pairs[:MOST_NOTABLE]
+    return tuple(
+        DigestPair(
+            first_agent=pair.first_agent,
+            second_agent=pair.second_agent,
+            verdict=pair.verdict,
+            tasks=pair.comparison.tasks,
+            first=pair.comparison.first,
+            second=pair.comparison.second,
+            difference=pair.comparison.difference,
+            interval_low=_shown(pair.comparison.interval.low),
+            interval_high=_shown(pair.comparison.interval.high),
+            p_value=pair.p_adjusted,
+            sentence=sentence,
+        )
+        for pair, sentence in zip(notable, pair_lines(notable), strict=True)
     )
 
 
@@ -267,6 +309,7 @@ def _findings(digest: ReportDigest) -> list[str]:
         for row in digest.rows
         if row.is_above_floor is False and row.participant != FLOOR
     ]
+    lines += [f"{pair.sentence}." for pair in digest.differences]
     lines += [
         f"Of the scored trials, {count} {_COMPONENT_MEANING.get(name, 'did not meet')} ({name})."
         for name, count in digest.failing_components.items()
@@ -360,6 +403,7 @@ def _quotable(digest: ReportDigest) -> list[str]:
     addresses = [row.participant for row in digest.rows]
     addresses += [headline.name for headline in digest.headlines]
     addresses += [finding for team in digest.teams for finding in team.findings]
+    addresses += [pair.sentence for pair in digest.differences]
     texts = [digest.run_id, *digest.missing_scores, *digest.warnings, *addresses]
     return sorted((" ".join(text.split()) for text in texts if text.strip()), key=len, reverse=True)
 
@@ -384,7 +428,7 @@ def _numbers(value: Any) -> Iterator[float]:
         for item in value:
             yield from _numbers(item)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield float(value)
+        yield abs(float(value))
 
 
 def _held_shares(digest: ReportDigest) -> set[tuple[int, int]]:

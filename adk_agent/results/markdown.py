@@ -8,6 +8,7 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.digest import digest_of, template_prose
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.pairs import pair_lines
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import SummaryRow, TrialRow
 from adk_agent.results.tables import (
@@ -47,6 +48,7 @@ def render_markdown(
     parts += [_legend(report)]
     parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
+    parts += _pairs(report)
     parts += _chosen(report.plan)
     if report.warnings:
         parts += ["## Warnings", _bullets(map(_plain, report.warnings))]
@@ -93,6 +95,19 @@ def _chosen(plan: EvaluationPlan) -> list[str]:
     return [
         "## Why these tasks",
         f"{shown}\n\n... and {more} more, in report.json." if more > 0 else shown,
+    ]
+
+
+def _pairs(report: EvaluationReport) -> list[str]:
+    """Say whether the agents of the run differ."""
+    if not report.pairs:
+        return []
+    lines = pair_lines(report.pairs, stopped_by=report.stopped_by)
+    return [
+        "## Differences between agents",
+        _bullets(map(_plain, lines)),
+        "Paired by task: each difference with its interval and a test over tasks. A trial that "
+        "failed counts against the agent that is named second, and for the first.",
     ]
 
 

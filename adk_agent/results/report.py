@@ -9,6 +9,7 @@ from pydantic import AwareDatetime
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.pairs import AgentPair
 from adk_agent.results.summary import OverallRow, Row, SummaryRow, TaskRow, TrialRow, by_frequency
 from adk_agent.results.team_summary import TeamRow
 from evals.base import Evaluation, Scope
@@ -50,6 +51,8 @@ class EvaluationReport(Row):
     headlines: tuple[HeadlineRow, ...] = ()
     """The main figures of benchmarks that use something other than pass^k."""
     tasks: tuple[TaskRow, ...] = ()
+    pairs: tuple[AgentPair, ...] = ()
+    """Whether the agents differ, each two, if the run has several."""
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()
     """The coordination of the participants' teams, where it was visible."""

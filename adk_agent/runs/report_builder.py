@@ -9,6 +9,7 @@ from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import headline_rows
+from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (
     EvaluationReport,
     ReportStatus,
@@ -226,6 +227,7 @@ def report_of(
         ),
         **made,
         headlines=headline_rows(rows, plan, manifest.headlines),
+        pairs=agent_pairs(rows, plan),
         trials=rows,
         teams=teams,
         evaluations=evaluations,

@@ -23,6 +23,7 @@ from adk_agent.requests.refusal import RefusalCode
 from adk_agent.results.comparison import AgentComparison, RunComparison
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.leaderboard import leaderboard_row
+from adk_agent.results.pairs import AgentPair
 from adk_agent.results.progress import Progress
 from adk_agent.results.report import EvaluationReport, TrialEvaluations
 from adk_agent.results.summary import (
@@ -171,7 +172,7 @@ def test_every_key_of_a_reply_format_is_explained():
 
 
 def test_every_key_of_a_comparison_is_explained():
-    for number, model in enumerate((RunComparison, AgentComparison, Comparison)):
+    for number, model in enumerate((RunComparison, AgentComparison, Comparison, AgentPair)):
         assert names("statistics.md", "key", number) == set(model.model_fields)
 
 

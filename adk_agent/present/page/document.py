@@ -28,6 +28,7 @@ from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
 from adk_agent.present.page.words import CLASSES, MARKS, SIDES
+from adk_agent.results.pairs import pair_lines
 from adk_agent.results.tables import headline_table
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def render(
             report=report,
             end=ending(report),
             verdicts=verdicts(report, rows, lookup.meaning),
+            differences=pair_lines(report.pairs, stopped_by=report.stopped_by),
             scores=rows,
             headlines=headline_table(report.headlines),
             matrices=matrices(report),

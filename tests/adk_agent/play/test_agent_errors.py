@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adk_agent.cli import gate
-from adk_agent.cli.meaning import meaning_lines
 from adk_agent.play.evaluation import evaluate
 from adk_agent.present.page.writing import write_page
 from adk_agent.results.leaderboard import leaderboard_row
+from adk_agent.results.meaning import meaning_lines
 from adk_agent.runs.store import load_trials
 from tau_bridge.a2a.limits import MessengerLimits
 from tau_bridge.a2a.messenger import Messenger

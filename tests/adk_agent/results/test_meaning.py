@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adk_agent.cli.meaning import meaning_lines, next_commands
+from adk_agent.cli.display import next_commands
+from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.summary import FLOOR
 from tests.adk_agent.results.mixed_runs import AGENT, report_of
 

@@ -1,19 +1,18 @@
-"""Meaning of a run's scores, in one line per agent, and the commands to run next."""
+"""Meaning of a run's scores, in one line per agent."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
-from adk_agent.cli.gate import gated_rows
 from adk_agent.core.escaping import one_line
-from adk_agent.core.settings import DEFAULT_RESULTS_DIR
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import (
+    CEILING,
     FLOOR,
     NOT_EVALUATED,
+    OverallRow,
     ScoreRow,
+    SummaryRow,
     TaskRow,
     TrialRow,
     by_frequency,
@@ -34,15 +33,14 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
     return lines
 
 
-def next_commands(report: EvaluationReport, folder: Path) -> str:
-    """Return a line with the commands to run next."""
-    is_default = folder.parent == DEFAULT_RESULTS_DIR
-    where = [] if is_default else ["--results-dir", str(folder.parent)]
-    commands = [shlex.join(["greenroom", "view", report.run_id, *where])]
-    if report.status == "incomplete":
-        resume = shlex.join(["greenroom", "resume", report.run_id, *where])
-        commands.append(f"{resume} plays its failed trials again")
-    return f"next: {'; '.join(commands)}"
+def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
+    """Return a row for each agent that must reach the bound, over all domains if there are several.
+
+    The floor and ceiling agents are left out if there are others.
+    """
+    rows: Sequence[OverallRow | SummaryRow] = report.overall or report.summary
+    agents = [row for row in rows if row.participant not in (FLOOR, CEILING)]
+    return agents or rows
 
 
 def _meaning(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:

@@ -1,0 +1,97 @@
+"""Whether the agents of one run differ."""
+
+import pytest
+
+from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.results.pairs import agent_pairs, pair_lines
+from adk_agent.results.summary import CEILING, FLOOR
+from tests.adk_agent.results.mixed_runs import row
+
+ONE, OTHER, THIRD = "http://one", "http://other", "http://third"
+
+
+def plan_of(*agents, **changes):
+    participants = tuple(
+        each if isinstance(each, Participant) else Participant(role=each[-3:], address=each)
+        for each in agents
+    )
+    tasks = (PlannedTasks(domain="mock", task_ids=("0",)),)
+    return EvaluationPlan(participants=participants, tasks=tasks, **changes)
+
+
+def trials_of(agent, ends):
+    """One trial of each task: + passed, - did not pass, i failed."""
+    return [row(task, 0, end, agent) for task, end in enumerate(ends)]
+
+
+def pairs_of(**ends):
+    agents = {"one": ONE, "other": OTHER, "third": THIRD}
+    named = {agents[name]: letters for name, letters in ends.items()}
+    rows = [each for agent, ends in named.items() for each in trials_of(agent, ends)]
+    return agent_pairs(rows, plan_of(*named))
+
+
+def test_the_better_agent_is_named_first_with_figures_and_interval():
+    [pair] = pairs_of(one="-" * 10, other="+" * 10)
+    assert pair.verdict == "second is better"
+    [line] = pair_lines([pair])
+    assert line.startswith(
+        f"{OTHER} is better than {ONE}: pass^1 1.000 against 0.000, difference +1"
+    )
+    assert "p = 0.002, over 10 tasks" in line
+
+
+def test_the_order_of_the_agents_changes_nothing_but_the_side():
+    [there] = pairs_of(one="++++++++--", other="-" * 10)
+    [back] = pairs_of(one="-" * 10, other="++++++++--")
+    assert (there.verdict, back.verdict) == ("first is better", "second is better")
+    figures = [pair_lines([pair])[0].partition("pass^1")[2] for pair in (there, back)]
+    assert figures[0] == figures[1]
+
+
+def test_agents_that_do_alike_do_not_differ():
+    [pair] = pairs_of(one="+-+-", other="+-+-")
+    assert (pair.verdict, pair.p_adjusted) == ("no difference", 1.0)
+    assert (
+        "no significant difference: pass^1 0.500 against 0.500, difference +0.000"
+        in (pair_lines([pair])[0])
+    )
+
+
+def test_a_difference_that_failed_trials_decide_is_undecided():
+    [pair] = pairs_of(one="-" * 8 + "i" * 6, other="+" * 8 + "i" * 6)
+    assert pair.best_case is not None
+    assert pair.best_case.difference > pair.comparison.difference
+    assert pair.verdict == "undecided"
+    assert "failed trials decide" in pair_lines([pair])[0]
+
+
+def test_p_values_of_several_pairs_are_adjusted_for_their_number():
+    alone = pairs_of(one="-" * 7, other="+" * 7)
+    among = pairs_of(one="-" * 7, other="+" * 7, third="-" * 7)
+    assert len(among) == 3
+    assert among[0].p_adjusted == pytest.approx(3 * alone[0].p_adjusted)
+    assert among[1].p_adjusted == 1.0
+    assert "adjusted for 3 pairs" in pair_lines(among)[0]
+
+
+def test_floor_and_ceiling_that_were_added_are_no_rivals_and_named_ones_are():
+    rows = [each for agent in (ONE, FLOOR, CEILING) for each in trials_of(agent, "+-")]
+    added = [Participant(role="floor", address=FLOOR), Participant(role="ceiling", address=CEILING)]
+    assert agent_pairs(rows, plan_of(ONE, *added)) == ()
+    assert len(agent_pairs(rows, plan_of(ONE, FLOOR))) == 1
+
+
+def test_members_of_a_team_are_not_compared():
+    rows = [each for agent in (ONE, OTHER) for each in trials_of(agent, "+-")]
+    both = plan_of(ONE, OTHER)
+    assert agent_pairs(rows, both.model_copy(update={"members": both.participants})) == ()
+
+
+def test_an_agent_without_a_score_is_in_no_pair():
+    assert pairs_of(one="++", other="ii") == ()
+
+
+def test_a_run_that_a_rule_ended_is_said_to_spoil_the_test():
+    lines = pair_lines(pairs_of(one="++", other="--"), stopped_by="failed > 1")
+    assert "stopped early by a rule" in lines[-1]
