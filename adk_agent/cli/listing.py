@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
-import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from adk_agent.cli import task_listing
 from adk_agent.cli.edge import OK
 from adk_agent.cli.flags import add_results_dir, no_run_in, settings_of
-from adk_agent.core.errors import GreenroomError, RequestError, StorageError
-from adk_agent.core.escaping import escape_controls, one_line
+from adk_agent.conversation import listing as rows
+from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import escape_controls
 from adk_agent.core.settings import Settings, variables
-from adk_agent.play.evaluators import graph_metrics, trace_evaluators
-from adk_agent.runs.tracking import read_status, run_ids
-from evals.graph.consistency import ACROSS_TRIALS, AcrossTrials
-from evals.graph.metric import Metric
+from adk_agent.play.evaluators import trace_evaluators
+from adk_agent.requests.registry import AgentRegistry
+from adk_agent.runs.tracking import run_ids
 from tau_bridge.benchmark import Benchmark
 from tau_bridge.benchmarks import Benchmarks, open_benchmarks
-from tau_bridge.teams import teams
-
-_REQUEST_WIDTH = 76
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Print the requested list."""
-    rows = _rows(parsed)
+    listed = _rows(parsed)
     if parsed.json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        print(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
         is_tasks = parsed.what == "tasks"
-        for line in task_listing.lines(rows) if is_tasks else map(_line, rows):
+        for line in task_listing.lines(listed) if is_tasks else map(_line, listed):
             print(escape_controls(line))
     return OK
 
@@ -84,18 +78,7 @@ def _warn(warnings: Iterable[str]) -> None:
 
 
 def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
-    return [
-        {
-            "domain": domain.name,
-            "tasks": f"{len(benchmark.task_ids(domain.name))} {domain.noun}",
-            "splits": ", ".join(benchmark.splits(domain.name)),
-            "source": revision.source,
-            "revision": revision.revision,
-        }
-        for benchmark in _benchmarks().all
-        for domain in benchmark.domains()
-        for revision in [benchmark.revision(domain.name)]
-    ]
+    return rows.of_domains(_benchmarks())
 
 
 def _tasks(parsed: argparse.Namespace) -> list[dict[str, Any]]:
@@ -118,45 +101,18 @@ def _of_benchmark(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 def _teams(_: argparse.Namespace) -> list[dict[str, Any]]:
-    return [
-        {
-            "team": f"team:{team.name}",
-            "members": f"{len(team.members)} members",
-            "labels": f"[{', '.join(team.labels)}]",
-            "about": team.description,
-        }
-        for team in teams().values()
-    ]
+    return rows.of_teams()
 
 
 def _evaluators(_: argparse.Namespace) -> list[dict[str, Any]]:
     registry = trace_evaluators(without=Settings.load().without)
     _warn(registry.warnings)
-    return [
-        {
-            "evaluator": evaluator.name,
-            "tier": f"tier {int(evaluator.tier)}",
-            "version": evaluator.version,
-            "about": " ".join((inspect.getdoc(type(evaluator)) or "").split("\n\n")[0].split()),
-        }
-        for evaluator in registry.all
-    ]
+    return rows.of_evaluators(registry)
 
 
 def _metrics(_: argparse.Namespace) -> list[dict[str, Any]]:
-    metrics = graph_metrics()[0]
     _warn(trace_evaluators().warnings)
-    listed: list[Metric | AcrossTrials] = [*metrics, *ACROSS_TRIALS]
-    return [
-        {
-            "metric": metric.name,
-            "range": metric.range,
-            "formula": metric.formula,
-            "needs": metric.needs,
-            "source": metric.source,
-        }
-        for metric in listed
-    ]
+    return rows.of_metrics()
 
 
 def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
@@ -164,37 +120,11 @@ def _runs(parsed: argparse.Namespace) -> list[dict[str, Any]]:
     found = run_ids(results_dir)
     if not found:
         print(escape_controls(f"greenroom: {no_run_in(results_dir)}"), file=sys.stderr)
-    return [_run_row(results_dir, run_id) for run_id in found]
+    return rows.of_runs(results_dir, found)
 
 
-def _run_row(results_dir: Path, run_id: str) -> dict[str, Any]:
-    try:
-        status = read_status(results_dir, run_id)
-    except StorageError as error:  # from another version, or just deleted: still list the others
-        return {"run": run_id, "state": "unreadable", "trials": "", "request": str(error)}
-    progress = status.progress
-    return {
-        "run": run_id,
-        "state": status.state,
-        "trials": f"{progress.done}/{progress.total}" if progress is not None else "",
-        "request": one_line(escape_controls(status.request), _REQUEST_WIDTH),
-    }
-
-
-def _agents(_: argparse.Namespace) -> list[dict[str, Any]]:
-    listed = subprocess.run(
-        [sys.executable, "-P", "-m", "purple_agent", "--list"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode != 0:
-        raise GreenroomError(f"cannot list the bundled agents: {listed.stderr.strip()[-300:]}")
-    rows = []
-    for line in listed.stdout.splitlines():
-        name, about = line.strip().split(maxsplit=1)
-        rows.append({"agent": f"builtin:{name}", "about": about})
-    return rows
+def _agents(parsed: argparse.Namespace) -> list[dict[str, Any]]:
+    return rows.of_agents(AgentRegistry(settings_of(parsed).results_dir))
 
 
 LISTS = {

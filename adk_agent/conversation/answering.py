@@ -8,17 +8,48 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from adk_agent.conversation.about_runs import canceled, compared, results, rows_of, statuses
+from adk_agent.conversation.courtesies import courtesy, help_text, off_topic
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.evaluating import play_or_ask
+from adk_agent.conversation.exporting import exported
+from adk_agent.conversation.listing import listed
+from adk_agent.conversation.meant import RunIntent, run_of
 from adk_agent.conversation.questions import verdict
-from adk_agent.conversation.replies import Answer, Asked, Play, Reading, Refused, Reply
+from adk_agent.conversation.repeating import repeated
+from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
+from adk_agent.conversation.telling import STARTING, failures
+from adk_agent.conversation.terms import explained
+from adk_agent.conversation.turn import Turn
+from adk_agent.conversation.why import why
 from adk_agent.core.errors import GreenroomError, exit_code_of
 from adk_agent.core.plan import Overrides
-from adk_agent.requests.intent import Ask, Evaluate, Intent, Question, Refuse, Situation
+from adk_agent.requests.intent import (
+    Ask,
+    Cancel,
+    Compare,
+    Evaluate,
+    Explain,
+    Export,
+    Failures,
+    Help,
+    Intent,
+    ListThings,
+    OffTopic,
+    Question,
+    Refuse,
+    Repeat,
+    Results,
+    Situation,
+    Smalltalk,
+    Status,
+    Why,
+)
+from adk_agent.runs.tracking import RunStatus, read_status
 from tau_bridge.errors import BridgeError
 
 Read = Callable[[str, Situation], Awaitable[Reading]]
-"""Reads a message."""
+"""Reads a message in its situation."""
 
 
 async def respond(
@@ -33,14 +64,13 @@ async def respond(
 ) -> Reply:
     """Return what is to be done about a message.
 
-    If a question is open, a plain yes or no settles it. Any other message is read together with the
-    request that the question is about, and alone if that cannot be read.
+    If a question is open, a plain yes or no settles it. Any other message is read.
 
     Args:
         text: The message.
         situation: The conversation that it is part of.
         deps: What answers are made from.
-        read: Reads a message.
+        read: Reads a message, in the light of an open question.
         reading: What was read, if the message was read already.
         overrides: The flags that came with it.
         confirmed: True if whatever it asks for was agreed to.
@@ -51,10 +81,9 @@ async def respond(
     settled = await settle(situation.question, text, situation, deps)
     if settled is not None:
         return settled
-    if reading is None:
-        reading, text = await read_in_context(text, situation, read)
+    found = reading or await read(text, situation)
     return await answer(
-        reading.intent, text, situation, deps, overrides=overrides, confirmed=confirmed
+        found.intent, found.text, situation, deps, overrides=overrides, confirmed=confirmed
     )
 
 
@@ -73,21 +102,6 @@ async def settle(
     if question.plan is not None:
         return Play(plan=question.plan, request=question.request)
     return await answer(question.waiting, question.request, situation, deps, confirmed=True)
-
-
-async def read_in_context(text: str, situation: Situation, read: Read) -> tuple[Reading, str]:
-    """Read a message, together with the request of an open question if that can be read.
-
-    Returns:
-        The reading, and the text that was read.
-    """
-    question = situation.question
-    if question is not None and question.request:
-        both = f"{question.request}\n{text}"
-        reading = await read(both, situation)
-        if not isinstance(reading.intent, Ask | Refuse):
-            return reading, both
-    return await read(text, situation), text
 
 
 async def answer(
@@ -109,31 +123,69 @@ async def answer(
         overrides: The flags that came with it.
         confirmed: True if whatever it asks for was agreed to, so that nothing is confirmed.
     """
+    turn = Turn(
+        text=text,
+        situation=situation,
+        deps=deps,
+        overrides=overrides or Overrides(),
+        confirmed=confirmed,
+    )
     try:
-        return await asyncio.to_thread(
-            _answer, intent, text, situation, deps, overrides=overrides, confirmed=confirmed
-        )
+        return await asyncio.to_thread(_answer, intent, turn)
     except (GreenroomError, BridgeError) as error:
         return Refused(text=str(error), exit_code=exit_code_of(error))
 
 
-def _answer(
-    intent: Intent,
-    text: str,
-    situation: Situation,
-    deps: ConversationDeps,
-    *,
-    overrides: Overrides | None,
-    confirmed: bool,
-) -> Reply:
+def _answer(intent: Intent, turn: Turn) -> Reply:
     match intent:
         case Evaluate():
-            return play_or_ask(
-                intent, text, situation, deps, overrides=overrides, confirmed=confirmed
-            )
+            return play_or_ask(intent, turn)
         case Ask():
-            return Asked(question=Question(text=intent.question, request=text))
+            return Asked(question=Question(text=intent.question, request=turn.text))
         case Refuse():
             return Refused(text=intent.reason)
+        case Help():
+            return Answer(text=help_text(turn.deps))
+        case Smalltalk():
+            return Answer(text=courtesy(intent.kind, turn.deps))
+        case OffTopic():
+            return Answer(text=off_topic(turn.deps))
+        case ListThings():
+            return listed(intent, turn)
+        case Explain():
+            return explained(intent.term, turn.deps)
+        case Compare():
+            return compared(intent, turn)
         case _:
-            return Refused(text=f"{intent.intent} is not answered yet.")
+            return _about_run(intent, turn)
+
+
+def _about_run(intent: RunIntent, turn: Turn) -> Reply:
+    if turn.situation.preparing and intent.run_id is None:
+        return CancelRuns(run_ids=()) if isinstance(intent, Cancel) else Answer(text=STARTING)
+    meant = run_of(intent, turn)
+    if isinstance(meant, Asked):
+        return meant
+    status = read_status(turn.deps.results_dir, meant)
+    match intent:
+        case Status():
+            return statuses(intent, meant, turn)
+        case Cancel():
+            return canceled(intent, meant, turn)
+        case Results():
+            return results(status, turn.deps)
+        case Export():
+            return exported(intent, status, turn)
+        case _:
+            return _about_trials(intent, status, turn)
+
+
+def _about_trials(intent: Failures | Why | Repeat, status: RunStatus, turn: Turn) -> Reply:
+    rows = rows_of(status, turn.deps)
+    match intent:
+        case Failures():
+            return Answer(text=failures(status, rows))
+        case Why():
+            return why(intent, status, rows, turn.deps)
+        case Repeat():
+            return repeated(intent, status, rows, turn)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.questions import confirmation
 from adk_agent.conversation.replies import Asked, Play
+from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides
 from adk_agent.requests.intent import Evaluate, Question, Situation
@@ -12,32 +12,26 @@ from adk_agent.requests.planning import resolve
 from adk_agent.requests.self_reference import itself_among
 
 
-def play_or_ask(
-    intent: Evaluate,
-    text: str,
-    situation: Situation,
-    deps: ConversationDeps,
-    *,
-    overrides: Overrides | None = None,
-    confirmed: bool = False,
-) -> Play | Asked:
+def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
     """Return the plan of a request to be played, or the question that has to be answered first.
 
     Raises:
         RequestError: It names something that does not exist or cannot be played.
         DataError: The task data cannot be read.
     """
-    flags = overrides or Overrides()
-    plan = checked(resolve(intent.request, deps.benchmarks(), flags), situation)
+    flags = turn.overrides
+    plan = checked(resolve(intent.request, turn.deps.benchmarks(), flags), turn.situation)
     doubts = [f"I did not use these words: {words!r}." for words in intent.unused]
     doubts += [f"{shortfall}." for shortfall in getattr(plan, "shortfalls", ())]
-    if plan.total_trials > deps.confirm_above and not _names_size(intent.request, flags):
+    if plan.total_trials > turn.deps.confirm_above and not _names_size(intent.request, flags):
         doubts.append(
             f"These are {plan.total_trials} conversations, and the request names no number of tasks."
         )
-    if not doubts or confirmed:
-        return Play(plan=plan, request=text)
-    question = Question(text=confirmation(plan, doubts), waiting=intent, request=text, plan=plan)
+    if not doubts or turn.confirmed:
+        return Play(plan=plan, request=turn.text)
+    question = Question(
+        text=confirmation(plan, doubts), waiting=intent, request=turn.text, plan=plan
+    )
     return Asked(question=question)
 
 

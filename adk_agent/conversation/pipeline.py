@@ -15,7 +15,7 @@ from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import is_json, read_intent
-from adk_agent.requests.intent import Situation
+from adk_agent.requests.intent import Ask, Refuse, Situation
 from adk_agent.requests.reader import Vocabulary
 from adk_agent.results.progress import OnProgress, silent
 from tau_bridge.errors import BridgeError
@@ -25,7 +25,9 @@ class Pipeline(Protocol):
     """Reads, answers, plays and words. What goes wrong on the way is part of the outcome."""
 
     async def read(self, text: str, situation: Situation) -> Reading:
-        """Return what a message wants, without doing it. The open question is not looked at.
+        """Return what a message wants, without doing it.
+
+        A message that cannot be read alone may complete the one that the open question is about.
 
         Raises:
             ModelError: The configured model cannot be reached, and rules cannot read it either.
@@ -97,9 +99,7 @@ class RulesPipeline:
         known = replace(situation, registered={**self.registered(), **situation.registered})
         vocabulary = Vocabulary.of(self.deps.benchmarks)
         # Off the loop: a long request takes up to a second.
-        intent = await asyncio.to_thread(read_intent, text, known, vocabulary=vocabulary)
-        read_by = "json" if is_json(text, vocabulary) else "rules"
-        return Reading(intent=intent, read_by=read_by)
+        return await asyncio.to_thread(_read, text, known, vocabulary)
 
     async def run_request(
         self,
@@ -156,3 +156,15 @@ class RulesPipeline:
         except (GreenroomError, BridgeError) as error:
             return Outcome(run_id=run_id, problem=Problem.of(error))
         return Outcome(run_id=run_id, report=report)
+
+
+def _read(text: str, situation: Situation, vocabulary: Vocabulary) -> Reading:
+    intent = read_intent(text, situation, vocabulary=vocabulary)
+    question = situation.question
+    if isinstance(intent, Ask | Refuse) and question is not None and question.request:
+        both = f"{question.request}\n{text}"
+        together = read_intent(both, situation, vocabulary=vocabulary)
+        if not isinstance(together, Ask | Refuse):
+            return Reading(intent=together, text=both)
+    read_by = "json" if is_json(text, vocabulary) else "rules"
+    return Reading(intent=intent, text=text, read_by=read_by)

@@ -16,10 +16,12 @@ class Reading:
     Args:
         intent: What was read.
         read_by: The reader: `rules`, `json` (AgentBeats JSON needs none), or `llm:` and a model.
+        text: What was read: the message, with an earlier one if it completes that.
         warnings: What went wrong on the way, such as a model that cannot be reached.
     """
 
     intent: Intent
+    text: str
     read_by: str = "rules"
     warnings: tuple[str, ...] = ()
 

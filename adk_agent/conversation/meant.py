@@ -1,0 +1,140 @@
+"""The run that a message is about: the named one, else the conversation's latest, else an offer."""
+
+from __future__ import annotations
+
+import difflib
+
+from adk_agent.conversation.deps import ConversationDeps
+from adk_agent.conversation.replies import Asked
+from adk_agent.conversation.turn import Turn
+from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.escaping import escape_markdown, one_line
+from adk_agent.requests.intent import (
+    Cancel,
+    Export,
+    Failures,
+    Question,
+    Repeat,
+    Results,
+    Situation,
+    Status,
+    Why,
+)
+from adk_agent.runs.tracking import RunStatus, checked_run_id, read_status, run_ids
+
+RunIntent = Status | Results | Failures | Why | Cancel | Repeat | Export
+"""Intents about one run."""
+_MOST_LOOKED_AT = 50
+"""Runs that are searched for one that is running."""
+_MOST_REQUEST = 100
+_MOST_NEAR = 3
+
+
+def nothing_yet(deps: ConversationDeps) -> str:
+    """Say that there is no run, and how to start one."""
+    domain = next(iter(deps.benchmarks().domains), "DOMAIN")
+    return (
+        "There is no evaluation to speak of yet. Start one, for example: "
+        f"'Evaluate builtin:echo on two {domain} tasks'."
+    )
+
+
+def run_of(intent: RunIntent, turn: Turn) -> str | Asked:
+    """Return the id of the run that an intent is about, or the offer of the newest one.
+
+    Raises:
+        RequestError: The named run is not there, or none is.
+        StorageError: The folder of runs cannot be read.
+    """
+    deps = turn.deps
+    if intent.run_id is not None:
+        return visible(intent.run_id, turn.situation, deps)
+    if turn.situation.run_ids:
+        return turn.situation.run_ids[0]
+    found = run_ids(deps.results_dir)[:_MOST_LOOKED_AT] if deps.may_see_all_runs else []
+    if not found:
+        raise RequestError(nothing_yet(deps))
+    if isinstance(intent, Cancel):
+        found = [each for each in found if _is_running(each, deps)]
+        if not found:
+            raise RequestError("Nothing is running that could be canceled.")
+    if turn.confirmed:
+        return found[0]
+    waiting = intent.model_copy(update={"run_id": found[0]})
+    offer = f"No run is named. The newest is {described(found[0], deps)}. Do you mean that one?"
+    return Asked(question=Question(text=offer, waiting=waiting, request=turn.text))
+
+
+def _is_running(run_id: str, deps: ConversationDeps) -> bool:
+    try:
+        return not read_status(deps.results_dir, run_id).has_ended
+    except StorageError:
+        return False
+
+
+def two_runs(
+    named: tuple[str, ...], situation: Situation, deps: ConversationDeps
+) -> tuple[tuple[str, str], bool]:
+    """Return the two runs to compare, the earlier first, and whether they are only offered.
+
+    Raises:
+        RequestError: A named run is not there, more than two are named, or there are no two.
+        StorageError: The folder of runs cannot be read.
+    """
+    if len(named) > 2:
+        raise RequestError("Two runs are compared at a time: name two.")
+    chosen = [visible(run_id, situation, deps) for run_id in dict.fromkeys(named)]
+    if len(chosen) == 2:
+        return (chosen[0], chosen[1]), False
+    own = [run_id for run_id in situation.run_ids if run_id not in chosen]
+    if len(chosen) + len(own) >= 2:
+        return _in_time([*chosen, *own][:2]), False
+    others = run_ids(deps.results_dir) if deps.may_see_all_runs else []
+    found = [*chosen, *own, *(each for each in others if each not in (*chosen, *own))][:2]
+    if len(found) < 2:
+        raise RequestError("Two runs are needed to compare, and there are not two yet.")
+    return _in_time(found), True
+
+
+def _in_time(ids: list[str]) -> tuple[str, str]:
+    first, second = sorted(ids)
+    return first, second
+
+
+def visible(run_id: str, situation: Situation, deps: ConversationDeps) -> str:
+    """Return a run's id after checking that it is there and may be spoken of here.
+
+    Raises:
+        RequestError: It is not.
+    """
+    if run_id in situation.run_ids:
+        return run_id
+    if not deps.may_see_all_runs:
+        raise RequestError(
+            f"Run {one_line(escape_markdown(run_id), _MOST_REQUEST)} does not belong to this "
+            "conversation. Ask in the context of its evaluation, or without its id for the latest "
+            "one here."
+        )
+    known = run_ids(deps.results_dir)
+    if run_id in known:
+        return checked_run_id(run_id)
+    near = difflib.get_close_matches(run_id, known, n=_MOST_NEAR, cutoff=0.6) or known[:_MOST_NEAR]
+    hint = f"The nearest: {', '.join(near)}." if near else "There is none yet."
+    raise RequestError(
+        f"There is no run {one_line(escape_markdown(run_id), _MOST_REQUEST)!r}. {hint}"
+    )
+
+
+def described(run_id: str, deps: ConversationDeps) -> str:
+    """Return a run with its request, state and start, in words."""
+    try:
+        status = read_status(deps.results_dir, run_id)
+    except StorageError as error:
+        return f"{run_id} (it cannot be read: {error})"
+    return f"{run_id} ({summary_of(status)})"
+
+
+def summary_of(status: RunStatus) -> str:
+    """Return a run's request, state and start, in words."""
+    request = one_line(escape_markdown(status.request), _MOST_REQUEST)
+    return f"'{request}', {status.state}, started {status.started_at:%Y-%m-%d %H:%M %Z}"
