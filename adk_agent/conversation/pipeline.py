@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from adk_agent.conversation.answering import respond
@@ -15,7 +16,8 @@ from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import is_json, read_intent
-from adk_agent.requests.intent import Ask, Refuse, Situation
+from adk_agent.requests.find_tasks import search_of
+from adk_agent.requests.intent import Ask, Intent, Refuse, Situation
 from adk_agent.requests.reader import Vocabulary
 from adk_agent.results.progress import OnProgress, silent
 from tau_bridge.errors import BridgeError
@@ -97,9 +99,22 @@ class RulesPipeline:
     async def read(self, text: str, situation: Situation) -> Reading:
         """See `Pipeline`."""
         known = replace(situation, registered={**self.registered(), **situation.registered})
-        vocabulary = Vocabulary.of(self.deps.benchmarks)
         # Off the loop: a long request takes up to a second.
-        return await asyncio.to_thread(_read, text, known, vocabulary)
+        return await asyncio.to_thread(self._read, text, known)
+
+    def _read(self, text: str, situation: Situation) -> Reading:
+        benchmarks = self.deps.benchmarks
+        vocabulary = Vocabulary.of(benchmarks)
+        read = partial(read_intent, vocabulary=vocabulary, finder=search_of(benchmarks))
+        intent = read(text, situation)
+        question = situation.question
+        if question is not None and question.request and _may_complete(intent):
+            both = f"{question.request}\n{text}"
+            together = read(both, situation)
+            if not isinstance(together, Ask | Refuse):
+                return Reading(intent=together, text=both)
+        read_by = "json" if is_json(text, vocabulary) else "rules"
+        return Reading(intent=intent, text=text, read_by=read_by)
 
     async def run_request(
         self,
@@ -158,13 +173,6 @@ class RulesPipeline:
         return Outcome(run_id=run_id, report=report)
 
 
-def _read(text: str, situation: Situation, vocabulary: Vocabulary) -> Reading:
-    intent = read_intent(text, situation, vocabulary=vocabulary)
-    question = situation.question
-    if isinstance(intent, Ask | Refuse) and question is not None and question.request:
-        both = f"{question.request}\n{text}"
-        together = read_intent(both, situation, vocabulary=vocabulary)
-        if not isinstance(together, Ask | Refuse):
-            return Reading(intent=together, text=both)
-    read_by = "json" if is_json(text, vocabulary) else "rules"
-    return Reading(intent=intent, text=text, read_by=read_by)
+def _may_complete(intent: Intent) -> bool:
+    """Tell whether a message that was read alone may complete an earlier one."""
+    return isinstance(intent, Ask) or (isinstance(intent, Refuse) and intent.code != "injection")

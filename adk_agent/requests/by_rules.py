@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.requests.agentbeats import find_json
+from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse, Situation
+from adk_agent.requests.language.follow_ups import read_follow_up
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import Refusal, Vocabulary, read_request
 from adk_agent.requests.refusal import RefusalCode
@@ -20,14 +22,25 @@ _ASKED: frozenset[RefusalCode] = frozenset(
 """Refusals that a further word may settle."""
 
 
-def read_intent(text: str, situation: Situation, *, vocabulary: Vocabulary) -> Intent:
+def read_intent(
+    text: str,
+    situation: Situation,
+    *,
+    vocabulary: Vocabulary,
+    finder: TaskSearch | None = None,  # noqa: ARG001 - for readers of topics
+) -> Intent:
     """Return what a message wants: AgentBeats JSON, a follow-up, or a request in plain English.
 
     Args:
         text: The message.
         situation: The conversation that it is part of.
         vocabulary: The names that it may use.
+        finder: Finds tasks by what they are about.
     """
+    if not is_json(text, vocabulary):
+        follow_up = read_follow_up(text, situation, vocabulary=vocabulary)
+        if follow_up is not None:
+            return follow_up
     try:
         request = read_request(text, situation.registered, vocabulary=vocabulary)
     except Refusal as refusal:
