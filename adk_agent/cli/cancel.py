@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 from adk_agent.cli.edge import INCOMPLETE, OK
 from adk_agent.cli.flags import add_results_dir, run_of
@@ -28,7 +29,16 @@ def execute(parsed: argparse.Namespace) -> int:
     Returns:
         0 if it has stopped, 3 if it is still running.
     """
-    results_dir, run_id = run_of(parsed)
+    return stop(*run_of(parsed))
+
+
+def stop(results_dir: Path, run_id: str) -> int:
+    """Ask a run to stop, wait until it has, and return the exit code.
+
+    Raises:
+        RequestError: There is no such run, or it has ended.
+        StorageError: The run directory cannot be written.
+    """
     request_cancel(results_dir, run_id)
     until_s = time.monotonic() + WAIT_S
     while not (status := read_status(results_dir, run_id)).has_ended:

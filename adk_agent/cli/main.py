@@ -18,6 +18,7 @@ exit codes: 0 success, 1 a check failed, 2 the request or an argument cannot be 
 """
 COMMANDS = {
     "run": "evaluate agents, from a sentence or from AgentBeats JSON",
+    "ask": "ask about evaluations and runs, in plain English",
     "status": "show the progress of a run",
     "results": "show the results of a run",
     "cancel": "stop a run, from any process",

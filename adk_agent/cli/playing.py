@@ -68,6 +68,7 @@ def play(
     settings: Settings,
     *,
     run_id: str | None = None,
+    loop: asyncio.Runner | None = None,
 ) -> int:
     """Play an evaluation, show its progress and results, and return the exit code.
 
@@ -76,10 +77,11 @@ def play(
         parsed: The arguments of a command with the flags of `add_playing`.
         settings: The settings, with the folder of runs.
         run_id: The run to resume; None for a new one.
+        loop: Runs it on an event loop that is there already; None for one of its own.
     """
     display = _display(parsed, settings)
     try:
-        report = asyncio.run(_until_terminated(work, display))
+        report = (asyncio if loop is None else loop).run(_until_terminated(work, display))
     except (KeyboardInterrupt, asyncio.CancelledError):
         kept = _kept(display.run_id or run_id, settings, parsed)
         print(f"greenroom: interrupted{kept}", file=sys.stderr)

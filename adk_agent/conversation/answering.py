@@ -12,14 +12,11 @@ from adk_agent.conversation.about_runs import canceled, compared, results, rows_
 from adk_agent.conversation.courtesies import courtesy, help_text, off_topic
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.evaluating import play_or_ask
-from adk_agent.conversation.exporting import exported
-from adk_agent.conversation.listing import listed
 from adk_agent.conversation.meant import RunIntent, run_of
 from adk_agent.conversation.questions import verdict
 from adk_agent.conversation.repeating import repeated
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.conversation.telling import STARTING, failures
-from adk_agent.conversation.terms import explained
 from adk_agent.conversation.turn import Turn
 from adk_agent.conversation.why import why
 from adk_agent.core.errors import GreenroomError, exit_code_of
@@ -151,8 +148,13 @@ def _answer(intent: Intent, turn: Turn) -> Reply:
         case OffTopic():
             return Answer(text=off_topic(turn.deps))
         case ListThings():
+            # These import metrics, teams and exports, which a command that plays needs none of.
+            from adk_agent.conversation.listing import listed
+
             return listed(intent, turn)
         case Explain():
+            from adk_agent.conversation.terms import explained
+
             return explained(intent.term, turn.deps)
         case Compare():
             return compared(intent, turn)
@@ -175,6 +177,8 @@ def _about_run(intent: RunIntent, turn: Turn) -> Reply:
         case Results():
             return results(status, turn.deps)
         case Export():
+            from adk_agent.conversation.exporting import exported
+
             return exported(intent, status, turn)
         case _:
             return _about_trials(intent, status, turn)

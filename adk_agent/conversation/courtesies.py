@@ -51,7 +51,7 @@ def help_text(deps: ConversationDeps) -> str:
         "'why did task 3 fail?', 'compare the last two runs', 'what is pass^k?'.",
         "- **Go on**: 'run it again', 'run the failed ones again', 'the same with three trials', "
         "'resume'.",
-        "- **Hand it over**: 'show the report', 'export it as junit', 'make the page'.",
+        "- **Hand it over**: 'show the report', 'export it as junit', 'export the page'.",
         "",
         f"Domains: {', '.join(domains)}.{named} AgentBeats JSON is understood as well.",
     ]

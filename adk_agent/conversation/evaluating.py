@@ -30,7 +30,11 @@ def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
     if not doubts or turn.confirmed:
         return Play(plan=plan, request=turn.text)
     question = Question(
-        text=confirmation(plan, doubts), waiting=intent, request=turn.text, plan=plan
+        doubts=tuple(doubts),
+        text=confirmation(plan, doubts),
+        waiting=intent,
+        request=turn.text,
+        plan=plan,
     )
     return Asked(question=question)
 

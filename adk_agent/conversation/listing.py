@@ -30,6 +30,8 @@ from tau_bridge.teams import teams
 Rows = list[dict[str, Any]]
 MOST_LISTED = 40
 """Rows of one answer; `greenroom list` prints all."""
+_MOST_CHARS = 120
+"""Characters of one cell of an answer."""
 _REQUEST_WIDTH = 76
 _SHOWN = {
     "domains": ("domain", "tasks", "splits"),
@@ -63,7 +65,10 @@ def listed(intent: ListThings, turn: Turn) -> Answer | Asked:
     if intent.domain is not None:
         head += f" in {intent.domain}"
     columns = _SHOWN.get(intent.what, tuple(rows[0]))
-    cells = [tuple(str(row.get(name, "")) for name in columns) for row in rows[:MOST_LISTED]]
+    cells = [
+        tuple(one_line(str(row.get(name, "")), _MOST_CHARS) for name in columns)
+        for row in rows[:MOST_LISTED]
+    ]
     parts = [f"{head}:", table_of((columns, cells))]
     if len(rows) > MOST_LISTED:
         parts.append(f"... and {len(rows) - MOST_LISTED} more; `greenroom list` shows all.")

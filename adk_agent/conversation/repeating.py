@@ -58,7 +58,11 @@ def repeated(
         f"These are {again.total_trials} conversations, and {plan.total_trials} were played before."
     )
     question = Question(
-        text=confirmation(again, [doubt]), waiting=intent, request=request, plan=again
+        text=confirmation(again, [doubt]),
+        doubts=(doubt,),
+        waiting=intent,
+        request=request,
+        plan=again,
     )
     return Asked(question=question)
 

@@ -119,12 +119,14 @@ _FRAME = re.compile(
 def explained(term: str, deps: ConversationDeps) -> Answer | Refused:
     """Return the meaning of a term, or of several that are named together."""
     known = _known(deps)
-    parts = [part for part in _AND.split(term) if part.strip()]
-    whole = _found(term, known)
-    found = [whole] if whole else [_found(part, known) for part in parts]
-    if found and all(found):
-        return Answer(text="\n\n".join(f"**{name}**: {known[name]}" for name in found if name))
-    missing = next((part for part, name in zip(parts, found, strict=False) if name is None), term)
+    parts = [part for part in _AND.split(term) if _plain(part)]
+    found = [_found(part, known) for part in parts]
+    if not found or not all(found):
+        found = [_found(term, known)]
+    if all(found):
+        named = dict.fromkeys(name for name in found if name)
+        return Answer(text="\n\n".join(f"**{name}**: {known[name]}" for name in named))
+    missing = next((part for part in parts if _found(part, known) is None), term)
     plain = _plain(missing)
     near = difflib.get_close_matches(plain, known, n=_MOST_NEAR, cutoff=0.5)
     near = near or [name for name in known if plain and plain in name][:_MOST_NEAR]

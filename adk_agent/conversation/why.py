@@ -185,7 +185,7 @@ def _excerpt(messages: Sequence[Mapping[str, Any]], departure: int | None) -> li
     lines = [f"From the conversation ({shown}):", ""]
     for place, message in enumerate(messages[first:last], start=first):
         mark = " (here it left the gold path)" if place == departure else ""
-        lines += [f"> {line}{mark}" for line in _message(message)]
+        lines += [f"> - {line}{mark}" for line in _message(message)]
     return lines
 
 

@@ -195,12 +195,14 @@ class Question(_Frozen):
             together with `request`.
         request: The messages that led to the question, one a line.
         plan: The plan of a `waiting` evaluation or repetition, as it was shown.
+        doubts: Why that is to be confirmed, a sentence each.
     """
 
     text: str
     waiting: Intent | None = None
     request: str = ""
     plan: EvaluationPlan | None = None
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,34 @@
+"""`greenroom ask`: anything that can be said about evaluations, in plain English."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from adk_agent.cli.dry_run import show_intent
+from adk_agent.cli.message import Message, add_message, text_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = (
+        "Ask about evaluations, runs and terms, or evaluate, repeat, compare and export."
+    )
+    parser.epilog = 'example: greenroom ask "why did task 3 fail?" --run RUN'
+    parser.add_argument("text", help="a question or request in plain English; - reads stdin")
+    parser.add_argument("--run", metavar="RUN", help="the run that it is about, by its id")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print how it is read; do nothing about it"
+    )
+    add_message(parser)
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Answer a message and return the exit code."""
+    text = text_of(parsed.text)
+    with asyncio.Runner() as loop:
+        message = Message.of(text, parsed, loop, run_ids=(parsed.run,) if parsed.run else ())
+        reading = message.read()
+        if parsed.dry_run:
+            return show_intent(message, reading)
+        return message.act(message.reply(reading, confirmed=parsed.yes), reading)

@@ -1,0 +1,249 @@
+"""A message on the command line: read, answered, confirmed and played, for `run` and `ask`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adk_agent.cli import values
+from adk_agent.cli.cancel import stop
+from adk_agent.cli.edge import OK, USAGE
+from adk_agent.cli.flags import add_playing, read_token, settings_of
+from adk_agent.cli.playing import assembly_of, play, stop_rule_of
+from adk_agent.conversation.answering import answer, settle
+from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
+from adk_agent.core.errors import RequestError
+from adk_agent.core.escaping import escape_controls
+from adk_agent.core.plan import Overrides
+from adk_agent.core.settings import Settings, variables
+from adk_agent.requests.intent import Question, Situation
+from tau_bridge.benchmarks import open_benchmarks
+
+if TYPE_CHECKING:
+    from adk_agent.assembly import Assembly
+    from adk_agent.cli.display import Display
+    from adk_agent.conversation.pipeline import Pipeline
+    from adk_agent.results.report import EvaluationReport
+
+
+def add_message(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of commands that take a message."""
+    parser.add_argument(
+        "--num-trials", type=values.positive, metavar="K", help="trials of each task"
+    )
+    parser.add_argument(
+        "--max-concurrency",
+        type=values.positive,
+        metavar="N",
+        help="conversations at once (default 4)",
+    )
+    parser.add_argument(
+        "--seed", type=values.natural, metavar="S", help="seed of the trials (default 300)"
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=values.positive,
+        metavar="N",
+        help="steps of a conversation (default 200)",
+    )
+    parser.add_argument(
+        "--limit", type=values.positive, metavar="N", help="at most this many tasks of each domain"
+    )
+    parser.add_argument(
+        "--option",
+        type=values.option,
+        action="append",
+        metavar="NAME=VALUE",
+        help="an option of a benchmark; may be repeated",
+    )
+    parser.add_argument("--yes", action="store_true", help="confirm whatever would be asked")
+    add_playing(parser)
+
+
+def text_of(given: str) -> str:
+    """Return the message of a command; `-` reads it from standard input.
+
+    Raises:
+        RequestError: It is empty, or not valid UTF-8.
+    """
+    text = sys.stdin.read() if given == "-" else given
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RequestError("the request is not valid UTF-8 text") from error
+    if not text.strip():
+        raise RequestError('the request is empty; see: greenroom ask "what can you do?"')
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a command, and what answers it.
+
+    Args:
+        text: The message.
+        situation: The conversation that it is part of.
+        parsed: The arguments of the command.
+        settings: The settings, with the folder of runs.
+        assembly: The parts of an evaluation.
+        pipeline: Reads, plays and words.
+        loop: Runs everything on one event loop.
+    """
+
+    text: str
+    situation: Situation
+    parsed: argparse.Namespace
+    settings: Settings
+    assembly: Assembly
+    pipeline: Pipeline
+    loop: asyncio.Runner
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        parsed: argparse.Namespace,
+        loop: asyncio.Runner,
+        *,
+        run_ids: tuple[str, ...] = (),
+    ) -> Message:
+        """Prepare a message.
+
+        Raises:
+            RequestError: A flag or a setting is invalid.
+            DataError: The data of a benchmark are not there.
+        """
+        settings = settings_of(parsed)
+        stop_rule_of(parsed)  # refuse an invalid rule before anything is done
+        if parsed.token is not None:
+            read_token(parsed.token)
+        assembly = assembly_of(parsed, settings, plan=None, benchmarks=open_benchmarks(variables))
+        return cls(
+            text=text,
+            situation=Situation(run_ids=run_ids),
+            parsed=parsed,
+            settings=settings,
+            assembly=assembly,
+            pipeline=assembly.pipeline(),
+            loop=loop,
+        )
+
+    def read(self) -> Reading:
+        """Read the message, and print what went wrong on the way.
+
+        Raises:
+            GreenroomError: The configured model cannot be reached, and rules cannot read it.
+        """
+        reading = self.loop.run(self.pipeline.read(self.text, self.situation))
+        for warning in reading.warnings:
+            print(escape_controls(f"greenroom: {warning}"), file=sys.stderr)
+        return reading
+
+    def reply(self, reading: Reading, *, confirmed: bool) -> Reply:
+        """Return what is to be done about what was read."""
+        return self.loop.run(
+            answer(
+                reading.intent,
+                reading.text,
+                self.situation,
+                self.assembly.conversation_deps(),
+                overrides=_overrides(self.parsed),
+                confirmed=confirmed,
+            )
+        )
+
+    def act(self, reply: Reply, reading: Reading) -> int:
+        """Do what a reply says, ask what has to be asked, and return the exit code."""
+        match reply:
+            case Play():
+                return self._play(reply)
+            case CancelRuns():
+                codes = [stop(self.settings.results_dir, run_id) for run_id in reply.run_ids]
+                return max(codes, default=OK)
+            case Answer():
+                self._tell(self._worded(reply, reading), reading)
+                return OK
+            case Refused():
+                return _refused(reply)
+            case Asked():
+                return self._asked(reply.question, reading)
+
+    def _tell(self, reply: Answer, reading: Reading) -> None:
+        if not self.parsed.json:
+            print(escape_controls(reply.text))
+            return
+        told = {
+            "intent": reading.intent.intent,
+            "text": reply.text,
+            "run_id": reply.report_of,
+            "files": [str(path) for path in reply.files],
+        }
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+
+    def _worded(self, reply: Answer, reading: Reading) -> Answer:
+        """Return an answer in the words of the configured model, if there is one."""
+        if self.settings.by_rules:
+            return reply
+        outcome = self.loop.run(
+            self.pipeline.run_request(
+                self.text, situation=self.situation, reading=reading, confirmed=self.parsed.yes
+            )
+        )
+        return outcome.reply if isinstance(outcome.reply, Answer) else reply
+
+    def _asked(self, question: Question, reading: Reading) -> int:
+        if question.waiting is None:
+            return _refused(Refused(text=question.text))
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            print(escape_controls(question.text), file=sys.stderr)
+            how = "plays it" if question.plan is not None else "means yes"
+            print(f"greenroom: nothing was done; --yes {how}", file=sys.stderr)
+            return USAGE
+        print(escape_controls(question.text))
+        said = input("[y/N] ")
+        asked = replace(self.situation, question=question)
+        deps = self.assembly.conversation_deps()
+        settled = self.loop.run(settle(question, said, asked, deps))
+        if settled is None:
+            print("Nothing was played.")
+            return OK
+        return self.act(settled, reading)
+
+    def _play(self, reply: Play) -> int:
+        pipeline = self.pipeline
+        if self.parsed.token is not None:  # it goes to the agents of this plan alone
+            benchmarks = self.assembly.benchmarks
+            pipeline = assembly_of(
+                self.parsed, self.settings, plan=reply.plan, benchmarks=benchmarks
+            ).pipeline()
+
+        async def work(display: Display) -> EvaluationReport:
+            outcome = await pipeline.run_plan(
+                reply.plan,
+                request=reply.request,
+                on_progress=display.show,
+                resumed_run_id=reply.resumed_run_id,
+            )
+            return outcome.required_report()
+
+        return play(work, self.parsed, self.settings, run_id=reply.resumed_run_id, loop=self.loop)
+
+
+def _refused(reply: Refused) -> int:
+    print(escape_controls(f"greenroom: {reply.text}"), file=sys.stderr)
+    return reply.exit_code
+
+
+def _overrides(parsed: argparse.Namespace) -> Overrides:
+    return Overrides(
+        num_trials=parsed.num_trials,
+        max_concurrency=parsed.max_concurrency,
+        seed=parsed.seed,
+        max_steps=parsed.max_steps,
+        limit=parsed.limit,
+        options=dict(parsed.option) if parsed.option else None,
+    )
