@@ -16,10 +16,14 @@ from types import TracebackType
 from typing import Any
 
 from adk_agent.assembly import Assembly
+from adk_agent.conversation.answering import answer
+from adk_agent.conversation.replies import Play, words_of
 from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate
-from adk_agent.requests.by_rules import plan_by_rules
+from adk_agent.requests.by_rules import read_intent
+from adk_agent.requests.intent import Situation
+from adk_agent.requests.reader import Vocabulary
 from adk_agent.requests.lookup import LookupTools, answered, as_text
 from adk_agent.results.progress import Progress
 from adk_agent.runs.results import results_row
@@ -71,19 +75,21 @@ class EvaluationTools(LookupTools):
             self.get_evaluation_results,
         )
 
-    async def run_evaluation(self, request: str) -> dict[str, Any]:
+    async def run_evaluation(self, request: str, confirmed: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a tool's argument
         """Start an evaluation in the background and return its id at once.
 
         Args:
             request: What to evaluate, in one English sentence that names an agent (an address, a
                 registered name or builtin:null), a number of tasks and a domain, for example
                 "Evaluate shop-bot on five <domain> tasks, two trials each"; or AgentBeats JSON.
+            confirmed: True only if a person has seen the plan that an earlier call answered with,
+                and agreed to it.
 
         Returns:
             run_id, by which get_evaluation_status and get_evaluation_results find the evaluation,
             and trials, how many conversations it has; or error.
         """
-        return await answered(self._begin(request))
+        return await answered(self._begin(request, confirmed=confirmed is True))
 
     async def get_evaluation_status(self, run_id: str) -> dict[str, Any]:
         """Return the state and the progress of an evaluation.
@@ -109,18 +115,25 @@ class EvaluationTools(LookupTools):
         """
         return await answered(asyncio.to_thread(self._results, run_id))
 
-    async def start(self, request: str) -> tuple[str, EvaluationPlan]:
+    async def start(
+        self, request: str, *, confirmed: bool = False
+    ) -> tuple[str, EvaluationPlan]:
         """Start an evaluation in the background; return its id and plan once it is on disk.
 
         The request is read by rules even if a model is configured, because the caller can word it
         accordingly.
 
+        Args:
+            request: A sentence, or AgentBeats JSON.
+            confirmed: True if a plan that is to be confirmed was agreed to.
+
         Raises:
-            RequestError: The request cannot be used, or too many evaluations are running.
+            RequestError: The request cannot be used, its plan is to be confirmed first, or too many
+                evaluations are running.
             StorageError: The run directory cannot be written.
         """
         text = as_text("request", request)
-        plan, deps = await asyncio.to_thread(self._prepare, text)
+        plan, deps = await self._prepare(text, confirmed=confirmed)
         if len(self._running) >= MAX_RUNNING:
             raise RequestError(
                 f"{MAX_RUNNING} evaluations are already running here: wait until one has ended, "
@@ -150,8 +163,8 @@ class EvaluationTools(LookupTools):
         if tasks:
             await asyncio.wait(tasks)
 
-    async def _begin(self, request: str) -> dict[str, Any]:
-        run_id, plan = await self.start(request)
+    async def _begin(self, request: str, *, confirmed: bool) -> dict[str, Any]:
+        run_id, plan = await self.start(request, confirmed=confirmed)
         return {"run_id": run_id, "trials": plan.total_trials, "warnings": list(plan.warnings)}
 
     async def _play(
@@ -173,10 +186,18 @@ class EvaluationTools(LookupTools):
                 raise
             logger.info("run %s ended: %s", run_id, error)  # its status has the error too
 
-    def _prepare(self, request: str) -> tuple[EvaluationPlan, EvaluationDeps]:
-        benchmarks = self._benchmarks()
-        plan = plan_by_rules(request, benchmarks, registered=self.registered())
-        return plan, self._assembly.evaluation_deps(benchmarks)
+    async def _prepare(
+        self, request: str, *, confirmed: bool
+    ) -> tuple[EvaluationPlan, EvaluationDeps]:
+        benchmarks = await asyncio.to_thread(self._benchmarks)
+        situation = Situation(registered=self.registered())
+        vocabulary = Vocabulary.of(benchmarks)
+        intent = await asyncio.to_thread(read_intent, request, situation, vocabulary=vocabulary)
+        conversation = self._assembly.conversation_deps(lambda: benchmarks)
+        reply = await answer(intent, request, situation, conversation, confirmed=confirmed)
+        if not isinstance(reply, Play):
+            raise RequestError(words_of(reply))
+        return reply.plan, self._assembly.evaluation_deps(benchmarks)
 
     def _status(self, run_id: str) -> dict[str, Any]:
         return read_status(self._results_dir, as_text("run_id", run_id)).model_dump(mode="json")

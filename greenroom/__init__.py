@@ -4,6 +4,7 @@
 
     report = greenroom.evaluate("http://127.0.0.1:9010", "airline", tasks=5)
     print(report.summary[0].pass_hat_k)
+    print(greenroom.ask("why did they fail?", run=report.run_id).text)
 
 The names in `__all__` and those that the pages on plugins import are stable; everything else is
 private.
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from adk_agent.results.report import EvaluationReport as Report
     from evals.base import BaseEvaluator as Evaluator
     from evals.graph.metric import Metric as Metric
+    from greenroom.asking import Reply as Reply
+    from greenroom.asking import aask as aask
+    from greenroom.asking import ask as ask
     from greenroom.running import aevaluate as aevaluate
     from greenroom.running import compare as compare
     from greenroom.running import evaluate as evaluate
@@ -33,9 +37,12 @@ __all__ = [
     "Evaluator",
     "GreenroomError",
     "Metric",
+    "Reply",
     "Report",
     "__version__",
+    "aask",
     "aevaluate",
+    "ask",
     "compare",
     "evaluate",
     "load_report",
@@ -49,8 +56,11 @@ _WHERE = {
     "Evaluator": ("evals.base", "BaseEvaluator"),
     "GreenroomError": ("adk_agent.core.errors", "GreenroomError"),
     "Metric": ("evals.graph.metric", "Metric"),
+    "Reply": ("greenroom.asking", "Reply"),
     "Report": ("adk_agent.results.report", "EvaluationReport"),
+    "aask": ("greenroom.asking", "aask"),
     "aevaluate": ("greenroom.running", "aevaluate"),
+    "ask": ("greenroom.asking", "ask"),
     "compare": ("greenroom.running", "compare"),
     "evaluate": ("greenroom.running", "evaluate"),
     "load_report": ("greenroom.running", "load_report"),

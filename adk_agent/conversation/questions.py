@@ -45,11 +45,11 @@ _YES = frozenset(
         "run it",
         "start",
         "start it",
-        "please do",
-        "yes please",
+        "do",
         "sounds good",
         "looks good",
         "that is right",
+        "that's right",
         "that is it",
         "i do",
         "i mean it",
@@ -59,6 +59,10 @@ _YES = frozenset(
         "great",
         "alright",
         "all right",
+        "that one",
+        "this one",
+        "the newest",
+        "the newest one",
     ]
 )
 _NO = frozenset(
@@ -70,12 +74,11 @@ _NO = frozenset(
         "not",
         "not now",
         "not yet",
-        "no thanks",
-        "no thank you",
         "do not",
         "dont",
         "don't",
         "do not do it",
+        "don't do it",
         "stop",
         "cancel",
         "cancel it",
@@ -89,14 +92,16 @@ _NO = frozenset(
         "wait",
         "hold on",
         "i do not",
+        "i don't",
         "wrong",
         "that is wrong",
+        "that's wrong",
         "rather not",
         "better not",
-        "please do not",
     ]
 )
-_COURTESY = re.compile(r"\b(?:please|thanks|thank you|then|now|yes|yeah|ok|okay|no|nope)\b")
+_COURTESIES = re.compile(r"\b(?:please|thanks|thank you|then|now)\b")
+_CLAUSES = re.compile(r"[^\w' ]+")
 _MOST_CHARS = 60
 _IDS_SHOWN = 8
 _MOST_TEXT = 300
@@ -107,17 +112,22 @@ def verdict(text: str) -> Verdict | None:
 
     "yes, but with three trials" is neither: it says something new.
     """
-    plain = re.sub(r"[^\w']+", " ", text.replace("’", "'").lower()).strip()
-    if not plain or len(plain) > _MOST_CHARS:
+    plain = " ".join(text.replace("’", "'").lower().split())
+    if len(plain) > _MOST_CHARS:
         return None
-    core = " ".join(_COURTESY.sub(" ", plain).split())
-    said_yes = bool(re.match(r"(?:yes|yeah|ok|okay)\b", plain))
-    said_no = bool(re.match(r"(?:no|nope)\b", plain))
-    if plain in _NO or (core in _NO and not said_yes) or (said_no and not core):
-        return "no"
-    if said_no:
+    clauses = [_core(clause) for clause in _CLAUSES.split(plain)]
+    said = [clause for clause in clauses if clause]
+    if not said:
         return None
-    return "yes" if plain in _YES or core in _YES or (said_yes and not core) else None
+    if all(clause in _YES for clause in said):
+        return "yes"
+    return "no" if all(clause in _NO for clause in said) else None
+
+
+def _core(clause: str) -> str:
+    """Return a clause without courtesies, unless one of them makes it what it is: `not now`."""
+    plain = " ".join(clause.split())
+    return plain if plain in _NO else " ".join(_COURTESIES.sub(" ", plain).split())
 
 
 def confirmation(plan: EvaluationPlan, doubts: Sequence[str]) -> str:

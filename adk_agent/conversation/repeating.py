@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import ValidationError
+
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.evaluating import checked
 from adk_agent.conversation.questions import confirmation
@@ -11,6 +13,7 @@ from adk_agent.conversation.replies import Answer, Asked, Play, Refused
 from adk_agent.conversation.telling import failures, is_failure, status_line
 from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.files import first_error
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides, Participant, Selection
 from adk_agent.requests.description import entry_of
 from adk_agent.requests.intent import Changes, Question, Repeat
@@ -118,7 +121,11 @@ def _changed(plan: EvaluationPlan, changes: Changes, turn: Turn) -> EvaluationPl
     """Return a plan with changes, checked as a new request is; without any, as it was."""
     if changes == Changes() and turn.overrides == Overrides():
         return plan
-    return resolve(_request_of(plan, changes), turn.deps.benchmarks(), turn.overrides)
+    try:
+        request = _request_of(plan, changes)
+    except ValidationError as error:
+        raise RequestError(f"the change cannot be played: {first_error(error)}") from error
+    return resolve(request, turn.deps.benchmarks(), turn.overrides)
 
 
 def _request_of(plan: EvaluationPlan, changes: Changes) -> EvaluationRequest:

@@ -73,3 +73,16 @@ class CancelRuns:
 
 
 Reply = Answer | Refused | Asked | Play | CancelRuns
+
+
+def words_of(reply: Reply) -> str:
+    """Return a reply in words, for callers that can do nothing else with it."""
+    match reply:
+        case Answer() | Refused():
+            return reply.text
+        case Asked():
+            return reply.question.text
+        case Play():
+            return f"{reply.plan.total_trials} conversations are to be played."
+        case CancelRuns():
+            return f"To be canceled: {', '.join(reply.run_ids) or 'the evaluation'}."

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
-from adk_agent.core.errors import RequestError
-from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.requests.agentbeats import find_json
 from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse, Situation
 from adk_agent.requests.language.follow_ups import read_follow_up
-from adk_agent.requests.planning import resolve
 from adk_agent.requests.reader import Refusal, Vocabulary, read_request
 from adk_agent.requests.refusal import RefusalCode
-from adk_agent.requests.self_reference import itself_among
-from tau_bridge.benchmarks import Benchmarks
 
 _ASKED: frozenset[RefusalCode] = frozenset(
     {"no-agent", "no-domain", "ambiguous", "not-an-evaluation"}
@@ -56,32 +49,3 @@ def is_json(text: str, vocabulary: Vocabulary) -> bool:
         return find_json(text, vocabulary) is not None
     except Refusal:
         return True
-
-
-def plan_by_rules(
-    text: str,
-    catalogue: Benchmarks,
-    *,
-    registered: Mapping[str, str],
-    overrides: Overrides | None = None,
-    own_addresses: Collection[str] = (),
-) -> EvaluationPlan:
-    """Read a request, resolve it to a plan, and check the plan.
-
-    Args:
-        text: A sentence, or AgentBeats JSON.
-        catalogue: All benchmarks.
-        registered: Addresses of registered agents, by name.
-        overrides: The flags that came with the request.
-        own_addresses: The addresses of this service, which may not be participants.
-
-    Raises:
-        RequestError: The request cannot be turned into a plan.
-        DataError: The task data cannot be read.
-    """
-    request = read_request(text, registered, vocabulary=Vocabulary.of(catalogue))
-    plan = resolve(request, catalogue, overrides or Overrides())
-    itself = itself_among(plan, own_addresses)
-    if itself is not None:
-        raise RequestError(itself)
-    return plan

@@ -142,7 +142,9 @@ async def test_closing_stops_what_goes_on_and_keeps_what_was_finished(
     make_assembly, shop, results_dir
 ):
     async with EvaluationTools(make_assembly(offline=True)) as tools:
-        begun = await tools.run_evaluation(f"{shop} on all mock tasks, 100 trials each")
+        begun = await tools.run_evaluation(
+            f"{shop} on all mock tasks, 100 trials each", confirmed=True
+        )
         run_id = begun["run_id"]
     assert (await tools.get_evaluation_status(run_id))["state"] == "interrupted"
     await tools.aclose()
@@ -169,7 +171,7 @@ async def test_closing_stops_what_goes_on_and_keeps_what_was_finished(
         ("find_tasks", ("refund", "mock", "base", 5, {"writes": 1}), "must be text"),
         ("find_tasks", ("zebra", "mock"), "none of their texts says 'zebra'"),
         ("find_tasks", ("status", "mock", "base", 5, {"mood": "bad"}), "they have gold_actions"),
-        ("run_evaluation", ("Hello",), "no agent and no domain"),
+        ("run_evaluation", ("Hello",), "I evaluate A2A agents"),
         ("run_evaluation", (None,), "must be text"),
         ("run_evaluation", (SENTENCE,), "no agent is named"),
         ("get_evaluation_status", ("nope",), "there is no run 'nope'"),
@@ -196,6 +198,18 @@ async def test_an_agent_that_is_not_there_is_not_registered(tools, results_dir):
     assert "nothing was played" in results["error"]
 
 
+async def test_a_large_plan_that_nobody_named_the_size_of_is_confirmed_first(
+    make_assembly, shop, results_dir
+):
+    request = f"{shop} on mock, 30 trials each"
+    async with EvaluationTools(make_assembly(offline=True)) as tools:
+        asked = await tools.run_evaluation(request)
+        assert "270 conversations in all" in asked["error"]
+        assert run_ids(results_dir) == []
+        begun = await tools.run_evaluation(request, confirmed=True)
+        assert run_ids(results_dir) == [begun["run_id"]]
+
+
 async def test_from_python_errors_are_raised(tools):
     with pytest.raises(RequestError):
         await tools.register("shop", "http://h")
@@ -205,7 +219,10 @@ async def test_from_python_errors_are_raised(tools):
 
 async def test_there_is_an_end_to_the_evaluations_at_once(tools, shop):
     for _ in range(MAX_RUNNING):
-        assert "run_id" in await tools.run_evaluation(f"{shop} on all mock tasks, 90 trials each")
+        begun = await tools.run_evaluation(
+            f"{shop} on all mock tasks, 90 trials each", confirmed=True
+        )
+        assert "run_id" in begun
     refused = await tools.run_evaluation("builtin:null on one mock task")
     assert "already running here" in refused["error"]
 

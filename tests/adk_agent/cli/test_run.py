@@ -235,7 +235,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_is_exit_130(command, tmp_
         command(
             "run",
             "Evaluate the bundled oracle and null agents on all mock tasks, 100 trials each",
-            *("--max-concurrency", "1"),
+            *("--max-concurrency", "1", "--yes"),
             python=INSTALLED if stop == signal.SIGINT else None,
         ),
         stdout=subprocess.PIPE,
@@ -289,6 +289,7 @@ def test_by_rules_adk_is_not_imported(tmp_path):
 @pytest.mark.parametrize("flags", [[], ["--token", "hush"]])
 def test_a_request_is_read_and_planned_once(tmp_path, monkeypatch, capsys, flags):
     from adk_agent.cli.main import main
+    from adk_agent.conversation import evaluating
     from adk_agent.requests import by_rules
     from adk_agent.runs import store
     from tau_bridge.tau2 import data
@@ -302,7 +303,7 @@ def test_a_request_is_read_and_planned_once(tmp_path, monkeypatch, capsys, flags
 
         return take
 
-    for module, name in ((by_rules, "read_request"), (by_rules, "resolve")):
+    for module, name in ((by_rules, "read_request"), (evaluating, "resolve")):
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     monkeypatch.setattr(data.DataSource, "__init__", counted("open", data.DataSource.__init__))
     monkeypatch.setattr(store, "read_kept", counted("read back", store.read_kept))
