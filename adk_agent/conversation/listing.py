@@ -16,7 +16,7 @@ from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import GreenroomError, StorageError
 from adk_agent.core.escaping import escape_controls, one_line
 from adk_agent.play.evaluators import graph_metrics
-from adk_agent.requests.find_tasks import search_of
+from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import ListThings, Question, Situation
 from adk_agent.requests.registry import AgentRegistry
 from adk_agent.runs.tracking import read_status, run_ids
@@ -58,7 +58,7 @@ def listed(intent: ListThings, turn: Turn) -> Answer | Asked:
         return Asked(question=question)
     rows = _rows(intent, turn.situation, deps)
     if not rows:
-        return Answer(text=_none(intent))
+        return Answer(text=f"There are no {intent.what} yet.")
     head = counted(len(rows), intent.what.removesuffix("s"))
     if intent.about is not None:
         head += f" about {intent.about!r}"
@@ -73,13 +73,6 @@ def listed(intent: ListThings, turn: Turn) -> Answer | Asked:
     if len(rows) > MOST_LISTED:
         parts.append(f"... and {len(rows) - MOST_LISTED} more; `greenroom list` shows all.")
     return Answer(text="\n\n".join(parts))
-
-
-def _none(intent: ListThings) -> str:
-    if intent.about is not None:
-        where = f" of {intent.domain}" if intent.domain else ""
-        return f"No task{where} is about {intent.about!r}."
-    return f"There are no {intent.what} yet."
 
 
 def _rows(intent: ListThings, situation: Situation, deps: ConversationDeps) -> Rows:
@@ -120,29 +113,26 @@ def of_domains(benchmarks: Benchmarks) -> Rows:
 def of_tasks(
     benchmarks: Benchmarks, domain: str | None, split: str | None, about: str | None
 ) -> Rows:
-    """List the tasks of a domain, or of all, that are about a topic; without one, all of them."""
-    search = search_of(benchmarks)
-    rows: Rows = []
-    for name in benchmarks.domains if domain is None else (domain,):
-        part = split or BASE_SPLIT
-        if domain is None and part not in benchmarks.of(name).splits(name):
-            continue
-        where = {"domain": name} if domain is None else {}
-        if about is None:
-            benchmarks.of(name).require_split(name, part)
-            rows += [
-                {**where, "task": info.ref.id, "title": info.title, **_plain(info.attributes)}
-                for info in benchmarks.of(name).tasks(name, part)
-            ]
-        else:
-            rows += [
-                {**where, "task": found.ref.id, "title": found.title, "why": found.reason}
-                for found in search.matches(name, part, about)
-            ]
-    return rows
+    """List the tasks of a domain, or of all, that are about a topic; without one, all of them.
+
+    Raises:
+        RequestError: There are none; the message says what there is.
+        DataError: There is no such domain or split.
+    """
+    domains = benchmarks.domains if domain is None else (domain,)
+    found = TaskSearch(benchmarks).find_in(domains, about or "", split=split or BASE_SPLIT)
+    return [
+        {
+            **({"domain": task.ref.domain} if domain is None else {}),
+            "task": task.ref.id,
+            "title": task.title,
+            **({"why": task.reason} if about is not None else _shown(task.attributes)),
+        }
+        for task in found
+    ]
 
 
-def _plain(attributes: Mapping[str, str]) -> dict[str, str]:
+def _shown(attributes: Mapping[str, str]) -> dict[str, str]:
     return {"attributes": ", ".join(f"{name} {value}" for name, value in attributes.items())}
 
 

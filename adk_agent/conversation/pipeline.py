@@ -16,7 +16,7 @@ from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import is_json, read_intent
-from adk_agent.requests.find_tasks import search_of
+from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Ask, Intent, Refuse, Situation
 from adk_agent.requests.reader import Vocabulary
 from adk_agent.results.progress import OnProgress, silent
@@ -105,7 +105,7 @@ class RulesPipeline:
     def _read(self, text: str, situation: Situation) -> Reading:
         benchmarks = self.deps.benchmarks
         vocabulary = Vocabulary.of(benchmarks)
-        read = partial(read_intent, vocabulary=vocabulary, finder=search_of(benchmarks))
+        read = partial(read_intent, vocabulary=vocabulary, finder=TaskSearch(benchmarks))
         intent = read(text, situation)
         question = situation.question
         if question is not None and question.request and _may_complete(intent):
