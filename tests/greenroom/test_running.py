@@ -127,3 +127,34 @@ async def test_an_agent_that_cannot_be_reached_is_an_error(tmp_path):
         await greenroom.aevaluate(
             "http://127.0.0.1:9", "mock", tasks=1, results_dir=tmp_path, offline=True
         )
+
+
+async def test_questions_and_requests_are_asked_in_english(tmp_path):
+    options = {"results_dir": tmp_path, "offline": True}
+    played = await greenroom.aask("Evaluate builtin:null on one mock task", **options)
+    assert played.report.status == "complete"
+    assert "## Summary" in played.text
+    told = await run_outside_of_a_loop(
+        lambda: greenroom.ask("show the results", run=played.report.run_id, **options)
+    )
+    assert "builtin:null" in told.text
+    offered = await greenroom.aask("show the results", **options)
+    assert offered.is_question
+    assert played.report.run_id in offered.text
+    assert (await greenroom.aask("show the results", confirmed=True, **options)).text == told.text
+    page = await greenroom.aask("export the page", run=played.report.run_id, **options)
+    assert [path.name for path in page.files] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(" ", "give a question"), (7, "give a question"), ("what does frobnication mean?", "no term")],
+)
+async def test_a_question_without_an_answer_is_refused(tmp_path, text, words):
+    with pytest.raises(greenroom.GreenroomError, match=words):
+        await greenroom.aask(text, results_dir=tmp_path, offline=True)
+
+
+async def test_asking_in_a_loop_is_refused_as_evaluating_is(tmp_path):
+    with pytest.raises(RuntimeError, match="aask"):
+        greenroom.ask("help", results_dir=tmp_path)
