@@ -1,172 +1,266 @@
-"""SelectorDraft: a language model's reading of a request, checked against its text."""
+"""IntentDraft: an intent as a language model writes it down, and its conversion to an `Intent`.
+
+The draft is flat, because models fill in a flat object more reliably than one of sixteen types.
+Fields that do not belong to the intent are ignored, unknown fields are an error: they may hold a
+condition that nothing else expresses.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from adk_agent.core.plan import EvaluationRequest, Selection
-from adk_agent.requests.reading.addresses import find_addresses, parse_address, with_roles
-from adk_agent.requests.reading.domains import with_known_domains
-from adk_agent.requests.reading.numbers import with_digits
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.core.plan import (
+    EVERY_MEMBER,
+    EvaluationRequest,
+    EvaluationType,
+    Participant,
+    Selection,
+)
+from adk_agent.requests.intent import (
+    Ask,
+    Cancel,
+    Changes,
+    Compare,
+    Courtesy,
+    Evaluate,
+    Explain,
+    Export,
+    Failures,
+    Help,
+    Intent,
+    Listable,
+    ListThings,
+    OffTopic,
+    Refuse,
+    Repeat,
+    Results,
+    Smalltalk,
+    Status,
+    Why,
+)
+from adk_agent.requests.reading.addresses import parse_address, with_roles
+from adk_agent.requests.reading.registered import address_of
+from adk_agent.requests.refusal import Refusal
+
+IntentName = Literal[
+    "evaluate",
+    "ask",
+    "refuse",
+    "help",
+    "smalltalk",
+    "off_topic",
+    "list",
+    "explain",
+    "status",
+    "results",
+    "failures",
+    "why",
+    "cancel",
+    "repeat",
+    "repeat_changed",
+    "compare",
+    "export",
+]
 
 
-class DraftSelection(BaseModel):
+class _Draft(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class DraftAgent(_Draft):
+    """An agent to evaluate."""
+
+    address: str = Field(description="exactly as the person wrote it, or a name of an agent")
+    role: str | None = Field(None, description="only if the person gives it one, in a team")
+
+
+class DraftTask(_Draft):
+    """A task that was chosen by its content."""
+
+    id: str
+    reason: str = Field("", description="why it fits, in a few words")
+
+
+class DraftAttribute(_Draft):
+    """An attribute that tasks must have, as find_tasks names it."""
+
+    name: str
+    value: str
+
+
+class DraftSelection(_Draft):
     """Tasks of one domain."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    domain: str = Field(description="a domain, as list_tasks or the instruction names it")
-    task_ids: list[str] | None = Field(None, description="only ids that the request names")
-    num_tasks: int | None = Field(None, description="how many, if the request says a number")
-    first: bool = Field(False, description="true only if it says 'the first N tasks'")
-    split: str | None = Field(None, description="only if the request names one")
-
-
-class SelectorDraft(BaseModel):
-    """The reading of a request. Null means that the request does not say."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    refusal: str | None = Field(
-        None, description="why nothing can be evaluated and what to write instead, else null"
+    domain: str
+    num_tasks: int | None = Field(None, description="how many, if the person says a number")
+    first: bool = Field(False, description="true only for 'the first N'")
+    tasks: list[DraftTask] = Field(
+        default_factory=list, description="tasks named by the person, or chosen by content"
     )
-    agents: list[str] = Field(
-        default_factory=list,
-        description="addresses exactly as in the request, or builtin:null, builtin:echo, ...",
-    )
+    split: str | None = Field(None, description="only if the person names one")
+    about: str | None = Field(None, description="a topic, if find_tasks should choose the tasks")
+    where: list[DraftAttribute] = Field(default_factory=list)
+    without: list[str] = Field(default_factory=list, description="ids that are left out")
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _as_tasks(cls, value: object) -> object:
+        """Accept bare ids."""
+        if not isinstance(value, list):
+            return value
+        return [{"id": str(each)} if isinstance(each, str | int) else each for each in value]
+
+
+class IntentDraft(_Draft):
+    """What the person wants. Null or empty: the person does not say."""
+
+    intent: IntentName
+    question: str | None = Field(None, description="for ask: the question to the person")
+    reason: str | None = Field(None, description="for refuse: what cannot be done, and what can")
+    agents: list[DraftAgent] = Field(default_factory=list)
+    team: bool = Field(False, description="true if the agents work together as one team")
+    entry: str | None = Field(None, description="the role that answers for the team, if named")
     selections: list[DraftSelection] = Field(default_factory=list)
-    num_trials: int | None = None
+    num_trials: int | None = Field(None, description="how often each task is played")
     max_concurrency: int | None = None
     seed: int | None = None
     max_steps: int | None = None
-    solo: bool = False
-    evaluation_type: Literal["all", "action"] = "all"
-    user_llm: str | None = None
-    reasoning: str = Field("", description="one or two sentences on why these tasks")
-    warnings: list[str] = Field(default_factory=list)
+    solo: bool = Field(False, description="without a simulated user")
+    references: bool = Field(False, description="floor and ceiling agents play the tasks as well")
+    evaluation_type: EvaluationType = "all"
+    user_llm: str | None = Field(None, description="the model of the simulated user, if named")
+    reasoning: str = Field("", description="why these tasks, in a sentence")
+    unused: list[str] = Field(
+        default_factory=list,
+        description="words of the message, quoted, that this reading leaves out",
+    )
+    what: Listable | None = Field(None, description="for list")
+    domain: str | None = Field(None, description="for list and why")
+    split: str | None = Field(None, description="for list")
+    about: str | None = Field(None, description="for list: a topic of tasks")
+    term: str | None = Field(None, description="for explain")
+    task_id: str | None = Field(None, description="for why")
+    run_ids: list[str] = Field(default_factory=list, description="runs that the person names")
+    everything: bool = Field(False, description="for cancel: all runs of the conversation")
+    which: Literal["all", "failed", "missing"] = Field("all", description="for repeat")
+    format: str | None = Field(None, description="for export: report, page, junit, ...")
+    courtesy: Courtesy = Field("other", description="for smalltalk")
+
+    @field_validator("agents", mode="before")
+    @classmethod
+    def _as_agents(cls, value: object) -> object:
+        """Accept bare addresses."""
+        if not isinstance(value, list):
+            return value
+        return [{"address": each} if isinstance(each, str) else each for each in value]
 
 
-_SHARED = {
-    *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "evaluation_type"),
-    *("user_llm", "reasoning", "warnings"),
-}
-"""Fields that a draft and a request have in common."""
-
-
-def draft_of(request: EvaluationRequest) -> SelectorDraft:
-    """Return the draft equivalent to a request that was read by rules."""
-    shared = request.model_dump(mode="json", include={*_SHARED, "selections"})
-    agents = [participant.address for participant in request.participants]
-    return SelectorDraft.model_validate({**shared, "agents": agents})
-
-
-def request_of(draft: SelectorDraft) -> EvaluationRequest:
-    """Return the request that a draft describes.
+def intent_of(draft: IntentDraft, registered: Mapping[str, str]) -> Intent:
+    """Return the intent that a draft describes; registered names become addresses.
 
     Raises:
+        Refusal: A field that the intent needs is missing, or an agent is no address.
         pydantic.ValidationError: A value is out of range.
-        Refusal: An agent is neither an address nor bundled.
     """
-    return EvaluationRequest(
-        participants=with_roles([parse_address(agent.strip()) for agent in draft.agents]),
-        selections=tuple(map(_selection_of, draft.selections)),
-        **draft.model_dump(include=_SHARED),
+    return _MAKERS[draft.intent](draft, registered)
+
+
+def _evaluate(draft: IntentDraft, registered: Mapping[str, str]) -> Evaluate:
+    shared = draft.model_dump(include=_SETTINGS)
+    request = EvaluationRequest(
+        participants=_participants(draft, registered),
+        selections=tuple(map(_selection, draft.selections)),
+        entry=(draft.entry or EVERY_MEMBER) if draft.team else None,
+        **shared,
+    )
+    return Evaluate(request=request, unused=tuple(draft.unused))
+
+
+_SETTINGS = {
+    *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "references"),
+    *("evaluation_type", "user_llm", "reasoning"),
+}
+
+
+def _participants(draft: IntentDraft, registered: Mapping[str, str]) -> tuple[Participant, ...]:
+    agents = with_roles([_address(each, registered) for each in draft.agents])
+    return tuple(
+        agent if named.role is None else agent.model_copy(update={"role": named.role.strip()})
+        for agent, named in zip(agents, draft.agents, strict=True)
     )
 
 
-def _selection_of(drafted: DraftSelection) -> Selection:
+def _address(agent: DraftAgent, registered: Mapping[str, str]) -> str:
+    return parse_address(str(address_of(agent.address.strip(), registered)))
+
+
+def _selection(drafted: DraftSelection) -> Selection:
+    ids = tuple(task.id for task in drafted.tasks)
+    if ids and drafted.num_tasks not in (None, len(ids)):
+        raise Refusal("contradiction", f"{len(ids)} tasks are chosen, but num_tasks says otherwise")
     return Selection(
         domain=drafted.domain.strip().lower(),
-        task_ids=tuple(drafted.task_ids) if drafted.task_ids else None,
-        num_tasks=drafted.num_tasks,
+        task_ids=ids or None,
+        num_tasks=None if ids else drafted.num_tasks,
         first=drafted.first,
         split=drafted.split or "base",
+        about=None if ids else drafted.about or None,
+        where={} if ids else {each.name: each.value for each in drafted.where},
+        without=tuple(drafted.without),
+        reasons={task.id: task.reason for task in drafted.tasks if task.reason},
     )
 
 
-def ungrounded(draft: SelectorDraft, text: str, vocabulary: Vocabulary) -> list[str]:
-    """List, in words, a draft's agents, domains and numbers that are not in the request's text.
-
-    A model may be wrong, or be manipulated by the text it reads. An address that is not in the
-    text, or is there for another purpose, is never contacted; a domain or number that is not in the
-    text is never used.
-
-    Raises:
-        Refusal: The text or the draft names an invalid agent.
-    """
-    found = find_addresses(text, vocabulary)
-    lowered = found.text.lower()  # without the addresses, whose digits are no counts
-    named = {participant.address for participant in found.participants}
-    problems = [
-        f"the agent {agent!r}"
-        for agent in draft.agents
-        if parse_address(agent.strip()) not in named
-    ]
-    corrected, _ = with_known_domains(lowered, vocabulary)
-    problems += [
-        f"the domain {selection.domain!r}"
-        for selection in draft.selections
-        if selection.domain.strip().lower() not in corrected
-    ]
-    spelled_out, _ = with_digits(lowered, vocabulary)
-    said = {float(number) for number in _NUMBER.findall(f"{lowered} {spelled_out}")}
-    said |= {value for word, value in _COUNTING_ADVERBS.items() if word in lowered}
-    numbers = {
-        "num_trials": draft.num_trials,
-        "max_concurrency": draft.max_concurrency,
-        "seed": draft.seed,
-        "max_steps": draft.max_steps,
-        **{f"num_tasks of {s.domain}": s.num_tasks for s in draft.selections},
-    }
-    problems += [
-        f"{name} {value}"
-        for name, value in numbers.items()
-        if value is not None and value not in said
-    ]
-    for selection in draft.selections:
-        problems += [
-            f"the task id {task_id!r}"
-            for task_id in selection.task_ids or ()
-            if not _mentioned(task_id, lowered)
-        ]
-    if draft.user_llm is not None and draft.user_llm.lower() not in lowered:
-        problems.append(f"the user model {draft.user_llm!r}")
-    return problems
-
-
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_COUNTING_ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0, "single": 1.0}
-_RANGE = re.compile(r"(\d+)\s*(?:-|–|to|through|until)\s*(\d+)")
-
-
-def _mentioned(task_id: str, lowered: str) -> bool:
-    whole = rf"(?<![\w.]){re.escape(task_id.lower())}(?![\w])"
-    if re.search(whole, lowered):
-        return True
-    if not task_id.isdigit():
-        return False
-    return any(int(a) <= int(task_id) <= int(b) for a, b in _RANGE.findall(lowered))
-
-
-def differences(draft: SelectorDraft, by_rules: SelectorDraft) -> list[str]:
-    """List, in words, how a draft differs from the reading by rules; the reasoning may differ."""
-    one, other = (
-        {**each.model_dump(include=_SHARED), "agents": _addresses(each)}
-        for each in (draft, by_rules)
+def _repeat(draft: IntentDraft, registered: Mapping[str, str]) -> Repeat:
+    selection = draft.selections[0] if draft.selections else DraftSelection(domain="")
+    changes = Changes(
+        agents=tuple(_address(each, registered) for each in draft.agents) or None,
+        domain=selection.domain.strip().lower() or None,
+        num_tasks=selection.num_tasks,
+        **draft.model_dump(include={"num_trials", "seed", "max_concurrency", "max_steps"}),
     )
-    found = [
-        f"{name} {getattr(draft, name)!r} where the request says {getattr(by_rules, name)!r}"
-        for name in one
-        if one[name] != other[name] and name not in ("reasoning", "warnings")
-    ]
-    if list(map(_selection_of, draft.selections)) != list(map(_selection_of, by_rules.selections)):
-        found.append("other tasks than the request names")
-    return found
+    changed = changes != Changes() or draft.which != "all"
+    return Repeat(
+        intent="repeat_changed" if changed else "repeat",
+        run_id=_run_id(draft),
+        which=draft.which,
+        changes=changes,
+    )
 
 
-def _addresses(draft: SelectorDraft) -> list[str]:
-    return [parse_address(agent.strip()) for agent in draft.agents]
+def _run_id(draft: IntentDraft) -> str | None:
+    return draft.run_ids[0] if draft.run_ids else None
+
+
+def _needed(draft: IntentDraft, name: str) -> Any:
+    value = getattr(draft, name)
+    if not value:
+        raise Refusal("ambiguous", f"the intent {draft.intent!r} needs {name!r}")
+    return value
+
+
+_Make = Callable[[IntentDraft, Mapping[str, str]], Intent]
+_MAKERS: dict[IntentName, _Make] = {
+    "evaluate": _evaluate,
+    "ask": lambda draft, _: Ask(question=_needed(draft, "question")),
+    "refuse": lambda draft, _: Refuse(reason=_needed(draft, "reason")),
+    "help": lambda _draft, _: Help(),
+    "smalltalk": lambda draft, _: Smalltalk(kind=draft.courtesy),
+    "off_topic": lambda _draft, _: OffTopic(),
+    "list": lambda draft, _: ListThings(
+        what=_needed(draft, "what"), domain=draft.domain, split=draft.split, about=draft.about
+    ),
+    "explain": lambda draft, _: Explain(term=_needed(draft, "term")),
+    "status": lambda draft, _: Status(run_id=_run_id(draft)),
+    "results": lambda draft, _: Results(run_id=_run_id(draft)),
+    "failures": lambda draft, _: Failures(run_id=_run_id(draft)),
+    "why": lambda draft, _: Why(run_id=_run_id(draft), task_id=draft.task_id, domain=draft.domain),
+    "cancel": lambda draft, _: Cancel(run_id=_run_id(draft), everything=draft.everything),
+    "repeat": _repeat,
+    "repeat_changed": _repeat,
+    "compare": lambda draft, _: Compare(run_ids=tuple(draft.run_ids)),
+    "export": lambda draft, _: Export(run_id=_run_id(draft), format=draft.format),
+}

@@ -1,0 +1,249 @@
+"""Guards: what of a language model's reading could do harm, checked by code.
+
+A model reads freely: which domain is meant, which tasks fit, what the person wants at all. It may
+be wrong, or be manipulated by a text that it was shown. So nothing of a reading is used unless
+
+- every agent stands in what the person said in this conversation, as an address or as a name;
+- every amount that costs conversations stands there too, where the person used numbers at all;
+- the model that plays users, and the run that is meant, were named or are the conversation's;
+- everything that is named exists (`adk_agent.requests.planning.resolve`).
+
+Each guard returns what is wrong as a sentence for the model, which may correct itself once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from adk_agent.core.plan import (
+    BUILTIN_PREFIX,
+    DEFAULT_MAX_CONCURRENCY,
+    EvaluationRequest,
+    Selection,
+)
+from adk_agent.requests.intent import Changes, Evaluate, Intent, Repeat, Situation
+from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address
+from adk_agent.requests.reading.numbers import with_digits
+from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
+
+_TOKEN = re.compile(r"[^\s<>\"'`|\\^{}(),;*“”‘’«»]+")
+_AROUND = ".!?:…[]"
+_SPELLED = ((r"\s+dot\s+", "."), (r"\s+slash\s+", "/"), (r"\s*\b(?:colon|port)\s+(?=[0-9])", ":"))
+"""How addresses are dictated."""
+_HOST_SPACE_PORT = re.compile(r"([\w.-]*[a-z][\w.-]*|[0-9.]+)\s+([0-9]{4,5})\b", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"(?<![\w.,:/-])[0-9]+(?![\w:/]|[.,][0-9])")
+_LONGEST_NUMBER = 9
+_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """Everything that the person said in a conversation, as far as it bears on the next step.
+
+    Args:
+        text: Their messages, a line each.
+        latest: The message that is read now, with the request that it continues, if any.
+        registered: Addresses of registered agents, by name.
+        vocabulary: The names of domains, which numbers may stand before.
+    """
+
+    text: str
+    latest: str
+    registered: Mapping[str, str]
+    vocabulary: Vocabulary
+
+    @classmethod
+    def in_situation(cls, text: str, situation: Situation, vocabulary: Vocabulary) -> Said:
+        """Gather what was said up to and including a message."""
+        before = situation.question.request if situation.question is not None else ""
+        latest = f"{before}\n{text}".strip()
+        return cls(
+            text="\n".join((*situation.heard, latest)),
+            latest=latest,
+            registered=situation.registered,
+            vocabulary=vocabulary,
+        )
+
+    def agent(self, address: str) -> bool:
+        """Tell whether an agent was named: by its address, or by a name that stands for it."""
+        if address.startswith(BUILTIN_PREFIX):
+            return self.word(address.removeprefix(BUILTIN_PREFIX).removeprefix(TEAM_PREFIX))
+        key = agent_key(address)
+        names = (name for name, at in self.registered.items() if agent_key(at) == key)
+        return key in self.addresses() or any(map(self.word, names))
+
+    def word(self, name: str) -> bool:
+        """Tell whether a name was said, perhaps with blanks in place of hyphens or within it."""
+        letters = [re.escape(mark) for mark in name.lower() if mark.isalnum()]
+        loose = r"[\s_-]?".join(letters)
+        exact = re.escape(name.lower())
+        return (
+            re.search(rf"(?<![\w]) (?:{exact}|{loose}) (?![\w])", self.text.lower(), re.X)
+            is not None
+        )
+
+    def addresses(self) -> frozenset[str]:
+        """Return the keys of all addresses that stand in what was said."""
+        return frozenset(_keys(self.text))
+
+    def numbers(self, *, without: Iterable[str] = ()) -> Numbers:
+        """Return the numbers of the latest message, apart from addresses and the given texts."""
+        text = _as_spoken(self.latest)
+        text = _TOKEN.sub(lambda token: " " if _is_address(token[0]) else token[0], text)
+        for literal in filter(None, without):
+            text = text.replace(literal, " ")
+        spelled_out, _ = with_digits(text.lower(), self.vocabulary)
+        times = {number for word, number in _TIMES.items() if word in text.lower().split()}
+        return Numbers(
+            plain=frozenset(times | _whole(_PLAIN_NUMBER.findall(spelled_out))),
+            every=frozenset(times | _whole(re.findall("[0-9]+", f"{text} {spelled_out}"))),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """The numbers of a message.
+
+    Args:
+        plain: Those that stand alone, in digits or English words.
+        every: Those within words and signs as well, such as `3x` and `pass^3`.
+    """
+
+    plain: frozenset[int]
+    every: frozenset[int]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, sorted(self.every)))
+
+
+def problems_of(intent: Intent, said: Said, run_ids: Collection[str]) -> list[str]:
+    """Return what must not be used in a reading, in sentences for the model; none if it holds.
+
+    Args:
+        intent: The reading.
+        said: What the person said.
+        run_ids: The runs of the conversation.
+    """
+    found = list(_runs(intent, said, run_ids))
+    if isinstance(intent, Evaluate):
+        request = intent.request
+        found += _agents((each.address for each in request.participants), said)
+        found += _user_model(request, said)
+        found += _amounts(request, said, intent.unused)
+    if isinstance(intent, Repeat):
+        found += _agents(intent.changes.agents or (), said)
+        found += _changed_amounts(intent.changes, said)
+    return found
+
+
+def _runs(intent: Intent, said: Said, run_ids: Collection[str]) -> Iterator[str]:
+    named = getattr(intent, "run_ids", None) or (getattr(intent, "run_id", None),)
+    for run_id in named:
+        if run_id is not None and run_id not in run_ids and run_id not in said.text:
+            yield f"{run_id!r} is no run of this conversation, and the person did not name it"
+
+
+def _agents(addresses: Iterable[str], said: Said) -> Iterator[str]:
+    for address in addresses:
+        if not said.agent(address):
+            yield f"the person did not name the agent {address!r}: use only agents that they name"
+
+
+def _user_model(request: EvaluationRequest, said: Said) -> Iterator[str]:
+    if request.user_llm is not None and request.user_llm.lower() not in said.text.lower():
+        yield f"the person did not name the model {request.user_llm!r}"
+
+
+def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) -> Iterator[str]:
+    """Hold the numbers of a request that cost something against the numbers of the message.
+
+    A message without numbers is not held against them, since it may use words that are not known
+    here ("quatre"); the budget of conversations limits what it can cost. Words that the reading
+    quotes as unused are shown to the person before anything is played.
+    """
+    ids = {task_id for each in request.selections for task_id in each.task_ids or ()}
+    names = [*(task_id for task_id in ids if not task_id.isdigit()), request.user_llm or ""]
+    numbers = said.numbers(without=[*names, *unused])
+    if not numbers.every:
+        return
+    settings = request.model_dump(include={"num_trials", "seed", "max_steps", "max_concurrency"})
+    sizes = {each.domain: each.num_tasks for each in request.selections}
+    for name, value in {**settings, **{f"num_tasks of {k}": v for k, v in sizes.items()}}.items():
+        yield from _unsaid(name, value, numbers)
+    used = {value for value in (*settings.values(), *sizes.values()) if value is not None}
+    used |= {len(each.task_ids) for each in request.selections if each.task_ids}
+    used |= {len(request.participants), len(request.selections)}
+    used |= _whole(task_id for task_id in ids if task_id.isdigit())
+    used |= _whole(re.findall("[0-9]+", " ".join(map(_topic, request.selections))))
+    left = sorted(numbers.plain - used)
+    if left and any(_has_no_size(each, numbers) for each in request.selections):
+        yield (
+            f"the person says {', '.join(map(str, left))}, and this reading makes nothing of it: "
+            "how many tasks do they want?"
+        )
+
+
+def _topic(selection: Selection) -> str:
+    return f"{selection.about} {selection.where}"
+
+
+def _unsaid(name: str, value: int | None, numbers: Numbers) -> Iterator[str]:
+    harmless = DEFAULT_MAX_CONCURRENCY if name == "max_concurrency" else 1
+    if value is not None and value > harmless and value not in numbers.every:
+        yield f"{name} is {value}, but the numbers of the message are {numbers}"
+
+
+def _has_no_size(selection: Selection, numbers: Numbers) -> bool:
+    """Tell whether the message does not say how many tasks a selection has."""
+    ids = selection.task_ids
+    if ids is None:
+        return selection.num_tasks is None
+    named = all(task_id.isdigit() and int(task_id) in numbers.every for task_id in ids)
+    return not named and len(ids) not in numbers.every
+
+
+def _changed_amounts(changes: Changes, said: Said) -> Iterator[str]:
+    numbers = said.numbers()
+    for name in ("num_trials", "num_tasks", "seed", "max_steps", "max_concurrency"):
+        if numbers.every:
+            yield from _unsaid(name, getattr(changes, name), numbers)
+
+
+def _whole(digits: Iterable[str]) -> set[int]:
+    return {int(each[:_LONGEST_NUMBER]) for each in digits}
+
+
+def _keys(text: str) -> Iterator[str]:
+    """Yield the keys of the addresses in a text, also of those that were dictated."""
+    for token in {*_TOKEN.findall(text), *_TOKEN.findall(_as_spoken(text))}:
+        for candidate in {token, token.strip(_AROUND), token.rstrip(_AROUND)}:
+            key = _key(candidate)
+            if key is not None:
+                yield key
+
+
+def _as_spoken(text: str) -> str:
+    """Write dictated addresses as addresses."""
+    for pattern, mark in _SPELLED:
+        text = re.sub(pattern, mark, text, flags=re.IGNORECASE)
+    return _HOST_SPACE_PORT.sub(r"\1:\2", text)
+
+
+def _key(token: str) -> str | None:
+    if not re.search(r"[.:]|localhost", token, re.IGNORECASE):
+        return None
+    try:
+        address = parse_address(token if "://" in token else f"http://{token}")
+    except Refusal:
+        return None
+    return None if address.startswith(BUILTIN_PREFIX) else agent_key(address)
+
+
+def _is_address(token: str) -> bool:
+    return (
+        "://" in token
+        or re.search(r"[a-z][\w.-]*:[0-9]{2,}|[0-9]+(?:\.[0-9]+){3}", token, re.I) is not None
+    )
