@@ -178,7 +178,7 @@ class Assembly:
         # ADK takes seconds to import, and who goes by rules needs none of it.
         from adk_agent.workflow.session import WorkflowPipeline
 
-        return WorkflowPipeline(self.root_agent, rules)
+        return WorkflowPipeline(partial(self._workflow, rules))
 
     def _rules_pipeline(self) -> RulesPipeline:
         benchmarks = self.open_benchmarks()
@@ -213,6 +213,10 @@ class Assembly:
         Args:
             on_report: Is given the report of each evaluation that it has finished.
         """
+        return self._workflow(self._rules_pipeline(), on_report)
+
+    def _workflow(self, rules: RulesPipeline, on_report: OnReport) -> RootAgent:
+        """Build a workflow agent beside the pipeline that goes by rules."""
         # ADK takes seconds to import, and who goes by rules needs none of it.
         from adk_agent.workflow.agents import WorkflowDeps
         from adk_agent.workflow.models import agent_author, agent_model
@@ -221,7 +225,9 @@ class Assembly:
         model = agent_model(self.settings)
         return build_root_agent(
             WorkflowDeps(
-                evaluation=self.evaluation_deps(),
+                evaluation=rules.deps,
+                conversation=rules.conversation,
+                read_by_rules=rules.read,
                 selector_model=model,
                 interpreter_model=model,
                 author=agent_author(self.settings),

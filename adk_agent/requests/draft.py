@@ -162,8 +162,8 @@ def intent_of(draft: IntentDraft, registered: Mapping[str, str]) -> Intent:
     """Return the intent that a draft describes; registered names become addresses.
 
     Raises:
-        Refusal: A field that the intent needs is missing, or an agent is no address.
-        pydantic.ValidationError: A value is out of range.
+        Refusal: An agent is no address.
+        ValueError: A field that the intent needs is missing, or a value is out of range.
     """
     return _MAKERS[draft.intent](draft, registered)
 
@@ -238,7 +238,7 @@ def _run_id(draft: IntentDraft) -> str | None:
 def _needed(draft: IntentDraft, name: str) -> Any:
     value = getattr(draft, name)
     if not value:
-        raise Refusal("ambiguous", f"the intent {draft.intent!r} needs {name!r}")
+        raise ValueError(f"the intent {draft.intent!r} needs {name!r}")
     return value
 
 

@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from google.adk.agents import BaseAgent
 from google.adk.models.base_llm import BaseLlm
 
+from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.play.evaluation import EvaluationDeps
+from adk_agent.requests.intent import Situation
 from adk_agent.requests.lookup import LookupTools
 from adk_agent.results.report import EvaluationReport, OnReport, ignored
+from adk_agent.workflow import state
 from adk_agent.workflow.interpreter import RULES, build_interpreter
+from adk_agent.workflow.models import timed
 from adk_agent.workflow.runner import EvaluationRunner
-from adk_agent.workflow.selector import build_selector
+from adk_agent.workflow.selector import ReadByRules, build_selector
 
 NAME = "greenroom"
+ANSWER_WITHIN_S = 90.0
 DESCRIPTION = "Evaluates A2A agents on the tasks of benchmarks and explains the scores."
 
 
@@ -24,18 +29,24 @@ class WorkflowDeps:
 
     Args:
         evaluation: Plays the plans; requests name its benchmarks.
+        conversation: What answers are made from.
+        read_by_rules: Reads without a model.
         selector_model: Reads sentences; None for rules.
         interpreter_model: Words reports; None for a template.
-        author: The author of that prose: `rules`, or `llm:` and the model's name.
+        author: The author of readings and prose: `rules`, or `llm:` and the model's name.
         may_register: True if requests may register agents, under names that all users share.
+        answer_within_s: Seconds that a model may take for one answer.
         on_report: Called with the report of each finished evaluation.
     """
 
     evaluation: EvaluationDeps
+    conversation: ConversationDeps
+    read_by_rules: ReadByRules
     selector_model: BaseLlm | str | None
     interpreter_model: BaseLlm | str | None
     author: str = RULES
     may_register: bool = True
+    answer_within_s: float = ANSWER_WITHIN_S
     on_report: OnReport = ignored
 
 
@@ -54,15 +65,28 @@ def build_agents(deps: WorkflowDeps) -> tuple[BaseAgent, BaseAgent, BaseAgent]:
         results_dir=evaluation.results_dir,
         new_messenger=evaluation.new_messenger,
     )
+
+    def situated(session: state.Readable) -> Situation:
+        return state.situation(session, lookup.registered())
+
     return (
         build_selector(
-            deps.selector_model, evaluation.benchmarks, lookup, may_register=deps.may_register
+            _timed(deps.selector_model, deps),
+            evaluation.benchmarks,
+            lookup,
+            read_by_rules=deps.read_by_rules,
+            author=deps.author,
+            may_register=deps.may_register,
         ),
-        EvaluationRunner(evaluation, hand_over),
+        EvaluationRunner(evaluation, deps.conversation, situated, hand_over),
         build_interpreter(
-            deps.interpreter_model,
+            _timed(deps.interpreter_model, deps),
             reports.pop,
             results_dir=evaluation.results_dir,
             author=deps.author,
         ),
     )
+
+
+def _timed(model: BaseLlm | str | None, deps: WorkflowDeps) -> BaseLlm | None:
+    return None if model is None else timed(model, deps.answer_within_s)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import mimetypes
+from collections.abc import Iterable
 from pathlib import Path
 
 from google.adk.agents.callback_context import CallbackContext
@@ -28,14 +30,25 @@ async def offer_report(context: CallbackContext, directory: Path) -> dict[str, i
     Returns:
         The version of each saved artifact by name, counted from 0 in the conversation.
     """
+    return await offer_files(context, [directory / name for name in MIME_TYPES])
+
+
+async def offer_files(context: CallbackContext, files: Iterable[Path]) -> dict[str, int]:
+    """Save files as artifacts of the conversation, as `offer_report` does."""
     if context.get_invocation_context().artifact_service is None:
         return {}
     versions = {}
-    try:
-        for name, mime_type in MIME_TYPES.items():
-            data = await asyncio.to_thread((directory / name).read_bytes)
-            part = types.Part.from_bytes(data=data, mime_type=mime_type)
-            versions[name] = await context.save_artifact(name, part)
-    except OSError as error:
-        logger.warning("the report in %s is not offered as artifacts: %s", directory, error)
+    for path in files:
+        try:
+            data = await asyncio.to_thread(path.read_bytes)
+            part = types.Part.from_bytes(data=data, mime_type=_mime_type(path))
+            versions[path.name] = await context.save_artifact(path.name, part)
+        except OSError as error:
+            logger.warning("%s and files after it are not offered as artifacts: %s", path, error)
+            break
     return versions
+
+
+def _mime_type(path: Path) -> str:
+    guessed, _ = mimetypes.guess_type(path.name)
+    return MIME_TYPES.get(path.name) or guessed or "application/octet-stream"

@@ -14,3 +14,8 @@ def text_of(content: types.Content | None) -> str:
     """Return the texts of a content, joined by line breaks; empty if there are none."""
     parts = content.parts if content is not None else None
     return "\n".join(part.text for part in parts or () if part.text)
+
+
+def nothing_said() -> types.Content:
+    """Make a model's content without text: an event that only changes the state."""
+    return types.Content(role="model", parts=[])

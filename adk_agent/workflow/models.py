@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
 
+from google.adk.models import LlmCapabilities
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
+from google.adk.models.registry import LLMRegistry
 
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.models import ModelSpec, default_spec, import_litellm
@@ -29,6 +33,48 @@ class UnaskedModel(BaseLlm):
             RuntimeError: Always.
         """
         raise RuntimeError("an agent that works by rules called a language model")
+
+
+class TimedModel(BaseLlm):
+    """A model whose answers may take only so long.
+
+    Args:
+        inner: The model.
+        timeout_s: Seconds for one whole answer.
+    """
+
+    inner: BaseLlm
+    timeout_s: float
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """What the model can do."""
+        return self.inner.capabilities
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Yield the model's answer.
+
+        Raises:
+            TimeoutError: It took too long.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + self.timeout_s
+        answer = self.inner.generate_content_async(llm_request, stream)
+        async with contextlib.aclosing(answer):
+            while True:
+                try:
+                    part = await asyncio.wait_for(anext(answer), until - clock())
+                except StopAsyncIteration:
+                    return
+                yield part
+
+
+def timed(model: BaseLlm | str, timeout_s: float) -> TimedModel:
+    """Return a model whose answers may take only so long; ADK serves one that is named."""
+    inner = LLMRegistry.new_llm(model) if isinstance(model, str) else model
+    return TimedModel(model=inner.model, inner=inner, timeout_s=timeout_s)
 
 
 def agent_model(settings: Settings) -> BaseLlm | str | None:

@@ -1,20 +1,21 @@
-"""WorkflowPipeline: one evaluation through ADK's agents, in this process."""
+"""WorkflowPipeline: one message through ADK's agents, in this process."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adk_agent.conversation.outcome import Outcome
-from adk_agent.conversation.pipeline import RulesPipeline
-from adk_agent.conversation.replies import Reading
+from adk_agent.conversation.replies import Answer, Reading
+from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan, Overrides
 from adk_agent.requests.intent import Situation
 from adk_agent.results.progress import OnProgress, Progress, silent
-from adk_agent.results.report import EvaluationReport, OnReport
+from adk_agent.results.report import EvaluationReport, OnReport, ignored
 from adk_agent.workflow import state
-from adk_agent.workflow.runner import OWN_ADDRESSES, PROGRESS, RESUMED
+from adk_agent.workflow.runner import PROGRESS
 
 if TYPE_CHECKING:
     from google.adk.agents.base_agent import BaseAgent
@@ -24,20 +25,27 @@ APP_NAME = "greenroom"
 
 
 class WorkflowPipeline:
-    """A `Pipeline` that runs each evaluation in a new session with a new workflow.
+    """A `Pipeline` that runs each message in a new session with a new workflow.
 
     Args:
         new_agent: Builds a workflow that passes its report to a function.
-        rules: The pipeline without a model.
     """
 
-    def __init__(self, new_agent: Callable[[OnReport], BaseAgent], rules: RulesPipeline) -> None:
+    def __init__(self, new_agent: Callable[[OnReport], BaseAgent]) -> None:
         self._new_agent = new_agent
-        self._rules = rules
 
     async def read(self, text: str, situation: Situation) -> Reading:
         """See `Pipeline`."""
-        return await self._rules.read(text, situation)
+        selector = self._new_agent(ignored).sub_agents[0]
+        selector.parent_agent = None  # it works alone
+        left = await _session_after(selector, text, state.values_of(situation), silent, None)
+        problem = state.problem(left)
+        if problem is not None:
+            raise problem.error()
+        reading = state.reading(left)
+        if reading is None:
+            raise GreenroomError("the selector read nothing; this is a fault of greenroom")
+        return reading
 
     async def run_request(
         self,
@@ -51,11 +59,11 @@ class WorkflowPipeline:
         confirmed: bool = False,
     ) -> Outcome:
         """See `Pipeline`."""
-        del reading, confirmed  # the selector reads, and asks for no confirmation
-        known = situation or Situation()
         values = {
+            **state.values_of(situation or Situation()),
             state.OVERRIDES: (overrides or Overrides()).model_dump_json(),
-            OWN_ADDRESSES: sorted(known.own_addresses),
+            state.GIVEN_READING: None if reading is None else state.dumped_reading(reading),
+            state.CONFIRMED: confirmed,
         }
         return await self._run(text, values, on_progress, session_id)
 
@@ -69,37 +77,53 @@ class WorkflowPipeline:
         resumed_run_id: str | None = None,
     ) -> Outcome:
         """See `Pipeline`."""
-        values = {state.GIVEN_PLAN: plan.model_dump_json(), RESUMED: resumed_run_id}
+        values = {state.GIVEN_PLAN: plan.model_dump_json(), state.RESUMED: resumed_run_id}
         return await self._run(request, values, on_progress, session_id)
 
     async def _run(
         self, text: str, values: Mapping[str, Any], on_progress: OnProgress, session_id: str | None
     ) -> Outcome:
-        from google.adk.runners import InMemoryRunner
-        from google.genai import types
-
         reports: list[EvaluationReport] = []
-        runner = InMemoryRunner(agent=self._new_agent(reports.append), app_name=APP_NAME)
-        session = await runner.session_service.create_session(
-            app_name=APP_NAME, user_id=APP_NAME, session_id=session_id, state=dict(values)
-        )
-        message = types.Content(role="user", parts=[types.Part(text=text)])
-        events = runner.run_async(user_id=APP_NAME, session_id=session.id, new_message=message)
-        async with contextlib.aclosing(events):
-            async for event in events:
-                progress = progress_of(event)
-                if progress is not None:
-                    on_progress(progress)
-        ended = await runner.session_service.get_session(
-            app_name=APP_NAME, user_id=APP_NAME, session_id=session.id
-        )
-        left = ended.state if ended is not None else {}
+        agent = self._new_agent(reports.append)
+        left = await _session_after(agent, text, values, on_progress, session_id)
+        words = left.get(state.INTERPRETATION)
+        reply = state.reply(left)
+        if isinstance(reply, Answer) and isinstance(words, str):
+            reply = replace(reply, text=words)  # a model may have worded it
         return Outcome(
             run_id=left.get(state.RUN_ID),
             report=next(iter(reports), None),
-            interpretation=left.get(state.INTERPRETATION),
+            interpretation=words,
+            reply=reply,
             problem=state.problem(left),
         )
+
+
+async def _session_after(
+    agent: BaseAgent,
+    text: str,
+    values: Mapping[str, Any],
+    on_progress: OnProgress,
+    session_id: str | None,
+) -> Mapping[str, Any]:
+    """Return the state of a new session after one message to an agent."""
+    from google.adk.runners import InMemoryRunner
+    from google.genai import types
+
+    runner = InMemoryRunner(agent=agent, app_name=APP_NAME)
+    sessions = runner.session_service
+    session = await sessions.create_session(
+        app_name=APP_NAME, user_id=APP_NAME, session_id=session_id, state=dict(values)
+    )
+    message = types.Content(role="user", parts=[types.Part(text=text)])
+    events = runner.run_async(user_id=APP_NAME, session_id=session.id, new_message=message)
+    async with contextlib.aclosing(events):
+        async for event in events:
+            progress = progress_of(event)
+            if progress is not None:
+                on_progress(progress)
+    ended = await sessions.get_session(app_name=APP_NAME, user_id=APP_NAME, session_id=session.id)
+    return ended.state if ended is not None else {}
 
 
 def progress_of(event: Event) -> Progress | None:

@@ -1,32 +1,53 @@
 import pytest
 
+from adk_agent.assembly import Assembly
+from adk_agent.conversation.pipeline import RulesPipeline
 from adk_agent.core.plan import Overrides
+from adk_agent.core.settings import Settings
+from adk_agent.requests.lookup import LookupTools
 from adk_agent.workflow.agents import WorkflowDeps
 from adk_agent.workflow.sequence import build_root_agent
 from adk_agent.workflow.session import WorkflowPipeline
 
 
 @pytest.fixture
-def deps(make_deps):
+def deps(make_deps, benchmarks):
     """What the workflow needs; without a model, the agents go by rules."""
 
-    def make(selector=None, interpreter=None, **changes):
-        return WorkflowDeps(
-            evaluation=make_deps(),
-            selector_model=selector,
-            interpreter_model=interpreter,
-            author="rules" if interpreter is None else "llm:tiny",
-            **changes,
+    def make(selector=None, interpreter=None, *, evaluation=None, **changes):
+        evaluation = evaluation or make_deps()
+        assembly = Assembly(
+            settings=Settings.load(results_dir=evaluation.results_dir), benchmarks=benchmarks
         )
+        lookup = LookupTools(
+            catalogue=lambda: evaluation.benchmarks,
+            results_dir=evaluation.results_dir,
+            new_messenger=evaluation.new_messenger,
+        )
+        conversation = assembly.conversation_deps(lambda: evaluation.benchmarks)
+        rules = RulesPipeline(
+            deps=evaluation, conversation=conversation, registered=lookup.registered
+        )
+        fields = {
+            "evaluation": evaluation,
+            "conversation": conversation,
+            "read_by_rules": rules.read,
+            "selector_model": selector,
+            "interpreter_model": interpreter,
+            "author": "rules" if selector is None and interpreter is None else "llm:tiny",
+        }
+        return WorkflowDeps(**{**fields, **changes})
 
     return make
 
 
 @pytest.fixture
 def pipeline(deps):
-    def make(selector=None, interpreter=None):
+    def make(selector=None, interpreter=None, **changes):
         return WorkflowPipeline(
-            lambda on_report: build_root_agent(deps(selector, interpreter, on_report=on_report))
+            lambda on_report: build_root_agent(
+                deps(selector, interpreter, on_report=on_report, **changes)
+            )
         )
 
     return make
@@ -34,13 +55,12 @@ def pipeline(deps):
 
 @pytest.fixture
 def ask():
-    """Has a pipeline evaluate a request; gives the outcome and the progress that was told."""
+    """Has a pipeline do what a message wants; gives the outcome and the progress that was told."""
 
-    async def run(pipeline, text, **overrides):
+    async def run(pipeline, text, situation=None, **overrides):
         seen = []
-
         outcome = await pipeline.run_request(
-            text, overrides=Overrides(**overrides), on_progress=seen.append
+            text, situation=situation, overrides=Overrides(**overrides), on_progress=seen.append
         )
         return outcome, seen
 
