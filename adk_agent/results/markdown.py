@@ -44,7 +44,7 @@ def render_markdown(
         parts.append(f"**This run is {report.status}: see the warnings.**")
     if interpretation:
         parts += [escape_markdown(interpretation.strip()), f"_Interpretation by {author}._"]
-    parts += ["## Scores", markdown_table(score_table([*report.summary, *report.overall]))]
+    parts += ["## Scores", _table(score_table([*report.summary, *report.overall]))]
     parts += [_legend(report)]
     parts += _repairs(report.summary)
     parts += _headlines(report.headlines)
@@ -72,7 +72,7 @@ def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
     counted = dict.fromkeys(f"{row.name}: {_counts(row)}" for row in rows)
     return [
         "## Headlines",
-        markdown_table(headline_table(rows)),
+        _table(headline_table(rows)),
         "The benchmark's own figures, each for itself: means over the tasks that it counts. A range "
         "counts failed trials against the agent at one end and in its favour at the other; "
         "trials that the agent itself ended count against it, and unscored trials are left out.",
@@ -156,7 +156,7 @@ def _coordination(teams: Sequence[TeamRow]) -> list[str]:
     measured = [team for team in teams if team.measured]
     parts = []
     if measured:
-        parts.append(markdown_table(team_table(measured)))
+        parts.append(_table(team_table(measured)))
         found = [
             f"{team.participant}: {finding.name} in {finding.trials} of {team.measured} trials. "
             f"{finding.example}"
@@ -221,7 +221,7 @@ def _not_passed(trials: Sequence[TrialRow]) -> str:
     if not rows:
         return "All trials passed."
     reasons = failed_reasons(rows)
-    text = markdown_table((_TRIAL_HEADER, list(map(_trial_cells, rows[:MOST_TRIALS_LISTED]))))
+    text = _table((_TRIAL_HEADER, list(map(_trial_cells, rows[:MOST_TRIALS_LISTED]))))
     if len(rows) > MOST_TRIALS_LISTED:
         text += f"\n\n... and {len(rows) - MOST_TRIALS_LISTED} more, in report.json."
     text += "".join(f"\n\n{each}" for each in _formats(rows))
@@ -273,8 +273,7 @@ def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def markdown_table(table: Table) -> str:
-    """Write a table in markdown; texts from outside are escaped."""
+def _table(table: Table) -> str:
     header, rows = table
     return "\n".join([_row(header), _row("---" for _ in header), *map(_row, rows)])
 

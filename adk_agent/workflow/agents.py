@@ -82,7 +82,7 @@ def build_agents(deps: WorkflowDeps) -> tuple[BaseAgent, BaseAgent, BaseAgent]:
         build_interpreter(
             _timed(deps.interpreter_model, deps),
             reports.pop,
-            results_dir=evaluation.results_dir,
+            deps.conversation,
             author=deps.author,
         ),
     )

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.callback_context import CallbackContext
@@ -16,12 +15,12 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
+from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.replies import Answer, Asked, Refused, Reply
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.core.files import write_whole
 from adk_agent.requests.intent import Compare, Failures, Results, Why
 from adk_agent.results.digest import template_prose, unsupported_numbers
-from adk_agent.results.grounding import numbers_without_facts
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.store import MARKDOWN
@@ -45,17 +44,17 @@ TakeReport = Callable[[str], EvaluationReport]
 
 
 def build_interpreter(
-    model: BaseLlm | str | None, take_report: TakeReport, *, results_dir: Path, author: str
+    model: BaseLlm | str | None, take_report: TakeReport, deps: ConversationDeps, *, author: str
 ) -> LlmAgent:
     """Build the interpreter. It calls no model where there is nothing to put into words.
 
     Args:
         model: Words reports and answers; None for templates.
         take_report: Returns the report.
-        results_dir: The folder of runs.
+        deps: What answers are made from.
         author: The author of the prose: `rules`, or `llm:` and the model's name.
     """
-    interpreter = _Interpreter(take_report, results_dir, author, has_model=model is not None)
+    interpreter = _Interpreter(take_report, deps, author, has_model=model is not None)
     return LlmAgent(
         name=NAME,
         description="Explains reports and answers questions about them.",
@@ -89,10 +88,10 @@ class _Words:
 
 class _Interpreter:
     def __init__(
-        self, take_report: TakeReport, results_dir: Path, author: str, *, has_model: bool
+        self, take_report: TakeReport, deps: ConversationDeps, author: str, *, has_model: bool
     ) -> None:
         self._take_report = take_report
-        self._results_dir = results_dir
+        self._deps = deps
         self._author = author
         self._has_model = has_model
         self._asked: dict[str, _Words] = {}
@@ -110,7 +109,7 @@ class _Interpreter:
             words = _about_report(session)
         elif state.problem(session) is None:
             # Off the loop: the facts about a run are read from its files.
-            words = await asyncio.to_thread(_about_answer, session, self._results_dir)
+            words = await asyncio.to_thread(_about_answer, session, self._deps)
         if words is not None:
             self._asked[callback_context.session.id] = words
 
@@ -173,11 +172,11 @@ class _Interpreter:
             author = context.state.get(state.AUTHOR) or self._author
             # A long report takes time that other evaluations need on the event loop.
             await asyncio.to_thread(self._save, report, prose, author)
-        await offer_report(context, self._results_dir / report.run_id)
+        await offer_report(context, self._deps.results_dir / report.run_id)
 
     def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)
-        write_whole(self._results_dir / report.run_id / MARKDOWN, text)
+        write_whole(self._deps.results_dir / report.run_id / MARKDOWN, text)
 
 
 def _about_report(session: state.Readable) -> _Words | None:
@@ -191,17 +190,19 @@ def _about_report(session: state.Readable) -> _Words | None:
     )
 
 
-def _about_answer(session: state.Readable, results_dir: Path) -> _Words | None:
+def _about_answer(session: state.Readable, deps: ConversationDeps) -> _Words | None:
     """Return what a model words of a reply; None for one that stands as it is."""
     reading, reply = state.reading(session), state.reply(session)
     if not (reading and isinstance(reading.intent, _WORDED) and isinstance(reply, Answer)):
         return None
-    facts = facts_about(reading.intent, reply, results_dir)
+    run_ids = session.get(state.RUN_IDS) or (None,)
+    run_id = reply.report_of or getattr(reading.intent, "run_id", None) or run_ids[0]
+    facts = facts_about(reading.intent, reply, run_id, deps)
     asked = escape_markdown(str(session.get(state.REQUEST) or ""))
     return _Words(
-        instruction=prompt("follow_up", {"question": asked, "facts": facts}),
+        instruction=prompt("follow_up", {"question": asked, "facts": facts.text}),
         template=reply.text,
-        invented=lambda prose: numbers_without_facts(prose, facts),
+        invented=facts.invented,
     )
 
 

@@ -16,13 +16,13 @@ from adk_agent.conversation.answering import respond
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.outcome import Problem
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
+from adk_agent.conversation.telling import table_of
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.description import describe
-from adk_agent.requests.intent import Evaluate, Situation
+from adk_agent.requests.intent import Situation
 from adk_agent.results.digest import digest_of
-from adk_agent.results.markdown import markdown_table
 from adk_agent.results.progress import OnProgress, Progress, streamed
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import headline_table, score_table, without_the_usual
@@ -91,7 +91,7 @@ class EvaluationRunner(BaseAgent):
             return Play(plan=plan, request=request, resumed_run_id=session.get(state.RESUMED))
         reading, situation = state.reading(session), self._situated(session)
         reply = await respond(
-            _whole(request, reading, situation),
+            request,
             situation,
             self._conversation,
             read=_read_already(reading),
@@ -166,14 +166,6 @@ class EvaluationRunner(BaseAgent):
         )
 
 
-def _whole(request: str, reading: Reading | None, situation: Situation) -> str:
-    """Return the request that a run keeps: with the one that an open question was about."""
-    question = situation.question
-    if reading is None or question is None or not isinstance(reading.intent, Evaluate):
-        return request
-    return f"{question.request}\n{request}".strip()
-
-
 def _read_already(reading: Reading | None) -> Callable[[str, Situation], Awaitable[Reading]]:
     async def read(text: str, situation: Situation) -> Reading:  # noqa: ARG001 - a reader's signature
         if reading is None:
@@ -201,5 +193,5 @@ def _in_markdown(text: str) -> types.Content:
 def _closing(report: EvaluationReport) -> types.Content:
     scores = without_the_usual(score_table([*report.summary, *report.overall]))
     tables = [table for table in (scores, headline_table(report.headlines)) if table[1]]
-    lines = [f"Run {report.run_id} is {report.status}.", *map(markdown_table, tables)]
+    lines = [f"Run {report.run_id} is {report.status}.", *map(table_of, tables)]
     return model_says(escape_markdown("\n\n".join(lines)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from google.adk.agents import LlmAgent
@@ -24,7 +25,6 @@ from google.adk.tools.set_model_response_tool import SetModelResponseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from adk_agent.conversation.answering import read_in_context
 from adk_agent.conversation.outcome import Problem
 from adk_agent.conversation.questions import verdict
 from adk_agent.conversation.replies import Reading
@@ -38,6 +38,7 @@ from adk_agent.requests.intent import (
     Evaluate,
     Failures,
     Help,
+    Intent,
     Refuse,
     Results,
     Situation,
@@ -173,8 +174,6 @@ class _Selector:
         reading = state.reading(session, state.GIVEN_READING)
         session[state.GIVEN_READING] = None
         situation = self._situation(session)
-        if reading is None and _settles(text, situation):
-            return nothing_said()
         try:
             reading = reading or await self._without_a_model(text, situation)
         except (GreenroomError, BridgeError) as error:
@@ -189,18 +188,16 @@ class _Selector:
         try:
             refuse_injection(text[:MAX_LENGTH].lower(), self._vocabulary)
         except Refusal as refusal:
-            return Reading(intent=Refuse(reason=str(refusal), code=refusal.code))
+            return Reading(intent=Refuse(reason=str(refusal), code=refusal.code), text=text)
         unreadable = not text.strip() or len(text) > MAX_LENGTH
         if self._author is None or unreadable or is_json(text, self._vocabulary):
-            return await self._by_rules(text, situation)
+            return await self._read_by_rules(text, situation)
+        if _settles(text, situation):
+            return await self._read_by_rules(text, situation)
         if len(text.split()) <= _MOST_WORDS_OF_A_COMMAND:
             reading = await self._read_by_rules(text, situation)
             return reading if isinstance(reading.intent, _PLAIN) else None
         return None
-
-    async def _by_rules(self, text: str, situation: Situation) -> Reading:
-        """Read by rules, together with the request of an open question if that can be read."""
-        return (await read_in_context(text, situation, self._read_by_rules))[0]
 
     def before_model(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:  # noqa: ARG002 - ADK's signature
         """Count the call."""
@@ -242,11 +239,12 @@ class _Selector:
         """End the turn with a reading of the model, a question, or the reading of the rules."""
         author = f"{self._author}"
         if isinstance(checked, Held):
-            return self._done(context, Reading(intent=checked.intent, read_by=author))
+            read = _whole(text, checked.intent, situation)
+            return self._done(context, Reading(intent=checked.intent, text=read, read_by=author))
         logger.info("a reading of the model was not used: %s", checked.why)
         if checked.question is not None:
             ask = Ask(question=escape_markdown(checked.question))
-            return self._done(context, Reading(intent=ask, read_by=author))
+            return self._done(context, Reading(intent=ask, text=text, read_by=author))
         cause = "the language model gave no answer that could be used"
         return await self._fallen_back(context, cause, text, situation)
 
@@ -278,7 +276,7 @@ class _Selector:
         """Read by rules with a warning; a message that they cannot read is a problem."""
         logger.warning("%s; rules read the request", cause)
         try:
-            reading = await self._by_rules(text, situation)
+            reading = await self._read_by_rules(text, situation)
         except (GreenroomError, BridgeError) as error:
             context.state[state.PROBLEM] = Problem.of(error).model_dump_json()
             return nothing_said()
@@ -289,9 +287,7 @@ class _Selector:
             context.state[state.PROBLEM] = Problem.of(problem).model_dump_json()
             return nothing_said()
         warning = f"{cause}; the request was read by rules"
-        return self._done(
-            context, Reading(intent=intent, read_by=reading.read_by, warnings=(warning,))
-        )
+        return self._done(context, replace(reading, warnings=(*reading.warnings, warning)))
 
     def _done(self, context: CallbackContext, reading: Reading) -> types.Content:
         """Leave the reading in the state; return the warnings to be shown."""
@@ -300,7 +296,7 @@ class _Selector:
             warned = (*intent.request.warnings, *reading.warnings)
             request = intent.request.model_copy(update={"warnings": warned})
             intent = intent.model_copy(update={"request": request})
-            reading = Reading(intent=intent, read_by=reading.read_by, warnings=reading.warnings)
+            reading = replace(reading, intent=intent)
         context.state[state.READING] = state.dumped_reading(reading)
         if not reading.warnings:
             return nothing_said()
@@ -320,6 +316,14 @@ def _settles(text: str, situation: Situation) -> bool:
     """Tell whether a message is a plain yes or no to the open question."""
     question = situation.question
     return question is not None and question.waiting is not None and verdict(text) is not None
+
+
+def _whole(text: str, intent: Intent, situation: Situation) -> str:
+    """Return what was read: an evaluation may complete the request of the open question."""
+    question = situation.question
+    if question is None or not isinstance(intent, Evaluate | Ask):
+        return text
+    return f"{question.request}\n{text}".strip()
 
 
 def _kind(error: Exception) -> str:

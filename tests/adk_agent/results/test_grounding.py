@@ -33,3 +33,10 @@ def test_numbers_of_the_facts_may_be_written_rounded_and_in_percent(prose):
 )
 def test_numbers_that_are_not_in_the_facts_are_found(prose, invented):
     assert numbers_without_facts(prose, FACTS) == invented
+
+
+def test_a_literal_quotation_may_hold_other_numbers():
+    said = "agent: Your refund of $250 is on its way."
+    assert numbers_without_facts('It said "refund of $250".', FACTS, quotable=said) == []
+    assert numbers_without_facts('It said "refund of $999".', FACTS, quotable=said) == ["999"]
+    assert numbers_without_facts("It refunded $250.", FACTS, quotable=said) == ["250"]

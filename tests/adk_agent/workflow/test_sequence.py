@@ -78,4 +78,5 @@ async def test_a_second_request_in_a_session_forgets_the_first(deps):
     second = await say("Hello")
     assert second[state.DIGEST] is None
     assert second[state.RUN_ID] is None
-    assert second[state.QUESTION] is not None
+    assert "Hello" not in (first[state.INTERPRETATION], second[state.INTERPRETATION])
+    assert second[state.INTERPRETATION] != first[state.INTERPRETATION]
