@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from pydantic import SecretStr
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.pipeline import Pipeline, RulesPipeline
 from adk_agent.core.answer_cache import AnswerCache
-from adk_agent.core.errors import PreflightError
+from adk_agent.core.errors import PreflightError, StorageError
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.core.models import default_spec, user_spec
 from adk_agent.core.settings import Settings, variables
@@ -28,6 +29,7 @@ from adk_agent.play.references import ReferenceBook
 from adk_agent.play.stop_rule import StopRule
 from adk_agent.play.tools import served_tools
 from adk_agent.requests.lookup import LookupTools
+from adk_agent.requests.registry import AgentRegistry
 from adk_agent.results.report import OnReport, ignored
 from evals.driver import EvaluatorRegistry
 from tau_bridge.a2a.limits import MessengerLimits
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from adk_agent.workflow.sequence import RootAgent
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +84,7 @@ class Assembly:
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """Return what must not be seen in a log."""
-        return (*self.settings.secrets(), *(SecretStr(token) for token in self.tokens.values()))
+        return (*self.settings.secrets(), *map(SecretStr, self._tokens().values()))
 
     def open_benchmarks(self) -> Benchmarks:
         """Return the benchmarks that can be played, opened if they were not given.
@@ -128,8 +133,9 @@ class Assembly:
             evaluators=self._trial_evaluators,
             team_evaluators=self._trace_evaluators,
             new_messenger=lambda: Messenger(
-                limits=limits, tokens=self.tokens, policy=self.network, apps=self.apps
+                limits=limits, tokens=self._tokens(), policy=self.network, apps=self.apps
             ),
+            require_tokens=self._require_tokens,
             versions=versions(),
             results_dir=self.settings.results_dir,
             references=self._references,
@@ -137,6 +143,29 @@ class Assembly:
             open_executor=self._open_executor(),
             stop_rule=self.stop_rule,
         )
+
+    def _tokens(self) -> dict[str, str]:
+        """Return the bearer tokens by address: those of registered agents, and the given ones.
+
+        Where callers do not know each other, registered agents get none: a token is its owner's.
+        """
+        if not self.may_register:
+            return dict(self.tokens)
+        try:
+            return {**AgentRegistry(self.settings.results_dir).tokens(), **self.tokens}
+        except StorageError as error:
+            logger.warning("the tokens of registered agents cannot be read: %s", error)
+            return dict(self.tokens)
+
+    def _require_tokens(self, addresses: Collection[str]) -> None:
+        """Check that the registered agents among these have their tokens.
+
+        Raises:
+            PreflightError: One has none; the message names the variable or the file.
+        """
+        missing = set(addresses) - set(self.tokens)
+        if self.may_register and missing:
+            AgentRegistry(self.settings.results_dir).tokens(missing)
 
     @cached_property
     def _references(self) -> ReferenceBook:
@@ -220,12 +249,15 @@ class Assembly:
         # ADK takes seconds to import, and who goes by rules needs none of it.
         from adk_agent.workflow.agents import WorkflowDeps
         from adk_agent.workflow.models import agent_author, agent_model
+        from adk_agent.workflow.prompts import prompt_hashes
         from adk_agent.workflow.sequence import build_root_agent
 
         model = agent_model(self.settings)
         return build_root_agent(
             WorkflowDeps(
-                evaluation=rules.deps,
+                evaluation=rules.deps
+                if model is None
+                else replace(rules.deps, prompts=prompt_hashes()),
                 conversation=rules.conversation,
                 read_by_rules=rules.read,
                 selector_model=model,

@@ -118,3 +118,17 @@ class Settings(BaseSettings):
 def variables(names: Iterable[str]) -> dict[str, str]:
     """Return the named environment variables (those of benchmarks, say) that are not empty."""
     return {name: value for name in names if (value := os.environ.get(name, ""))}
+
+
+def _secret_variables() -> frozenset[str]:
+    secret = (f for f in Settings.model_fields.values() if f.annotation == SecretStr | None)
+    aliases = (field.validation_alias for field in secret)
+    return frozenset(
+        str(name)
+        for alias in aliases
+        for name in (alias.choices if isinstance(alias, AliasChoices) else (alias,))
+    )
+
+
+SECRET_VARIABLES = _secret_variables()
+"""The environment variables that hold secrets of Greenroom itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,6 +48,8 @@ from tau_bridge.redaction import redact_keys
 from tau_bridge.seeds import trial_seeds
 from tau_bridge.tool_server import ToolServer
 
+RequireTokens = Callable[[Collection[str]], None]
+
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationDeps(PlayDeps):
@@ -70,6 +72,10 @@ class EvaluationDeps(PlayDeps):
     """The source of the floor and the ceiling of tasks."""
     stop_rule: StopRule | None = None
     """The rule that ends a run before all trials were played."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """The hashes of the prompts of a language model that reads requests and words reports."""
+    require_tokens: RequireTokens = lambda _: None
+    """Raises if the bearer token of an agent at one of the addresses cannot be read."""
 
 
 async def evaluate(
@@ -94,6 +100,7 @@ async def evaluate(
         plan=plan,
         created_at=deps.runtime.clock.now(),
         versions=dict(deps.versions),
+        prompts=dict(deps.prompts),
         seeds=tuple(trial_seeds(plan.seed, plan.num_trials)),
         data=data_origins(plan, deps.benchmarks),
         headlines=headlines_of(plan, deps.benchmarks),
@@ -222,6 +229,8 @@ class _Run:
         self._say("preparing", f"loading {', '.join(t.domain for t in self._plan.tasks)}")
         if not self._is_new and not self._manifest.models:
             self._builder.warn([NO_MODELS])
+        everyone = self._plan.members or self._plan.participants
+        self._deps.require_tokens([each.address for each in everyone if each.builtin is None])
         user_model, judge_model = await self._deps.models.opened(
             self._plan, self._needs, self._prepare
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
+from adk_agent.requests.agent_tokens import checked_source
 from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.reading.words import did_you_mean
@@ -60,18 +61,23 @@ class LookupTools:
         """The tools, for an agent's `tools`."""
         return self.register_agent, self.list_tasks, self.find_tasks
 
-    async def register_agent(self, name: str, url: str) -> dict[str, Any]:
+    async def register_agent(
+        self, name: str, url: str, token_env: str = "", token_file: str = ""
+    ) -> dict[str, Any]:
         """Remember the agent at an address under a name that requests may use instead.
 
         Args:
             name: Lower-case words with a hyphen between, for example shop-bot.
             url: The agent's address, for example http://localhost:9010.
+            token_env: If the agent wants a bearer token, the name of the environment variable that
+                holds it; never the token itself.
+            token_file: The path of a file that holds it, instead.
 
         Returns:
             name, url and card of the agent; replaced, the address that had the name before, or
             null; or error.
         """
-        return await answered(self._register(name, url))
+        return await answered(self._register(name, url, token_env, token_file))
 
     async def list_tasks(
         self, domain: str, split: str = "base", limit: int = DEFAULT_LISTED
@@ -118,23 +124,28 @@ class LookupTools:
             asyncio.to_thread(self._found, query, domain, split, limit, where or {})
         )
 
-    async def register(self, name: str, url: str) -> tuple[RegisteredAgent, RegisteredAgent | None]:
+    async def register(
+        self, name: str, url: str, token_env: str = "", token_file: str = ""
+    ) -> tuple[RegisteredAgent, RegisteredAgent | None]:
         """Fetch an agent's card and record the agent; return it and the previous owner of the name.
 
         Raises:
-            RequestError: The name or the address is invalid.
+            RequestError: The name, the address or the source of its token is invalid.
             AgentError: No agent answers there, or it must not be contacted.
             StorageError: The file of registered agents cannot be used.
         """
         vocabulary = Vocabulary.of(await asyncio.to_thread(self._catalogue))
         plain = checked_name(as_text("name", name), vocabulary)
         address = checked_url(as_text("url", url))
+        token = await asyncio.to_thread(
+            checked_source, as_text("token_env", token_env), as_text("token_file", token_file)
+        )
         messenger = self._new_messenger()
         try:
             card = await messenger.card(address)
         finally:
             await messenger.aclose()
-        agent = RegisteredAgent(name=plain, url=address, card=summary_of(card))
+        agent = RegisteredAgent(name=plain, url=address, card=summary_of(card), token=token)
         return agent, await asyncio.to_thread(self._registry.add, agent)
 
     def registered(self) -> Mapping[str, str]:
@@ -145,10 +156,13 @@ class LookupTools:
             logger.warning("cannot read the registered agents: %s", error)
             return {}
 
-    async def _register(self, name: str, url: str) -> dict[str, Any]:
-        agent, before = await self.register(name, url)
+    async def _register(
+        self, name: str, url: str, token_env: str, token_file: str
+    ) -> dict[str, Any]:
+        agent, before = await self.register(name, url, token_env, token_file)
         replaced = before.url if before is not None and before.url != agent.url else None
-        return {**agent.model_dump(mode="json"), "replaced": replaced}
+        token = agent.token.model_dump(exclude_none=True)
+        return {**agent.model_dump(mode="json", exclude={"token"}), **token, "replaced": replaced}
 
     def _tasks(self, domain: str, split: str, limit: int) -> dict[str, Any]:
         wanted = as_text("domain", domain).strip().lower()

@@ -9,15 +9,16 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from adk_agent.core.errors import RequestError, StorageError
+from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.escaping import one_line
 from adk_agent.core.files import open_folder, storage, write_whole
-from adk_agent.requests.reading.addresses import parse_address
+from adk_agent.requests.agent_tokens import TokenSource
+from adk_agent.requests.reading.addresses import agent_key, parse_address
 from adk_agent.requests.reading.registered import unusable_name
 from adk_agent.requests.reading.vocabulary import Vocabulary
 from tau_bridge.a2a.cards import AgentCardInfo
@@ -52,6 +53,8 @@ class RegisteredAgent(_Frozen):
     name: str
     url: str
     card: CardSummary
+    token: TokenSource = TokenSource()
+    """Where its bearer token is read from. The token itself is not kept."""
 
 
 class _File(_Frozen):
@@ -94,6 +97,30 @@ class AgentRegistry:
             StorageError: The file cannot be read.
         """
         return {agent.name: agent.url for agent in self.agents()}
+
+    def tokens(self, addresses: Collection[str] | None = None) -> dict[str, str]:
+        """Return the bearer tokens of agents by address, read now.
+
+        Args:
+            addresses: The agents that must have theirs; None for all that can be read.
+
+        Raises:
+            PreflightError: The token of one of `addresses` cannot be read.
+            StorageError: The file of agents cannot be read.
+        """
+        found = {}
+        for agent in self.agents():
+            if addresses is not None and agent_key(agent.url) not in map(agent_key, addresses):
+                continue
+            try:
+                token = agent.token.read(agent.name)
+            except PreflightError:
+                if addresses is not None:
+                    raise
+                continue
+            if token is not None:
+                found[agent.url] = token
+        return found
 
     def add(self, agent: RegisteredAgent) -> RegisteredAgent | None:
         """Record an agent, and return the one that had the name before.

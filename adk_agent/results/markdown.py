@@ -265,7 +265,9 @@ def _trial_cells(trial: TrialRow) -> tuple[str, ...]:
 
 
 def _made_with(report: EvaluationReport) -> str:
-    versions = _bullets(f"{name} {version}" for name, version in sorted(report.versions.items()))
+    prompts = {f"prompt of the {name}": made for name, made in report.prompts.items()}
+    made_with = sorted(report.versions.items()) + sorted(prompts.items())
+    versions = _bullets(f"{name} {version}" for name, version in made_with)
     return f"{versions}\n\nSeed {report.plan.seed}, at {report.created_at.isoformat()}."
 
 

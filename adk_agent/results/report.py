@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.results.headlines import HeadlineRow
@@ -44,6 +44,8 @@ class EvaluationReport(Row):
     plan: EvaluationPlan
     created_at: AwareDatetime
     versions: dict[str, str]
+    prompts: Mapping[str, str] = Field(default_factory=dict)
+    """The hashes of the prompts with which a language model read the request and words the report."""
     warnings: tuple[str, ...] = ()
     summary: tuple[SummaryRow, ...]
     overall: tuple[OverallRow, ...] = ()

@@ -217,6 +217,7 @@ def report_of(
         plan=plan,
         created_at=manifest.created_at,
         versions=manifest.versions,
+        prompts=manifest.prompts,
         warnings=(
             *plan.warnings,
             *warnings,

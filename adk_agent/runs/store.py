@@ -60,6 +60,8 @@ class RunManifest(BaseModel):
     """The rewards of the floor and ceiling agents, by domain."""
     models: dict[str, str] = {}
     """The models of `user` and `judge`; empty in runs of versions that did not record them."""
+    prompts: dict[str, str] = {}
+    """The hashes of the prompts of the agents that read and word; empty if no model did."""
 
 
 class TrialRecord(BaseModel):

@@ -29,6 +29,11 @@ def prompt(name: PromptName, values: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda slot: values[slot[1]], template(name))
 
 
+def prompt_hashes() -> dict[str, str]:
+    """Return the hashes of the prompts that a report depends on."""
+    return {name: prompt_hash(name) for name in ("selector", "interpreter")}
+
+
 def prompt_hash(name: PromptName) -> str:
     """Return the first characters of the SHA-256 of a prompt's file."""
     return hashlib.sha256(template(name).encode()).hexdigest()[:_HASH_LENGTH]
