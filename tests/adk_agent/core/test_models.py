@@ -13,7 +13,7 @@ from adk_agent.core.models import LiteLlmCompletion, default_spec, import_litell
 from adk_agent.core.plan import Overrides
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import evaluate
-from adk_agent.requests.draft import SelectorDraft
+from adk_agent.requests.draft import IntentDraft
 from adk_agent.results.progress import silent
 from adk_agent.runs.store import load_report, load_trials
 from evals.trace import CallType
@@ -153,9 +153,10 @@ def playing_every_part(request):
     """One model for selector, user, judge and interpreter, told apart by their prompts."""
     text = said(request)
     if "You read requests" in text:
-        return SelectorDraft(
+        return IntentDraft(
+            intent="evaluate",
             agents=["builtin:oracle"],
-            selections=[{"domain": "mock", "task_ids": ["create_task_1_nl_eval"]}],
+            selections=[{"domain": "mock", "tasks": ["create_task_1_nl_eval"]}],
             reasoning="It was named.",
         ).model_dump_json()
     if "You explain an evaluation report" in text:
@@ -208,7 +209,7 @@ async def test_a_selector_whose_model_fails_reads_by_rules_which_the_report_warn
         )
     warnings = load_report(tmp_path, result.run_id).warnings
     assert (
-        "the model's reading was not used, because of a call that failed (BadRequestError); "
+        "the language model that reads requests could not be called (BadRequestError); "
         "the request was read by rules"
     ) in warnings
 
