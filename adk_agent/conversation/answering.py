@@ -13,7 +13,7 @@ from adk_agent.conversation.courtesies import courtesy, help_text, off_topic
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.evaluating import play_or_ask
 from adk_agent.conversation.meant import RunIntent, run_of
-from adk_agent.conversation.questions import verdict
+from adk_agent.conversation.questions import settles, verdict
 from adk_agent.conversation.repeating import repeated
 from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Reading, Refused, Reply
 from adk_agent.conversation.telling import STARTING, failures
@@ -88,12 +88,9 @@ async def settle(
     question: Question | None, text: str, situation: Situation, deps: ConversationDeps
 ) -> Reply | None:
     """Return what a plain yes or no to an open question leads to; None for any other message."""
-    if question is None or question.waiting is None:
+    if question is None or not settles(question, text):
         return None
-    said = verdict(text)
-    if said is None:
-        return None
-    if said == "no":
+    if question.waiting is None or verdict(text) == "no":
         played = isinstance(question.waiting, Evaluate) or question.plan is not None
         return Answer(text="Nothing was played." if played else "All right, I left it at that.")
     if question.plan is not None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.requests.description import entry_of
+from adk_agent.requests.intent import Question
 
 Verdict = Literal["yes", "no"]
 
@@ -128,6 +129,14 @@ def _core(clause: str) -> str:
     """Return a clause without courtesies, unless one of them makes it what it is: `not now`."""
     plain = " ".join(clause.split())
     return plain if plain in _NO else " ".join(_COURTESIES.sub(" ", plain).split())
+
+
+def settles(question: Question | None, text: str) -> bool:
+    """Tell whether a message ends a question: a plain no always does, a plain yes if it can."""
+    if question is None:
+        return False
+    said = verdict(text)
+    return said == "no" or (said == "yes" and question.waiting is not None)
 
 
 def confirmation(plan: EvaluationPlan, doubts: Sequence[str]) -> str:
