@@ -1,73 +1,84 @@
-"""EvaluationExecutor: the workflow, and the conversation about it, behind A2A tasks."""
+"""EvaluationExecutor: evaluations, and the conversation about them, behind A2A tasks."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskStore, TaskUpdater
-from a2a.types import TaskState
+from a2a.types import Message, TaskState
 
-from adk_agent.core.errors import GreenroomError, RequestError, RunCanceledError
+from adk_agent.conversation.answering import answer
+from adk_agent.conversation.deps import ConversationDeps
+from adk_agent.conversation.questions import settles, verdict
+from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Refused, Reply
+from adk_agent.core.errors import GreenroomError, RequestError, StorageError
+from adk_agent.requests.intent import Cancel, Intent, Question, Situation
+from adk_agent.runs.store import REPORT
 from adk_agent.runs.tracking import request_cancel
-from adk_agent.service.conversation import answering
-from adk_agent.service.conversation.decisions import Answer, Cancel, Decision, Play, Refusal, decide
-from adk_agent.service.conversation.history import PastTask, past_tasks
-from adk_agent.service.conversation.intents import FollowUp, Intent, understand
-from adk_agent.service.conversation.parsing import request_text
-from adk_agent.service.conversation.progress import MIN_INTERVAL_S, ProgressReporter
-from adk_agent.service.playing.backend import (
-    Backend,
-    BackendEndedError,
-    Job,
-    JobBrokeError,
-    JobResult,
-    PlanJob,
-    RequestJob,
-)
-from adk_agent.service.task_updates import attach, begun, end
+from adk_agent.service.conversation.files import file_part, not_sent, without_folder
+from adk_agent.service.conversation.follow_ups import FollowUps
+from adk_agent.service.conversation.history import History, PastTask, history_of
+from adk_agent.service.conversation.open_questions import EXPIRED, is_expired, question_of
+from adk_agent.service.conversation.parsing import is_program, request_text
+from adk_agent.service.jobs import Jobs
+from adk_agent.service.playing.backend import Backend, Job, JobBrokeError
+from adk_agent.service.task_updates import ask, attach_file, begun, end
 
 logger = logging.getLogger(__name__)
 
 BROKE = "The assessor broke; see its log"
-MAX_RUNNING = 256
-"""Evaluations at once; further ones are refused for the time being."""
-CANCEL_TIMEOUT_S = 10.0
-"""Seconds for a canceled evaluation to write its report, before the task ends without it."""
 
 
-@dataclass(kw_only=True)
-class _Running:
-    """An evaluation that a task waits for."""
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """A message, and the conversation that it is part of."""
 
-    work: asyncio.Task[JobResult]
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the last event of the task is on its way."""
+    text: str
+    situation: Situation
+    history: History
+    updater: TaskUpdater
+
+    @property
+    def question(self) -> Question | None:
+        return self.situation.question
 
 
 class EvaluationExecutor(AgentExecutor):
-    """Answers each message with a task of its own: an evaluation, or a word about earlier ones.
+    """Does what messages ask for: plays an evaluation, answers, or asks back.
 
-    Every evaluation has a session, and a workflow, of its own; they share nothing but task data.
+    Messages are read by the backend, so that long ones and busy evaluations do not keep others
+    waiting. "status?" and "cancel it" are read and done here, so that they need not wait either.
 
     Args:
-        backend: Plays the evaluations; its owner opens and closes it.
-        results_dir: Where runs are kept.
-        task_store: Where follow-ups find the earlier tasks of their context.
+        backend: Reads, answers and plays; its owner opens and closes it.
+        deps: What answers are made from.
+        follow_ups: Reads what is done here.
+        task_store: Where the earlier tasks of a conversation are found.
+        now: Gives the time.
     """
 
-    def __init__(self, backend: Backend, results_dir: Path, task_store: TaskStore) -> None:
-        self._backend = backend
-        self._results_dir = results_dir
+    def __init__(
+        self,
+        backend: Backend,
+        deps: ConversationDeps,
+        follow_ups: FollowUps,
+        task_store: TaskStore,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._jobs = Jobs(backend)
+        self._deps = deps
+        self._follow_ups = follow_ups
         self._task_store = task_store
-        self._running: dict[str, _Running] = {}
+        self._now = now
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Do what the message asks for. The task ends completed, rejected, failed or canceled."""
+        """Do what the message asks for. The task ends, or waits for an answer."""
         updater = await begun(context, event_queue)
         try:
             await self._answer(context, updater)
@@ -81,7 +92,7 @@ class EvaluationExecutor(AgentExecutor):
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Stop the evaluation and wait for its end, so that the report is there with the state."""
         task_id = context.task_id or ""
-        if not await self._stop(task_id) and context.current_task is not None:
+        if not await self._jobs.stop(task_id) and context.current_task is not None:
             task = context.current_task
             await TaskUpdater(event_queue, task.id, task.context_id).cancel()
 
@@ -89,174 +100,137 @@ class EvaluationExecutor(AgentExecutor):
         try:
             text = request_text(context.message)
         except RequestError as error:
-            await _reject(updater, str(error))
+            await end(updater, TaskState.TASK_STATE_REJECTED, str(error))
             return
-        follow_up = understand(text)
-        if follow_up is None:
-            await self._play(updater, RequestJob(text=text, session_id=updater.task_id))
+        task = context.current_task
+        question = question_of(task)
+        if task is not None and question is not None and is_expired(task, self._now()):
+            await end(updater, TaskState.TASK_STATE_CANCELED, EXPIRED)
             return
-        await self._act(await self._decision(follow_up, text, context, updater), updater)
+        turn = await self._turn(text, question, context, updater)
+        reply = await self._at_once(turn) or await self._by_backend(turn)
+        if reply is not None:
+            await self._conclude(reply, turn)
 
-    async def _decision(
-        self, follow_up: FollowUp, text: str, context: RequestContext, updater: TaskUpdater
-    ) -> Decision:
-        if follow_up.intent in (Intent.GREETING, Intent.HELP):
-            return await decide(follow_up, text, (), self._results_dir)
-        earlier = await past_tasks(
-            self._task_store, updater.context_id, context.call_context, without=updater.task_id
-        )
-        named = set(context.message.reference_task_ids) if context.message is not None else set()
-        meant = [task for task in earlier if task.task_id in named] or earlier
-        return await decide(follow_up, text, meant, self._results_dir)
+    async def _turn(
+        self,
+        text: str,
+        question: Question | None,
+        context: RequestContext,
+        updater: TaskUpdater,
+    ) -> _Turn:
+        history = History()
+        if context.message is not None and not is_program(text):
+            message = Message()
+            message.CopyFrom(context.message)
+            message.task_id, message.context_id = updater.task_id, updater.context_id
+            history = await history_of(self._task_store, context.call_context, message, self._now())
+            history = history.about(message.reference_task_ids)
+        situation = history.situation(question)
+        return _Turn(text=text, situation=situation, history=history, updater=updater)
 
-    async def _act(self, decision: Decision, updater: TaskUpdater) -> None:
-        match decision:
-            case Refusal():
-                await end(updater, TaskState.TASK_STATE_REJECTED, decision.text)
-            case Play():
-                job = PlanJob(
-                    plan=decision.plan,
-                    request=decision.request,
-                    session_id=updater.task_id,
-                    resumed_run_id=decision.resumed_run_id,
-                )
-                await self._play(updater, job)
-            case Cancel():
-                lines = [await self._cancel_other(task) for task in decision.tasks]
-                await end(updater, TaskState.TASK_STATE_COMPLETED, "\n".join(lines))
+    async def _at_once(self, turn: _Turn) -> Reply | None:
+        """Return the reply to what cannot wait for the backend; None for all else."""
+        if settles(turn.question, turn.text):
+            return None
+        if turn.question is None and len(turn.history.asking) > 1 and verdict(turn.text):
+            open_tasks = ", ".join(turn.history.asking)
+            return Refused(
+                text=f"Several questions are open here. Name the task that you answer: {open_tasks}"
+            )
+        intent = await self._follow_ups.prompt(turn.text, turn.situation)
+        if isinstance(intent, Cancel):
+            return await self._cancel(intent, turn)
+        return None if intent is None else await self._about(intent, turn, self._deps)
+
+    async def _by_backend(self, turn: _Turn) -> Reply | None:
+        job = Job(text=turn.text, session_id=turn.updater.task_id, situation=turn.situation)
+        result = await self._jobs.do(job, turn.updater)
+        if result is None:
+            return None
+        return result.reply if result.cancel is None else await self._cancel(result.cancel, turn)
+
+    async def _about(self, intent: Intent, turn: _Turn, deps: ConversationDeps) -> Reply:
+        return await answer(intent, turn.text, turn.situation, deps)
+
+    async def _conclude(self, reply: Reply, turn: _Turn) -> None:
+        match reply:
+            case Asked(question=question):
+                await ask(turn.updater, question, self._shown(question.text))
             case Answer():
-                if decision.report_of is not None:
-                    await self._add_report(decision.report_of, updater)
-                await end(updater, TaskState.TASK_STATE_COMPLETED, decision.text)
+                await self._conclude_answered(reply, turn)
+            case Refused():
+                await end(turn.updater, TaskState.TASK_STATE_REJECTED, self._shown(reply.text))
+            case Play() | CancelRuns():
+                raise RuntimeError(f"nobody did what was replied: {reply}")
 
-    async def _play(self, updater: TaskUpdater, job: Job) -> None:
-        if len(self._running) >= MAX_RUNNING:
-            said = f"{MAX_RUNNING} evaluations are running, and there is no room for another: "
-            await end(updater, TaskState.TASK_STATE_REJECTED, f"{said}ask again later")
-            return
-        await updater.start_work()
-        reporter = ProgressReporter(updater)
-        running = _Running(work=asyncio.create_task(self._backend.play(job, reporter.record)))
-        self._running[updater.task_id] = running
-        try:
-            await _follow(running.work, reporter)
-            await self._conclude(running.work, reporter, updater)
-        finally:
-            del self._running[updater.task_id]
-            running.ended.set()
-
-    async def _conclude(
-        self, work: asyncio.Task[JobResult], reporter: ProgressReporter, updater: TaskUpdater
-    ) -> None:
-        try:
-            result = None if work.cancelled() else work.result()
-        except BackendEndedError as error:
-            await self._conclude_lost(error, reporter, updater)
-            return
-        canceled = RunCanceledError.exit_code
-        problem = result.problem if result is not None else None
-        if result is None or (problem is not None and problem.exit_code == canceled):
-            await self._conclude_canceled(reporter, updater)
-        elif problem is not None and problem.exit_code == RequestError.exit_code:
-            await _reject(updater, problem.message)
+    async def _conclude_answered(self, reply: Answer, turn: _Turn) -> None:
+        """Complete the task, unless its question is still open."""
+        parts = [reply.text]
+        if reply.report_of is not None:
+            await self._jobs.add_report(reply.report_of, turn.updater)
+        parts += await self._attach_files(reply, turn.updater)
+        question = turn.question
+        if question is None or question.waiting is None or settles(question, turn.text):
+            text = self._shown("\n\n".join(parts))
+            await end(turn.updater, TaskState.TASK_STATE_COMPLETED, text)
         else:
-            await _conclude_result(result, updater)
+            text = self._shown("\n\n".join([*parts, question.text]))
+            await ask(turn.updater, question, text)
 
-    async def _conclude_lost(
-        self, error: BackendEndedError, reporter: ProgressReporter, updater: TaskUpdater
-    ) -> None:
-        progress = reporter.last
-        parts = None if progress is None else await self._backend.rebuilt_parts(progress.run_id)
-        said = f"The evaluation did not finish: {error}."
-        if progress is not None and parts is not None:
-            await attach(updater, parts)
-            said += (
-                f" The trials that were finished are attached, and kept as run {progress.run_id}: "
-                "say 'resume' to play the rest."
-            )
-        await end(updater, TaskState.TASK_STATE_FAILED, said)
+    async def _attach_files(self, reply: Answer, updater: TaskUpdater) -> list[str]:
+        """Attach the files of an answer; return what is to be said about those that are not."""
+        # The report as data is part of the evaluation's artifact.
+        attached = {REPORT} if reply.report_of is not None else set()
+        large = []
+        for path in reply.files:
+            if path.name in attached:
+                continue
+            try:
+                part = await asyncio.to_thread(file_part, path)
+            except StorageError as error:
+                return [f"{error}."]
+            if part is None:
+                large.append(path)
+            else:
+                await attach_file(updater, part)
+        return [not_sent(large)] if large else []
 
-    async def _conclude_canceled(self, reporter: ProgressReporter, updater: TaskUpdater) -> None:
-        progress = reporter.last
-        attached = progress is not None and await self._add_report(progress.run_id, updater)
-        said = "The evaluation was canceled; nothing had been played."
-        if progress is not None and attached:
-            said = (
-                f"The evaluation was canceled after {progress.done} of {progress.total} trials. "
-                f"They are attached, and kept as run {progress.run_id}: say 'resume' to play the rest."
-            )
-        await end(updater, TaskState.TASK_STATE_CANCELED, said)
+    def _shown(self, text: str) -> str:
+        return without_folder(text, self._deps.results_dir)
 
-    async def _add_report(self, run_id: str, updater: TaskUpdater) -> bool:
-        """Add what a run came to as the task's artifact; whether there was anything to add."""
-        parts = await self._backend.report_parts(run_id)
-        if parts is None:
-            return False
-        await attach(updater, parts)
-        return True
+    async def _cancel(self, intent: Cancel, turn: _Turn) -> Reply:
+        """Cancel evaluations of this conversation, and no others."""
+        own = replace(self._deps, may_see_all_runs=False)
+        reply = await self._about(intent, turn, own)
+        if not isinstance(reply, CancelRuns):
+            return reply
+        meant = _meant(intent, reply, turn.history)
+        lines = [await self._cancel_one(task) for task in meant]
+        return Answer(text="\n".join(lines) or "Nothing is running in this conversation.")
 
-    async def _cancel_other(self, task: PastTask) -> str:
-        """Cancel an earlier task, whichever process plays it; says in words what became of it."""
+    async def _cancel_one(self, task: PastTask) -> str:
+        """Cancel an earlier task, whichever process plays it; say in words what became of it."""
         name = f"run {task.run_id}" if task.run_id else f"task {task.task_id}"
         kept = "What was finished is kept; say 'resume' to go on."
-        if await self._stop(task.task_id):
+        if await self._jobs.stop(task.task_id):
             return f"Canceled: {name}. {kept}"
         if task.run_id is None:
             return f"Not canceled: {name} is not played by this process."
         try:
-            await asyncio.to_thread(request_cancel, self._results_dir, task.run_id)
+            await asyncio.to_thread(request_cancel, self._deps.results_dir, task.run_id)
         except GreenroomError as error:
             return f"Not canceled: {error}."
         return f"Asked to stop: {name}. {kept}"
 
-    async def _stop(self, task_id: str) -> bool:
-        """Cancel a task's evaluation and wait for its end; False where none of this process runs."""
-        running = self._running.get(task_id)
-        if running is None:
-            return False
-        running.work.cancel()
-        try:
-            async with asyncio.timeout(CANCEL_TIMEOUT_S):
-                await running.ended.wait()
-        except TimeoutError:
-            logger.warning("task %s did not end within %g s", task_id, CANCEL_TIMEOUT_S)
-            return False
-        return True
 
-
-async def _follow(work: asyncio.Task[JobResult], reporter: ProgressReporter) -> None:
-    """Publish progress until the work is done. When this is cancelled the work is, to its end."""
-    begun = asyncio.create_task(reporter.has_begun.wait())
-    try:
-        await asyncio.wait({work, begun}, return_when=asyncio.FIRST_COMPLETED)
-        await reporter.flush()
-        while not work.done():
-            await asyncio.wait({work}, timeout=MIN_INTERVAL_S)
-            await reporter.flush()
-    except asyncio.CancelledError:
-        work.cancel()
-        await asyncio.wait({work}, timeout=CANCEL_TIMEOUT_S)
-        raise
-    finally:
-        begun.cancel()
-
-
-async def _conclude_result(result: JobResult, updater: TaskUpdater) -> None:
-    if result.parts is not None:
-        await attach(updater, result.parts)
-    if result.problem is not None or result.run_id is None:
-        said = result.problem.message if result.problem is not None else "no evaluation was run"
-    elif result.mostly_broke:
-        said = (
-            f"{result.broken} of {result.trials} trials failed by faults that say nothing about "
-            "the agent, so there is no result to rely on. The report names them; say 'resume' to "
-            "play those again."
-        )
-    else:
-        await updater.complete()
-        return
-    await end(updater, TaskState.TASK_STATE_FAILED, said)
-
-
-async def _reject(updater: TaskUpdater, why: str) -> None:
-    await end(updater, TaskState.TASK_STATE_REJECTED, f"{why}\n\n{answering.WHAT_TO_SEND}")
+def _meant(intent: Cancel, reply: CancelRuns, history: History) -> list[PastTask]:
+    """Return the latest task of each run that is to be canceled, or those that have no run yet."""
+    if intent.everything:
+        return [task for task in history.evaluations if not task.has_ended]
+    if not reply.run_ids:
+        return [task for task in history.evaluations if task.is_preparing]
+    by_run: dict[str | None, PastTask] = {}
+    for task in history.evaluations:
+        by_run.setdefault(task.run_id, task)
+    return [by_run[run_id] for run_id in reply.run_ids if run_id in by_run]

@@ -20,7 +20,8 @@ from adk_agent.service.activated import ActivatingExecutor
 from adk_agent.service.agent_card import service_card
 from adk_agent.service.callers import CARD_PATHS, BearerAuthentication
 from adk_agent.service.contexts import CallContextBuilder, ExtensionEcho
-from adk_agent.service.conversation.routing import FollowUpContexts
+from adk_agent.service.conversation.follow_ups import FollowUps
+from adk_agent.service.conversation.routing import ConversationContexts
 from adk_agent.service.conversation.traces import trace_metadata
 from adk_agent.service.executor import EvaluationExecutor
 from adk_agent.service.grpc_server import grpc_interface
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 STOP_TIMEOUT_S = 6.0
 """Seconds for running evaluations to end when the service stops."""
 STREAM_GRACE_S = 7.0
+PARKED_S = 60.0
+"""Seconds after which a task that waits for an answer is left to the store."""
 MakeExecutor = Callable[[TaskStore], AgentExecutor]
 
 
@@ -74,12 +77,14 @@ def build_service(
     (StorageError) where the tasks cannot be kept as they should.
     """
     options = options or ServiceOptions()
+    now = assembly.runtime.clock.now
+    follow_ups = FollowUps(assembly.open_benchmarks)
     if make_executor is None:
         backend = backend or _backend_here(assembly, {card_url, *own_addresses})
-        make_executor = partial(EvaluationExecutor, backend, assembly.settings.results_dir)
+        deps = assembly.conversation_deps(lambda: follow_ups.benchmarks)
+        make_executor = partial(EvaluationExecutor, backend, deps, follow_ups, now=now)
         artifact_of = backend.rebuilt_parts
     artifact_of = artifact_of or nothing
-    now = assembly.runtime.clock.now
     store, receivers = new_stores(options.tasks)
     executor = StoppableExecutor(
         make_executor(store), store=store, artifact_of=artifact_of, now=now
@@ -98,8 +103,11 @@ def build_service(
         push_config_store=receivers,
         push_sender=sender,
         push_url_validator=allowed,
-        request_context_builder=FollowUpContexts(store) if backend else None,
+        request_context_builder=(
+            ConversationContexts(store, follow_ups=follow_ups, now=now) if backend else None
+        ),
         validate_input_modes=True,
+        interrupted_task_timeout=PARKED_S,
     )
     handler = SafeHandler(inner)
 

@@ -10,7 +10,9 @@ from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
 from a2a.types import Part, TaskState
 
+from adk_agent.requests.intent import Question
 from adk_agent.service.conversation import artifacts
+from adk_agent.service.conversation.open_questions import question_metadata
 
 
 async def begun(context: RequestContext, event_queue: EventQueue) -> TaskUpdater:
@@ -28,6 +30,21 @@ async def begun(context: RequestContext, event_queue: EventQueue) -> TaskUpdater
 async def attach(updater: TaskUpdater, parts: Iterable[Part]) -> None:
     """Add the artifact of an evaluation, marked as whole: ADK forgets what is not."""
     await updater.add_artifact(list(parts), name=artifacts.NAME, last_chunk=True)
+
+
+async def attach_file(updater: TaskUpdater, part: Part) -> None:
+    """Add a file as an artifact by its name."""
+    await updater.add_artifact([part], name=part.filename, last_chunk=True)
+
+
+async def ask(updater: TaskUpdater, question: Question, text: str) -> None:
+    """Let a task wait for the answer to a question."""
+    message = new_text_message(text, context_id=updater.context_id, task_id=updater.task_id)
+    await updater.update_status(
+        TaskState.TASK_STATE_INPUT_REQUIRED,
+        message=message,
+        metadata=question_metadata(question),
+    )
 
 
 async def end(updater: TaskUpdater, state: TaskState, text: str) -> None:

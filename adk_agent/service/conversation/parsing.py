@@ -49,6 +49,11 @@ def request_text(message: Message | None) -> str:
     return text
 
 
+def is_program(text: str) -> bool:
+    """Tell whether a message is JSON, and so was not written by a person."""
+    return text.lstrip().startswith("{")
+
+
 def own_parts(parts: Iterable[Part]) -> list[Part]:
     """Return the parts in which the sender speaks, and not what it quotes of other agents.
 

@@ -8,8 +8,8 @@ from a2a.helpers import new_text_message
 from a2a.server.tasks import TaskUpdater
 from a2a.types import TaskState
 
+from adk_agent.conversation.telling import progress_line
 from adk_agent.results.progress import Progress
-from adk_agent.service.conversation.answering import progress_line
 from adk_agent.service.conversation.history import PROGRESS
 
 MIN_INTERVAL_S = 0.5

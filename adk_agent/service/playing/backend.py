@@ -1,16 +1,17 @@
-"""Backend: plays evaluations for the service, wherever that is; and the jobs that it takes."""
+"""Backend: reads, answers and plays for the service, wherever that is; and the jobs that it takes."""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from a2a.types import Part
 
 from adk_agent.conversation.outcome import Problem
+from adk_agent.conversation.replies import Answer, Asked
 from adk_agent.core.errors import GreenroomError
-from adk_agent.core.plan import EvaluationPlan
+from adk_agent.requests.intent import Cancel, Situation
 from adk_agent.results.progress import OnProgress
 
 
@@ -23,24 +24,18 @@ class BackendEndedError(GreenroomError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestJob:
-    """Read a request, play it, and have it interpreted."""
+class Job:
+    """A message to be read, and answered or played.
+
+    Args:
+        text: The message.
+        session_id: What the work is known by in logs.
+        situation: The conversation that it is part of.
+    """
 
     text: str
     session_id: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanJob:
-    """Play a plan that stands already: as a new run, or the rest of `resumed_run_id`."""
-
-    plan: EvaluationPlan
-    request: str
-    session_id: str
-    resumed_run_id: str | None = None
-
-
-Job = RequestJob | PlanJob
+    situation: Situation = field(default_factory=Situation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +43,20 @@ class JobResult:
     """The end of a job.
 
     Args:
-        run_id: The run, None where none was begun.
-        problem: Why it was refused or did not finish; None where it did.
-        parts: The artifact; None where there is nothing to tell.
+        run_id: The run; None if none was begun.
+        problem: Why it was refused or did not finish; None if it did.
+        reply: What was answered or asked instead of playing.
+        cancel: What is to be canceled, which the service does itself.
+        parts: The artifact; None if there is nothing to tell.
         mostly_broke: Faults that are not the agent's own left nothing to rely on.
         broken: How many trials broke.
         trials: Of how many.
     """
 
-    run_id: str | None
-    problem: Problem | None
+    run_id: str | None = None
+    problem: Problem | None = None
+    reply: Answer | Asked | None = None
+    cancel: Cancel | None = None
     parts: tuple[Part, ...] | None = None
     mostly_broke: bool = False
     broken: int = 0
@@ -65,7 +64,7 @@ class JobResult:
 
 
 class Backend(AbstractAsyncContextManager["Backend"], Protocol):
-    """Plays as many jobs at once as it is given, between entering and leaving it as a context."""
+    """Does as many jobs at once as it is given, between entering and leaving it as a context."""
 
     async def __aenter__(self) -> Self:
         """Make ready.
@@ -77,7 +76,7 @@ class Backend(AbstractAsyncContextManager["Backend"], Protocol):
         ...
 
     async def play(self, job: Job, on_progress: OnProgress) -> JobResult:
-        """Play a job; call `on_progress` in order, for the last time before this returns.
+        """Do a job; call `on_progress` in order, for the last time before this returns.
 
         When this is cancelled, the evaluation is, and has written its report when the cancellation
         goes on.

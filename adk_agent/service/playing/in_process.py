@@ -1,24 +1,31 @@
-"""InProcessBackend: plays evaluations in the event loop that it is asked from."""
+"""InProcessBackend: answers and plays in the event loop that it is asked from."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from a2a.types import Part
 
-from adk_agent.conversation.outcome import Outcome
+from adk_agent.conversation.outcome import Outcome, Problem
+from adk_agent.conversation.pipeline import Pipeline
+from adk_agent.conversation.questions import settles
+from adk_agent.conversation.replies import Answer, Asked, Refused
 from adk_agent.core.errors import GreenroomError
+from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import report_so_far
-from adk_agent.requests.intent import Situation
+from adk_agent.requests.by_rules import is_json
+from adk_agent.requests.intent import Cancel, Situation
+from adk_agent.requests.reader import Vocabulary
 from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status
 from adk_agent.service.conversation import artifacts
-from adk_agent.service.playing.backend import Job, JobBrokeError, JobResult, RequestJob
+from adk_agent.service.playing.backend import Job, JobBrokeError, JobResult
+from tau_bridge.errors import BridgeError
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
@@ -27,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 class InProcessBackend:
-    """Plays each job by a pipeline of its own. A `Backend`.
+    """Does each job by a pipeline of its own. A `Backend`.
 
     Args:
         assembly: What evaluations are made of.
@@ -50,32 +57,53 @@ class InProcessBackend:
     async def play(self, job: Job, on_progress: OnProgress) -> JobResult:
         """See `Backend`."""
         try:
-            return await self._concluded(await self._run(job, on_progress))
+            return await self._result(job, on_progress)
         except Exception as error:
             logger.exception("the evaluation of session %s broke", job.session_id)
             raise JobBrokeError from error
 
-    async def _run(self, job: Job, on_progress: OnProgress) -> Outcome:
+    async def _result(self, job: Job, on_progress: OnProgress) -> JobResult:
+        own = tuple(self._own_addresses)
+        situation = replace(job.situation, own_addresses=own)
         pipeline = self._assembly.pipeline()
-        if isinstance(job, RequestJob):
-            return await pipeline.run_request(
-                job.text,
-                situation=Situation(own_addresses=tuple(self._own_addresses)),
-                on_progress=on_progress,
-                session_id=job.session_id,
-            )
-        return await pipeline.run_plan(
-            job.plan,
-            request=job.request,
+        if is_json(job.text, Vocabulary.of(self._assembly.open_benchmarks())):
+            return await self._of_json(pipeline, job, on_progress)
+        reading = None
+        try:
+            if not settles(situation.question, job.text):
+                reading = await pipeline.read(job.text, situation)
+        except (GreenroomError, BridgeError) as error:
+            return JobResult(problem=Problem.of(error))
+        if reading is not None and isinstance(reading.intent, Cancel):
+            return JobResult(cancel=reading.intent)
+        outcome = await pipeline.run_request(
+            job.text,
+            situation=situation,
+            reading=reading,
             on_progress=on_progress,
             session_id=job.session_id,
-            resumed_run_id=job.resumed_run_id,
         )
+        return await self._concluded(outcome, reading.warnings if reading is not None else ())
 
-    async def _concluded(self, outcome: Outcome) -> JobResult:
+    async def _of_json(self, pipeline: Pipeline, job: Job, on_progress: OnProgress) -> JobResult:
+        """Play a platform's request, which nobody can be asked about."""
+        outcome = await pipeline.run_request(
+            job.text,
+            situation=Situation(own_addresses=tuple(self._own_addresses)),
+            on_progress=on_progress,
+            session_id=job.session_id,
+            confirmed=True,
+        )
+        if outcome.question is not None:
+            outcome = Outcome.of(Refused(text=outcome.question.text))
+        return await self._concluded(outcome)
+
+    async def _concluded(self, outcome: Outcome, warnings: Sequence[str] = ()) -> JobResult:
         run_id, report = outcome.run_id, outcome.report
+        if isinstance(outcome.reply, Answer | Asked):
+            return JobResult(reply=_warned(outcome.reply, warnings))
         if run_id is None:
-            return JobResult(run_id=None, problem=outcome.problem)
+            return JobResult(problem=outcome.problem)
         if report is None:
             found = await self.report_parts(run_id)
             return JobResult(
@@ -84,7 +112,6 @@ class InProcessBackend:
         parts = await asyncio.to_thread(artifacts.report_parts, report, outcome.interpretation)
         return JobResult(
             run_id=run_id,
-            problem=None,
             parts=tuple(parts),
             mostly_broke=artifacts.mostly_broke(report),
             broken=sum(trial.status == "failed" for trial in report.trials),
@@ -107,3 +134,14 @@ class InProcessBackend:
             logger.info("run %s has no report: %s", run_id, error)
             return None
         return artifacts.report_parts(report) if report.trials else None
+
+
+def _warned(reply: Answer | Asked, warnings: Sequence[str]) -> Answer | Asked:
+    """Return a reply that begins with what went wrong when the message was read."""
+    lines = [f"Warning: {escape_markdown(warning)}." for warning in warnings]
+    if not lines:
+        return reply
+    if isinstance(reply, Answer):
+        return replace(reply, text="\n\n".join([*lines, reply.text]))
+    text = "\n\n".join([*lines, reply.question.text])
+    return Asked(question=reply.question.model_copy(update={"text": text}))
