@@ -73,8 +73,14 @@ def execute(parsed: argparse.Namespace) -> int:
             from adk_agent.service.playing.process import ProcessBackend
             from adk_agent.service.server import build_service
 
+            # Whoever reaches the service is at this machine, unless a proxy passes others on.
             alone = is_loopback(parsed.host) and not options.callers
-            assembly = Assembly(settings=settings, network=network, may_register=alone)
+            assembly = Assembly(
+                settings=settings,
+                network=network,
+                may_register=alone,
+                may_see_all_runs=alone and is_loopback(urlsplit(url).hostname or ""),
+            )
             backend = ProcessBackend(
                 assembly, own_addresses={url, here}, secrets=options.callers.tokens, spawned=spawned
             )

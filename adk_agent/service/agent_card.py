@@ -84,10 +84,27 @@ ASSESSMENT = AgentSkill(
 )
 FOLLOW_UPS = AgentSkill(
     id="follow-ups",
-    name="Answer follow-ups",
-    description="Answers questions about the evaluations of the same context, and repeats failures.",
+    name="Talk about evaluations",
+    description=(
+        "Answers questions about the evaluations of the same context, repeats them with changes, "
+        "compares and exports them, lists what can be played, and explains what a report says. It "
+        "asks back (input-required) before it plays what is doubtful or very large."
+    ),
     tags=["conversation"],
-    examples=["status?", "show the failures", "run the failed ones again"],
+    examples=[
+        "What can you do?",
+        "List the domains",
+        "status?",
+        "cancel it",
+        "Show the results",
+        "Why did they fail?",
+        "Run the failed ones again",
+        "The same with three trials",
+        "Compare the last two runs",
+        "What is pass^k?",
+        "Export it as junit",
+    ],
+    output_modes=[*OUTPUT_MODES, "text/markdown", "text/html", "text/csv", "application/xml"],
 )
 
 

@@ -87,9 +87,9 @@ class PushSender(PushNotificationSender):
     async def resume(self) -> None:
         """Begin to notify the receivers that an earlier service may not have notified.
 
-        To be called before the first task: all that is kept then is of tasks that have ended. Only
-        their names are read here. Receivers are forgotten once they are notified, or their task is
-        gone; where this is interrupted, the next start goes on.
+        To be called before the first task: all that is kept then is of tasks that have ended, or
+        wait for an answer. Only their names are read here. Receivers are forgotten once they are
+        notified of the end, or their task is gone; where this is interrupted, the next start goes on.
         """
         try:
             left = iter(await self._receivers.task_ids())
@@ -122,13 +122,15 @@ class PushSender(PushNotificationSender):
     async def _notify_left(self, left: Iterator[str]) -> None:
         for task_id in left:
             await _logged(task_id, self._notify_end(task_id))
-            await _logged(task_id, self._forget(task_id))
 
     async def _notify_end(self, task_id: str) -> None:
         task = await self._task_of(task_id, await self._receivers.of(task_id))
+        if task is not None and task.status.state not in ENDED_STATES:
+            return
         if task is not None:
             notice = _Notice(event=to_stream_response(task), is_last=True)
-            await self._notify_all(task_id, notice, is_latest=True)
+            await _logged(task_id, self._notify_all(task_id, notice, is_latest=True))
+        await self._forget(task_id)
 
     async def _forget(self, task_id: str) -> None:
         self._failed = {each for each in self._failed if each[0] != task_id}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from a2a.server.context import ServerCallContext
 from a2a.server.owner_resolver import resolve_user_scope
 from a2a.server.tasks import InMemoryTaskStore, TaskStore
-from a2a.types import Task
+from a2a.types import Task, TaskState
 
 from adk_agent.core.errors import StorageError
 from adk_agent.service.callers import Caller
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from a2a.server.tasks import DatabaseTaskStore
 
 KEPT_IN_MEMORY = 500
-"""Finished tasks that a store in memory keeps."""
+"""Tasks that have ended, or wait for an answer, that a store in memory keeps."""
+_AT_REST = ENDED_STATES | {TaskState.TASK_STATE_INPUT_REQUIRED}
 
 
 def new_stores(path: Path | None) -> tuple[TaskStore, Receivers]:
@@ -75,7 +76,7 @@ def context_of(owner: str) -> ServerCallContext:
 
 
 class BoundedTaskStore(InMemoryTaskStore):
-    """Tasks in memory. Of the finished ones only the latest are kept.
+    """Tasks in memory. Of those that have ended or wait for an answer only the latest are kept.
 
     Args:
         kept: How many.
@@ -86,18 +87,18 @@ class BoundedTaskStore(InMemoryTaskStore):
         super().__init__()
         self._kept = kept
         self._on_drop = on_drop
-        self._finished: OrderedDict[tuple[str, str], ServerCallContext] = OrderedDict()
+        self._at_rest: OrderedDict[tuple[str, str], ServerCallContext] = OrderedDict()
 
     async def save(self, task: Task, context: ServerCallContext) -> None:
-        """Keep a task, and drop the oldest finished one where they become too many."""
+        """Keep a task, and drop the one that rests longest where they become too many."""
         await super().save(task, context)
-        if task.status.state not in ENDED_STATES:
-            return
         owner = resolve_user_scope(context)
-        self._finished[owner, task.id] = context_of(owner)
-        self._finished.move_to_end((owner, task.id))
-        while len(self._finished) > self._kept:
-            (_, oldest), of_owner = self._finished.popitem(last=False)
+        self._at_rest.pop((owner, task.id), None)
+        if task.status.state not in _AT_REST:
+            return
+        self._at_rest[owner, task.id] = context_of(owner)
+        while len(self._at_rest) > self._kept:
+            (_, oldest), of_owner = self._at_rest.popitem(last=False)
             await self.delete(oldest, of_owner)
             self._on_drop(oldest)
 

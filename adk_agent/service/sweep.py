@@ -1,4 +1,7 @@
-"""sweep: ends the tasks that a killed service left running, and drops those that are old."""
+"""sweep: ends the tasks that a killed service left running, and drops those that are old.
+
+A task whose question is still open goes on waiting.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from a2a.types import Artifact, Part, Task, TaskState, TaskStatus
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from adk_agent.service.conversation import artifacts
-from adk_agent.service.conversation.history import ENDED_STATES, run_id_of
+from adk_agent.service.conversation.history import ENDED_STATES, is_open, run_id_of
+from adk_agent.service.conversation.open_questions import EXPIRED, question_of
 from adk_agent.service.stores import context_of
 
 if TYPE_CHECKING:
@@ -37,7 +41,9 @@ async def nothing(run_id: str) -> list[Part] | None:  # noqa: ARG001 - ArtifactO
 
 
 async def sweep(store: TaskStore, artifact_of: ArtifactOf, now: Callable[[], datetime]) -> int:
-    """Make every task FAILED that has not ended, and drop those that ended `KEPT_DAYS` ago.
+    """Make every task FAILED that was at work, and drop those that ended `KEPT_DAYS` ago.
+
+    A task whose question nobody answered in time is canceled.
 
     Args:
         store: A store in memory starts empty, so only one on disk has any.
@@ -45,22 +51,27 @@ async def sweep(store: TaskStore, artifact_of: ArtifactOf, now: Callable[[], dat
         now: The time of the failure.
 
     Returns:
-        How many had not ended.
+        How many were at work.
     """
     if not hasattr(store, "engine"):
         return 0
     database: DatabaseTaskStore = store  # type: ignore[assignment]  # only that has an engine
     await _drop_old(database, now() - timedelta(days=KEPT_DAYS))
-    left = await _left_running(database)
-    for owner, task_id in left:
+    failed = 0
+    for owner, task_id in await _left(database):
         context = context_of(owner)
         task = await store.get(task_id, context)
-        if task is not None:
-            parts = await finished_part(run_id_of(task), artifact_of)
-            await store.save(failed_task(task, SWEPT, parts, now()), context)
-    if left:
-        logger.warning("%d tasks that a stopped service left running are failed now", len(left))
-    return len(left)
+        if task is None or is_open(task, now()):
+            continue
+        if question_of(task) is not None:
+            await store.save(_ended(task, TaskState.TASK_STATE_CANCELED, EXPIRED, now()), context)
+            continue
+        failed += 1
+        parts = await finished_part(run_id_of(task), artifact_of)
+        await store.save(failed_task(task, SWEPT, parts, now()), context)
+    if failed:
+        logger.warning("%d tasks that a stopped service left running are failed now", failed)
+    return failed
 
 
 async def _drop_old(store: DatabaseTaskStore, before: datetime) -> None:
@@ -75,7 +86,7 @@ async def _drop_old(store: DatabaseTaskStore, before: datetime) -> None:
         logger.info("%d tasks that ended over %d days ago are dropped", done.rowcount, KEPT_DAYS)
 
 
-async def _left_running(store: DatabaseTaskStore) -> list[tuple[str, str]]:
+async def _left(store: DatabaseTaskStore) -> list[tuple[str, str]]:
     from sqlalchemy import select
 
     model: Any = store.task_model
@@ -95,14 +106,16 @@ def failed_task(task: Task, reason: str, parts: list[Part], now: datetime) -> Ta
         name = f"{task.id}-{artifacts.NAME}"
         task.artifacts.append(Artifact(artifact_id=name, name=artifacts.NAME, parts=parts))
     text = reason + (WITH_TRIALS if parts else "")
+    return _ended(task, TaskState.TASK_STATE_FAILED, text, now)
+
+
+def _ended(task: Task, state: TaskState, text: str, now: datetime) -> Task:
     message = new_text_message(text, context_id=task.context_id, task_id=task.id)
     time = Timestamp()
     time.FromDatetime(now)
     if task.status.HasField("message"):
         task.history.append(task.status.message)
-    task.status.CopyFrom(
-        TaskStatus(state=TaskState.TASK_STATE_FAILED, message=message, timestamp=time)
-    )
+    task.status.CopyFrom(TaskStatus(state=state, message=message, timestamp=time))
     return task
 
 

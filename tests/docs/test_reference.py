@@ -40,7 +40,7 @@ from adk_agent.runs.tracking import RunState
 from adk_agent.service.conversation.intents import Intent, understand
 from adk_agent.service.conversation.parsing import MAX_CHARS
 from adk_agent.service.conversation.traces import MAX_STEPS
-from adk_agent.service.executor import MAX_RUNNING
+from adk_agent.service.jobs import MAX_RUNNING
 from adk_agent.service.limits import RequestLimits
 from adk_agent.service.receivers import MAX_CONFIGS_PER_TASK
 from adk_agent.service.stores import KEPT_IN_MEMORY
