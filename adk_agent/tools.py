@@ -22,8 +22,9 @@ from adk_agent.core.errors import GreenroomError, RequestError
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.play.evaluation import EvaluationDeps, evaluate
 from adk_agent.requests.by_rules import read_intent
+from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Situation
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.lookup import LookupTools, answered, as_text
 from adk_agent.results.progress import Progress
 from adk_agent.runs.results import results_row
@@ -75,7 +76,7 @@ class EvaluationTools(LookupTools):
             self.get_evaluation_results,
         )
 
-    async def run_evaluation(self, request: str, confirmed: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a tool's argument
+    async def run_evaluation(self, request: str, confirmed: bool = False) -> dict[str, Any]:
         """Start an evaluation in the background and return its id at once.
 
         Args:
@@ -115,9 +116,7 @@ class EvaluationTools(LookupTools):
         """
         return await answered(asyncio.to_thread(self._results, run_id))
 
-    async def start(
-        self, request: str, *, confirmed: bool = False
-    ) -> tuple[str, EvaluationPlan]:
+    async def start(self, request: str, *, confirmed: bool = False) -> tuple[str, EvaluationPlan]:
         """Start an evaluation in the background; return its id and plan once it is on disk.
 
         The request is read by rules even if a model is configured, because the caller can word it
@@ -192,7 +191,10 @@ class EvaluationTools(LookupTools):
         benchmarks = await asyncio.to_thread(self._benchmarks)
         situation = Situation(registered=self.registered())
         vocabulary = Vocabulary.of(benchmarks)
-        intent = await asyncio.to_thread(read_intent, request, situation, vocabulary=vocabulary)
+        finder = TaskSearch(benchmarks)
+        intent = await asyncio.to_thread(
+            read_intent, request, situation, vocabulary=vocabulary, finder=finder
+        )
         conversation = self._assembly.conversation_deps(lambda: benchmarks)
         reply = await answer(intent, request, situation, conversation, confirmed=confirmed)
         if not isinstance(reply, Play):

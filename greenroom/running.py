@@ -15,10 +15,10 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import MAX_TASKS, MAX_TRIALS, EvaluationPlan, EvaluationRequest, Selection
 from adk_agent.core.settings import Settings, variables
+from adk_agent.requests.agents import BUNDLED_AGENTS, parse_address, with_roles
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reading.addresses import parse_address, with_roles
-from adk_agent.requests.reading.words import BUNDLED_AGENTS, did_you_mean
 from adk_agent.requests.registry import AgentRegistry
+from adk_agent.requests.spelling import did_you_mean
 from adk_agent.results.comparison import RunComparison as Comparison
 from adk_agent.results.comparison import compare_runs
 from adk_agent.results.progress import silent

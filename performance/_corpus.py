@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest
+from adk_agent.requests.agents import agent_key, parse_address
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reading.addresses import agent_key, parse_address
 from tau_bridge.errors import BridgeError
 
 ASK_OR_REFUSE = "ask-or-refuse"

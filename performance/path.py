@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 REQUEST = "Evaluate builtin:null on one mock task"
 PACKAGES = ("adk_agent", "tau_bridge", "evals", "purple_agent")
 ONCE = {
-    "read_request": "adk_agent/requests/reader.py",
+    "read_sentence": "adk_agent/requests/language/sentence.py",
     "resolve": "adk_agent/requests/planning.py",
     "open_benchmarks": "tau_bridge/benchmarks.py",
     "render_markdown": "adk_agent/results/markdown.py",

@@ -15,7 +15,10 @@ import sys
 from pathlib import Path
 
 from adk_agent.core.settings import variables
-from adk_agent.requests.reader import Refusal, Vocabulary, read_request
+from adk_agent.requests.by_rules import read_evaluation
+from adk_agent.requests.find_tasks import TaskSearch
+from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
 from performance._corpus import REGISTERED, Reading, judge, load, read_plan, table
 from tau_bridge.benchmarks import open_benchmarks
 
@@ -24,11 +27,13 @@ CORPUS = Path(__file__).parents[1] / "data" / "requests.jsonl"
 
 def rules(benchmarks):
     """Return a reader that goes by rules."""
-    vocabulary = Vocabulary.of(benchmarks)
+    vocabulary, finder = Vocabulary.of(benchmarks), TaskSearch(benchmarks)
 
     def read(text):
         try:
-            request = read_request(text, REGISTERED, vocabulary=vocabulary)
+            request = read_evaluation(
+                text, REGISTERED, vocabulary=vocabulary, finder=finder
+            ).request
         except Refusal as refusal:
             return Reading(intent="refuse", words=str(refusal))
         plan = read_plan(request, benchmarks)

@@ -323,6 +323,8 @@ class Benchmark(ABC):
     """Other words for its domains, in lower case, each with the domain that it means."""
     lookalikes: ClassVar[frozenset[str]] = frozenset()
     """English words that look like a misspelled domain of its own, and mean something else."""
+    common_words: ClassVar[frozenset[str]] = frozenset()
+    """Those of its domains that are common words, such as `business` in `business units`."""
 
     def __init__(self) -> None:
         self.options: BaseModel = self.options_type()
@@ -450,17 +452,6 @@ class Benchmark(ABC):
         """Say why this task cannot be played with these options; None: it can."""
         del ref
         return None
-
-    def reworded(self, text: str) -> str:
-        """Reword a request in lower case, in the benchmark's own words for its domains and tasks.
-
-        The rules that read sentences know the names of benchmarks and domains, and `task`. What
-        else people call them is replaced by these words here.
-
-        Raises:
-            WordingError: The words name a task that does not exist, or can mean two things.
-        """
-        return text
 
     # -- playing ---------------------------------------------------------------------------------
 

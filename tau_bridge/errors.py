@@ -4,8 +4,7 @@ BridgeError
 ├── DataError                     task data cannot be used
 │   ├── UnknownDomainError
 │   ├── UnknownTaskError
-│   ├── DataFolderError
-│   └── WordingError              what a request calls tasks names none, or could be several
+│   └── DataFolderError
 ├── ReportError                   a trace or a roster that was given cannot be read
 ├── HarnessError                  our own code or the task's data broke (never the agent's score)
 ├── UserModelError                our simulated user's model failed
@@ -31,7 +30,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from evals.outcome import Fault
@@ -79,19 +78,6 @@ class UnknownTaskError(DataError):
         super().__init__(
             f"unknown task {task_id!r} in domain {domain!r}: {nearest(task_id, known)}"
         )
-
-
-class WordingError(DataError):
-    """A request's words for a benchmark's tasks name none of them, or could mean several.
-
-    Args:
-        code: `bad-number` for a task that does not exist, `ambiguous` for words with two meanings.
-        message: What is wrong, with the words, and what to write instead.
-    """
-
-    def __init__(self, code: Literal["bad-number", "ambiguous"], message: str) -> None:
-        self.code: Literal["bad-number", "ambiguous"] = code
-        super().__init__(message)
 
 
 class ReportError(BridgeError):

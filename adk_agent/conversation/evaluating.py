@@ -22,6 +22,7 @@ def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
     flags = turn.overrides
     plan = checked(resolve(intent.request, turn.deps.benchmarks(), flags), turn.situation)
     doubts = [f"I did not use these words: {words!r}." for words in intent.unused]
+    doubts += intent.doubts
     doubts += [f"{shortfall}." for shortfall in plan.shortfalls]
     if plan.total_trials > turn.deps.confirm_above and not _names_size(intent.request, flags):
         doubts.append(

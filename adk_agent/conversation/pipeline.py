@@ -18,7 +18,7 @@ from adk_agent.play.evaluation import EvaluationDeps, evaluate, resume
 from adk_agent.requests.by_rules import is_json, read_intent
 from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Ask, Intent, Refuse, Situation
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.results.progress import OnProgress, silent
 from tau_bridge.errors import BridgeError
 

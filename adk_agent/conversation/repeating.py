@@ -15,10 +15,10 @@ from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.files import first_error
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides, Participant, Selection
+from adk_agent.requests.agents import with_roles
 from adk_agent.requests.description import entry_of
 from adk_agent.requests.intent import Changes, Question, Repeat
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reading.addresses import with_roles
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import load_manifest
 from adk_agent.runs.tracking import RunStatus

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from adk_agent.core.errors import PreflightError
 from adk_agent.core.plan import NEEDS_GOLD
-from adk_agent.requests.reading.addresses import TEAM_PREFIX
+from adk_agent.requests.agents import TEAM_PREFIX
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from adk_agent.core.plan import EvaluationPlan, Participant
 from adk_agent.play.bundled import BundledAgents
-from adk_agent.requests.reading.addresses import TEAM_PREFIX
+from adk_agent.requests.agents import TEAM_PREFIX
 from evals.trace import InteractionStep, Trace
 from tau_bridge.a2a.proxy import ObservingProxy
 from tau_bridge.recorder import TraceRecorder

@@ -29,10 +29,9 @@ from adk_agent.core.plan import (
     Participant,
     Selection,
 )
-from adk_agent.requests.reading import model_arguments
-from adk_agent.requests.reading.addresses import parse_address
-from adk_agent.requests.reading.numbers import whole
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests import model_arguments
+from adk_agent.requests.agents import parse_address
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
 
 _TOP_KEYS = ("participants", "config")
@@ -50,6 +49,7 @@ _KEYS = (
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@\-]*")
 _ID_LENGTH = 1_000
+_LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,7 +366,7 @@ class _Config:
 def _number(key: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(key, value, f"a whole number from {least} to {most}")
-    return whole(str(value), what=f"config.{key}", least=least, most=most)
+    return _whole(str(value), what=f"config.{key}", least=least, most=most)
 
 
 def _wrong(key: str, value: object, expected: str) -> Refusal:
@@ -385,3 +385,14 @@ def _kind(value: object) -> str:
         float: "a number", type(None): "null",
     }  # fmt: skip
     return kinds[type(value)]
+
+
+def _whole(text: str, *, what: str, least: int, most: int) -> int:
+    """Read a whole number, which may have a sign or a fraction and is refused then."""
+    digits = text.lstrip("-")
+    if digits.isdecimal() and len(digits) <= _LONGEST_NUMBER and least <= int(text) <= most:
+        return int(text)
+    shown = text if len(text) <= 2 * _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
+    raise Refusal(
+        "bad-number", f"{shown!r} cannot be the {what}: write a whole number from {least} to {most}"
+    )

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from adk_agent.requests.agentbeats import find_json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from adk_agent.core.errors import RequestError
+from adk_agent.requests.agentbeats import find_json, read_agentbeats
 from adk_agent.requests.find_tasks import TaskSearch
 from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse, Situation
 from adk_agent.requests.language.follow_ups import read_follow_up
-from adk_agent.requests.reader import Refusal, Vocabulary, read_request
-from adk_agent.requests.refusal import RefusalCode
+from adk_agent.requests.language.injection import refuse_injection
+from adk_agent.requests.language.sentence import not_an_evaluation, read_sentence
+from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal, RefusalCode
+from adk_agent.requests.registered import record_with_addresses
 
 _ASKED: frozenset[RefusalCode] = frozenset(
     {"no-agent", "no-domain", "ambiguous", "not-an-evaluation"}
 )
 """Refusals that a further word may settle."""
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def read_intent(
-    text: str,
-    situation: Situation,
-    *,
-    vocabulary: Vocabulary,
-    finder: TaskSearch | None = None,  # noqa: ARG001 - for readers of topics
+    text: str, situation: Situation, *, vocabulary: Vocabulary, finder: TaskSearch
 ) -> Intent:
     """Return what a message wants: AgentBeats JSON, a follow-up, or a request in plain English.
 
@@ -35,11 +40,50 @@ def read_intent(
         if follow_up is not None:
             return follow_up
     try:
-        request = read_request(text, situation.registered, vocabulary=vocabulary)
+        return read_evaluation(text, situation.registered, vocabulary=vocabulary, finder=finder)
     except Refusal as refusal:
         if refusal.code in _ASKED:
             return Ask(question=str(refusal), code=refusal.code)
         return Refuse(reason=str(refusal), code=refusal.code)
+
+
+def read_evaluation(
+    text: str,
+    registered: Mapping[str, str] = _NOBODY,
+    *,
+    vocabulary: Vocabulary,
+    finder: TaskSearch,
+) -> Evaluate:
+    """Read the evaluation that a text asks for: AgentBeats JSON, or a sentence in English.
+
+    JSON is the whole text, a fenced block in it, or an object with `participants` in it. Text
+    around it is ignored, with a warning.
+
+    Raises:
+        Refusal: The text cannot be read; the message says what to write instead.
+    """
+    found = find_json(text, vocabulary)
+    if found is not None:
+        record = record_with_addresses(found.record, registered)
+        return _from_record(record, found.around, vocabulary)
+    if not text.strip():
+        raise not_an_evaluation("it is empty", vocabulary)
+
+    def is_topic(words: str, domain: str) -> bool:
+        try:
+            return finder.is_topic(words, domain)
+        except RequestError:  # no word of it says what a task is about
+            return False
+
+    return read_sentence(text, registered=registered, vocabulary=vocabulary, is_topic=is_topic)
+
+
+def _from_record(record: Mapping[str, Any], around: str, vocabulary: Vocabulary) -> Evaluate:
+    refuse_injection(around, vocabulary)
+    request = read_agentbeats(record, vocabulary)
+    if around.strip():
+        warning = "only the JSON was read, not the text around it"
+        request = request.model_copy(update={"warnings": (*request.warnings, warning)})
     return Evaluate(request=request)
 
 

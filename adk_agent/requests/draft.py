@@ -19,6 +19,7 @@ from adk_agent.core.plan import (
     Participant,
     Selection,
 )
+from adk_agent.requests.agents import parse_address, with_roles
 from adk_agent.requests.intent import (
     Ask,
     Cancel,
@@ -41,9 +42,8 @@ from adk_agent.requests.intent import (
     Status,
     Why,
 )
-from adk_agent.requests.reading.addresses import parse_address, with_roles
-from adk_agent.requests.reading.registered import address_of
 from adk_agent.requests.refusal import Refusal
+from adk_agent.requests.registered import address_of
 
 IntentName = Literal[
     "evaluate",

@@ -23,10 +23,10 @@ from adk_agent.core.plan import (
     EvaluationRequest,
     Selection,
 )
+from adk_agent.requests.agents import TEAM_PREFIX, agent_key, parse_address
 from adk_agent.requests.intent import Changes, Evaluate, Intent, Repeat, Situation
-from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address
-from adk_agent.requests.reading.numbers import with_digits
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.language.tokens import tokenize
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
 
 _TOKEN = re.compile(r"[^\s<>\"'`|\\^{}(),;*“”‘’«»]+")
@@ -95,12 +95,20 @@ class Said:
         text = _TOKEN.sub(lambda token: " " if _is_address(token[0]) else token[0], text)
         for literal in filter(None, without):
             text = text.replace(literal, " ")
-        spelled_out, _ = with_digits(text.lower(), self.vocabulary)
+        spelled_out = " ".join(self._digits(text))
         times = {number for word, number in _TIMES.items() if word in text.lower().split()}
         return Numbers(
             plain=frozenset(times | _whole(_PLAIN_NUMBER.findall(spelled_out))),
             every=frozenset(times | _whole(re.findall("[0-9]+", f"{text} {spelled_out}"))),
         )
+
+    def _digits(self, text: str) -> list[str]:
+        """Return the numbers of a text without addresses, in digits."""
+        try:
+            tokens = tokenize(text, self.vocabulary, {})
+        except Refusal:
+            return _PLAIN_NUMBER.findall(text)
+        return [token.value for token in tokens if token.kind == "number"]
 
 
 @dataclass(frozen=True, kw_only=True)

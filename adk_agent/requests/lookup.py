@@ -15,8 +15,7 @@ from typing import Any
 from adk_agent.core.errors import GreenroomError, RequestError, StorageError
 from adk_agent.requests.agent_tokens import checked_source
 from adk_agent.requests.find_tasks import TaskSearch
-from adk_agent.requests.reading.vocabulary import Vocabulary
-from adk_agent.requests.reading.words import did_you_mean
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.registry import (
     AgentRegistry,
     RegisteredAgent,
@@ -24,6 +23,7 @@ from adk_agent.requests.registry import (
     checked_url,
     summary_of,
 )
+from adk_agent.requests.spelling import did_you_mean
 from tau_bridge.a2a.messenger import Messenger
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError

@@ -29,8 +29,8 @@ from adk_agent.core.plan import (
     PlannedTasks,
     options_of,
 )
+from adk_agent.requests.agents import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.requests.choice import Choice, choose
-from adk_agent.requests.reading.addresses import TEAM_PREFIX, agent_key, parse_address, with_roles
 from adk_agent.results.summary import REFERENCE_AGENTS
 from evals.trace import ASSESSOR, USER
 from tau_bridge import benchmark as names

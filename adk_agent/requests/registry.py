@@ -18,9 +18,9 @@ from adk_agent.core.errors import PreflightError, RequestError, StorageError
 from adk_agent.core.escaping import one_line
 from adk_agent.core.files import open_folder, storage, write_whole
 from adk_agent.requests.agent_tokens import TokenSource
-from adk_agent.requests.reading.addresses import agent_key, parse_address
-from adk_agent.requests.reading.registered import unusable_name
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.agents import agent_key, parse_address
+from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.registered import unusable_name
 from tau_bridge.a2a.cards import AgentCardInfo
 
 FILE = "agents.json"

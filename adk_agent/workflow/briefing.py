@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from adk_agent.core.escaping import one_line
+from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS
 from adk_agent.requests.intent import Situation
-from adk_agent.requests.reading.words import BUNDLED_AGENTS, BUNDLED_TEAMS
 from adk_agent.workflow.prompts import prompt
 from tau_bridge.benchmarks import Benchmarks
 

@@ -14,8 +14,8 @@ from adk_agent.core.plan import Overrides
 from adk_agent.requests.draft import IntentDraft, intent_of
 from adk_agent.requests.guards import Said, problems_of
 from adk_agent.requests.intent import Ask, Evaluate, Intent, Refuse, Situation
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reading.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import BridgeError

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from adk_agent.core.errors import RequestError
+from adk_agent.requests.agents import agent_key
 from adk_agent.requests.guards import Said
 from adk_agent.requests.intent import Situation
-from adk_agent.requests.reading.addresses import agent_key
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.registry import checked_name, checked_url
 
 

@@ -45,9 +45,10 @@ from adk_agent.requests.intent import (
     Smalltalk,
     Status,
 )
+from adk_agent.requests.language.injection import refuse_injection
+from adk_agent.requests.language.sentence import MAX_LENGTH
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.lookup import REGISTER_AGENT, LookupTools
-from adk_agent.requests.reader import MAX_LENGTH, Vocabulary
-from adk_agent.requests.reading.orders import refuse_injection
 from adk_agent.requests.refusal import Refusal
 from adk_agent.workflow import state
 from adk_agent.workflow.briefing import Briefing
@@ -186,7 +187,7 @@ class _Selector:
     async def _without_a_model(self, text: str, situation: Situation) -> Reading | None:
         """Return what rules read for sure; None if the model is to read."""
         try:
-            refuse_injection(text[:MAX_LENGTH].lower(), self._vocabulary)
+            refuse_injection(text[:MAX_LENGTH], self._vocabulary)
         except Refusal as refusal:
             return Reading(intent=Refuse(reason=str(refusal), code=refusal.code), text=text)
         unreadable = not text.strip() or len(text) > MAX_LENGTH

@@ -36,7 +36,6 @@ from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, t
 from tau_bridge.tau2.kinds import kind_of
 from tau_bridge.tau2.tasks import OfficialComponentName, Task
 from tau_bridge.tau2.tool_names import TOOL_NAMES
-from tau_bridge.tau2.wording import LOOKALIKES, with_domains
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -94,11 +93,10 @@ class Tau2Benchmark(Benchmark):
         "Evaluate the agent at http://localhost:9010 on five airline tasks, two trials each",
         "Evaluate the bundled oracle and null agents on all retail tasks",
     )
-    lookalikes = LOOKALIKES
-    spellings = {
-        **{"airlines": "airline", "telecoms": "telecom", "retails": "retail"},
-        **{"telco": "telecom", "telecommunications": "telecom"},
-    }
+    lookalikes = frozenset({"detail", "details", "retain", "retains", "airliner", "airliners"})
+    spellings: ClassVar = MappingProxyType(
+        {"airlines": "airline", "telecoms": "telecom", "retails": "retail", "telco": "telecom"}
+    )
     options: Tau2Options
 
     def __init__(self, source: DataSource) -> None:
@@ -176,10 +174,6 @@ class Tau2Benchmark(Benchmark):
         if not self.options.solo or self._task(ref).playable_solo:
             return None
         return "no ticket, or a history with a user"
-
-    def reworded(self, text: str) -> str:
-        """Put the names of the domains and of the benchmark, however they are spelled."""
-        return with_domains(text)
 
     # -- playing ---------------------------------------------------------------------------------
 

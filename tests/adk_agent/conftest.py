@@ -3,7 +3,6 @@ import json
 import threading
 import uuid
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from adk_agent.assembly import Assembly
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.core.settings import Settings
 from adk_agent.play.evaluation import EvaluationDeps
-from adk_agent.requests.reader import Vocabulary, read_request
+from adk_agent.requests.by_rules import read_evaluation
+from adk_agent.requests.find_tasks import TaskSearch
+from adk_agent.requests.language.vocabulary import Vocabulary
 from evals.driver import EvaluatorRegistry
 from evals.graph.evaluator import GraphEvaluator
 from evals.judge.evaluator import JudgeEvaluator
@@ -46,9 +47,10 @@ def vocabulary(benchmarks):
 
 
 @pytest.fixture(scope="session")
-def read(vocabulary):
+def read(benchmarks, vocabulary):
     """Reads a request in these words."""
-    return partial(read_request, vocabulary=vocabulary)
+    finder = TaskSearch(benchmarks)
+    return lambda text: read_evaluation(text, vocabulary=vocabulary, finder=finder).request
 
 
 @pytest.fixture

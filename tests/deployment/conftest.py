@@ -11,7 +11,7 @@ import pytest
 from adk_agent.core.model_choice import ModelChoice
 from adk_agent.play.evaluation import EvaluationDeps
 from adk_agent.requests.agentbeats import read_agentbeats
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from evals.driver import EvaluatorRegistry
 from evals.latency import LatencyEvaluator
 from tau_bridge.a2a.messenger import Messenger

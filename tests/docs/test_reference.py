@@ -10,6 +10,7 @@ from typing import get_args
 
 import pytest
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
+from adk_agent.service.conversation.intents import Intent, understand
 from ground_truth import Label
 
 import greenroom
@@ -37,7 +38,6 @@ from adk_agent.results.summary import (
 from adk_agent.results.team_summary import FindingCount, TeamRow
 from adk_agent.runs.store import TrialRecord
 from adk_agent.runs.tracking import RunState
-from adk_agent.service.conversation.intents import Intent, understand
 from adk_agent.service.conversation.parsing import MAX_CHARS
 from adk_agent.service.conversation.traces import MAX_STEPS
 from adk_agent.service.jobs import MAX_RUNNING

@@ -27,7 +27,7 @@ from adk_agent.requests.language.frames import (
 )
 from adk_agent.requests.language.harmless import COURTESIES
 from adk_agent.requests.language.phrasing import Token, tokens_of
-from adk_agent.requests.reading.vocabulary import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 
 MAX_LENGTH = 400
 """Characters. A longer message wants more than a follow-up can say."""

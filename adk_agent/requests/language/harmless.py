@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adk_agent.requests.reading.words import words
+from adk_agent.requests.language.lexicon import words
 
 COURTESIES = frozenset(
     words("""

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
+
 _ORDERS = r"(?:instructions?|rules?|polic(?:y|ies)|guidelines?|prompts?|restrictions?|constraints?)"
 _NEAR = r"[^.!?\n]{0,60}?"
 _SECRETS = (
@@ -44,6 +47,21 @@ _PATTERNS = tuple(
         r"what\s+(?:it|the\s+agent)\s+(?:says?|tells?))\b|\brm\s+-rf\b|\bsudo\s",
     )
 )
+
+
+def refuse_injection(text: str, vocabulary: Vocabulary) -> None:
+    """Refuse a text that gives such an order.
+
+    Raises:
+        Refusal: `injection`.
+    """
+    found = injection(text)
+    if found is not None:
+        raise Refusal(
+            "injection",
+            f"the request contains {found!r}, an order about rules, results or secrets; nothing is "
+            f"played. Write only whom to evaluate and on what, for example: {vocabulary.example}",
+        )
 
 
 def injection(text: str) -> str | None:

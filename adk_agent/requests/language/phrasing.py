@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.plan import BUILTIN_PREFIX
-from adk_agent.requests.reading.addresses import TEAM_PREFIX
-from adk_agent.requests.reading.vocabulary import COMMON_SPLITS
-from adk_agent.requests.reading.words import BUNDLED_AGENTS, BUNDLED_TEAMS
+from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS, TEAM_PREFIX
+from adk_agent.requests.language.vocabulary import COMMON_SPLITS
 from tau_bridge.a2a.address import AddressError, AgentAddress
 
 

@@ -13,7 +13,7 @@ from adk_agent.core.plan import EvaluationRequest, Participant, Selection
 from adk_agent.requests.intent import Evaluate
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.binding import bind
-from adk_agent.requests.language.injection import injection
+from adk_agent.requests.language.injection import refuse_injection
 from adk_agent.requests.language.leftovers import unused_words
 from adk_agent.requests.language.phrases import Quantity, Sentence, settings_in
 from adk_agent.requests.language.quantities import (
@@ -88,13 +88,7 @@ def read_sentence(
             "unsupported",
             f"the request has {len(text)} characters; a sentence may have {MAX_LENGTH}",
         )
-    found = injection(text)
-    if found is not None:
-        raise Refusal(
-            "injection",
-            f"the request contains {found!r}, an order about rules, results or secrets; nothing is "
-            f"played. Write only whom to evaluate and on what, for example: {vocabulary.example}",
-        )
+    refuse_injection(text, vocabulary)
     blanked = _LIST_MARKER.sub(lambda match: " " * len(match[0]), text)
     tokens = tokenize(blanked, vocabulary, registered)
     _refuse_other_languages(tokens, vocabulary)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from adk_agent.requests.intent import Ask, Cancel, Intent, OffTopic, Situation, Status
 from adk_agent.requests.language.follow_ups import read_follow_up
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from tau_bridge.benchmarks import Benchmarks
 
 NOTHING = Situation()

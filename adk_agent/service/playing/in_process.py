@@ -19,7 +19,7 @@ from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import report_so_far
 from adk_agent.requests.by_rules import is_json
 from adk_agent.requests.intent import Cancel, Situation
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
 from adk_agent.runs.tracking import checked_run_id, read_status

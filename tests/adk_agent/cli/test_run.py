@@ -303,14 +303,14 @@ def test_a_request_is_read_and_planned_once(tmp_path, monkeypatch, capsys, flags
 
         return take
 
-    for module, name in ((by_rules, "read_request"), (evaluating, "resolve")):
+    for module, name in ((by_rules, "read_evaluation"), (evaluating, "resolve")):
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     monkeypatch.setattr(data.DataSource, "__init__", counted("open", data.DataSource.__init__))
     monkeypatch.setattr(store, "read_kept", counted("read back", store.read_kept))
     request = ["run", "builtin:null on one mock task", "--offline", "--quiet", *flags]
     assert main([*request, "--results-dir", str(tmp_path)]) == 0
     assert "builtin:null" in capsys.readouterr().out
-    assert taken == ["open", "read_request", "resolve"]
+    assert taken == ["open", "read_evaluation", "resolve"]
 
 
 @pytest.mark.requirement("house:once")

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from adk_agent.requests.agentbeats import read_agentbeats
-from adk_agent.requests.reader import Vocabulary
+from adk_agent.requests.language.vocabulary import Vocabulary
 from tests.adk_agent.requests.records import Parse
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adk_agent.core.plan import EvaluationRequest
-from adk_agent.requests.reader import Refusal
+from adk_agent.requests.refusal import Refusal
 
 ADDRESS = "http://127.0.0.1:8080/agent/"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adk_agent.core.plan import EvaluationRequest
-from adk_agent.requests.reader import Refusal
+from adk_agent.requests.refusal import Refusal
 
 Read = Callable[[str], EvaluationRequest]
 

@@ -13,8 +13,9 @@ from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, Overrides, PlannedTasks
 from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.agentbeats import find_json
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.planning import resolve
-from adk_agent.requests.reader import Refusal, Vocabulary
+from adk_agent.requests.refusal import Refusal
 from adk_agent.service.conversation.artifacts import report_data
 from tau_bridge.benchmarks import Benchmarks
 from tests.adk_agent.requests.records import ADDRESS, Parse, record, refused

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationRequest
-from adk_agent.requests.reader import BUNDLED_AGENTS, Refusal
-from adk_agent.requests.reading.words import BUNDLED_TEAMS
+from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS
+from adk_agent.requests.refusal import Refusal
 from tests.adk_agent.requests.sentences import Read, answer
 
 CORPUS = Path(__file__).resolve().parents[3] / "data" / "requests.jsonl"

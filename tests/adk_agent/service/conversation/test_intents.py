@@ -1,10 +1,9 @@
 """The grammar of follow-ups: what is one, and what is not."""
 
 import pytest
+from adk_agent.service.conversation.intents import MAX_LENGTH, FollowUp, Intent, understand
 from hypothesis import given
 from hypothesis import strategies as st
-
-from adk_agent.service.conversation.intents import MAX_LENGTH, FollowUp, Intent, understand
 
 PHRASINGS = {
     Intent.GREETING: (
