@@ -14,9 +14,12 @@ from tau_bridge.benchmark import (
     CEILING,
     FLOOR,
     PASS_HAT_K,
+    SCRIPTED_USER,
     Benchmark,
     DomainInfo,
     Headline,
+    Judge,
+    PlayContext,
     Played,
     Revision,
     TaskInfo,
@@ -26,15 +29,17 @@ from tau_bridge.business.description import attributes_of, passages_of, writing_
 from tau_bridge.business.diagnosis import diagnose_scenario
 from tau_bridge.business.references import play_reference
 from tau_bridge.business.scenarios import DOMAIN, scenario, scenarios, scenarios_revision
-from tau_bridge.business.scoring import BASIS, EFFICIENCY
+from tau_bridge.business.scoring import BASIS, EFFICIENCY, grade
 from tau_bridge.business.user import ScriptedUser
 from tau_bridge.business.world import BusinessWorld, CallMade
+from tau_bridge.errors import BridgeError
 from tau_bridge.messages import (
     AssistantMessage,
     Message,
     ToolCall,
     ToolMessage,
     UserMessage,
+    to_records,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +101,45 @@ class BusinessBenchmark(Benchmark):
         """Return a hash of the bundled scenarios."""
         del domain
         return Revision(source="greenroom", revision=scenarios_revision())
+
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        """Send the user's messages one by one, while the agent calls its tools over HTTP."""
+        if context.tools is None:
+            raise RuntimeError("no tools are served for the scenarios of this run")
+        world = BusinessWorld(scenario(ref.id))
+        dialogue = _Dialogue(world)
+        with context.tools.session(
+            world, recorder=context.recorder, caller=context.team.name, name=TOOLS
+        ) as session:
+            agent.attach(
+                {
+                    "policy_doc": world.scenario.policy,
+                    "tools_endpoint": context.tools.endpoint,
+                    "session_id": session.id,
+                }
+            )
+            error: BridgeError | None = None
+            try:
+                await dialogue.run(agent)
+            except BridgeError as broken:
+                error = broken
+        return Played(
+            messages=to_records(dialogue.messages),
+            termination=None if error is not None else "user_stop",
+            user=SCRIPTED_USER,
+            turns=len(dialogue.answers),
+            tool_calls=len(world.calls),
+            error=error,
+            state=dialogue,
+        )
+
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        """Score the records, the policy and the answers."""
+        del ref, judge
+        if played.error is not None:
+            return None
+        dialogue: _Dialogue = played.state
+        return grade(dialogue.world, dialogue.answers)
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace

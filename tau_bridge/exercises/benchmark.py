@@ -12,15 +12,18 @@ from tau_bridge.benchmark import (
     BASE_SPLIT,
     Benchmark,
     DomainInfo,
+    Judge,
+    PlayContext,
     Played,
     Revision,
     TaskInfo,
     TaskRef,
 )
-from tau_bridge.exercises.questions import DOMAIN, exercises, exercises_revision
+from tau_bridge.errors import BridgeError
+from tau_bridge.exercises.questions import DOMAIN, exercise, exercises, exercises_revision
 
 if TYPE_CHECKING:
-    pass
+    from tau_bridge.a2a.messenger import Conversation
 
 PEERS_KEY = "greenroom.peers"
 """Message metadata that names the other members and where this one reaches them."""
@@ -73,6 +76,31 @@ class ExercisesBenchmark(Benchmark):
         """Return a hash of the bundled exercises."""
         del domain
         return Revision(source="greenroom", revision=exercises_revision())
+
+    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+        """Send one message to the entry of the team, and take its answer."""
+        asked = exercise(ref.id)
+        prompt = asked.prompt + context.team.briefing()
+        said = {"role": "user", "content": context.team.redact(prompt)}
+        if context.team.peers:
+            agent.attach({PEERS_KEY: dict(context.team.peers)})
+        try:
+            reply = await agent.send(prompt)
+        except BridgeError as error:
+            return Played(messages=[said], error=error, expected_answer=asked.answer)
+        answer = context.team.redact(reply.as_text())
+        return Played(
+            messages=[said, {"role": "assistant", "content": answer}],
+            termination="answered",
+            turns=1,
+            answer=answer,
+            expected_answer=asked.answer,
+        )
+
+    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+        """Score the answer by what it must and must not say."""
+        del judge
+        return None if played.answer is None else exercise(ref.id).grade(played.answer)
 
     def explain(
         self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
