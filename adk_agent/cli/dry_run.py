@@ -56,7 +56,7 @@ def show_intent(message: Message, reading: Reading) -> int:
 
 def _show(intent: Intent, reading: Reading, parsed: argparse.Namespace) -> int:
     code = USAGE if isinstance(intent, Ask | Refuse) else OK
-    fields = intent.model_dump(mode="json")
+    fields = {"intent": intent.intent, **intent.model_dump(mode="json")}
     if parsed.json:
         _print_json({**fields, "read_by": reading.read_by})
         return code

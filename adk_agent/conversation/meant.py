@@ -126,7 +126,7 @@ def visible(run_id: str, situation: Situation, deps: ConversationDeps) -> str:
 
 
 def described(run_id: str, deps: ConversationDeps) -> str:
-    """Return a run with its request, state and start, in words."""
+    """Return a run with its request and state, in words."""
     try:
         status = read_status(deps.results_dir, run_id)
     except StorageError as error:
@@ -135,6 +135,6 @@ def described(run_id: str, deps: ConversationDeps) -> str:
 
 
 def summary_of(status: RunStatus) -> str:
-    """Return a run's request, state and start, in words."""
+    """Return a run's request and state, in words."""
     request = one_line(escape_markdown(status.request), _MOST_REQUEST)
-    return f"'{request}', {status.state}, started {status.started_at:%Y-%m-%d %H:%M %Z}"
+    return f"'{request}', {status.state}"

@@ -48,7 +48,7 @@ def why(intent: Why, status: RunStatus, rows: Sequence[TrialRow], deps: Conversa
     if intent.task_id is None:
         chosen = [row for row in rows if intent.domain in (None, row.domain)]
         return Answer(text=_by_reason(status, chosen))
-    found = _rows_of(intent, status, rows)
+    found = _of_trial(intent.trial, _rows_of(intent, status, rows))
     lost = [row for row in found if is_failure(row) or row.status == "unscored"]
     task = f"Task {short(found[0].task_id)} of {found[0].domain}"
     trials = counted(len(found), "trial")
@@ -86,6 +86,21 @@ def _rows_of(intent: Why, status: RunStatus, rows: Sequence[TrialRow]) -> list[T
         f"Task {short(wanted)!r}{where} is not among those that run {status.run_id} {ended} with: "
         f"{listed}{more}."
     )
+
+
+def _of_trial(trial: int | None, rows: Sequence[TrialRow]) -> Sequence[TrialRow]:
+    """Return the rows of one trial, or all.
+
+    Raises:
+        RequestError: There is no such trial.
+    """
+    found = [row for row in rows if trial in (None, row.trial)]
+    if not found:
+        numbers = ", ".join(str(each) for each in sorted({row.trial for row in rows}))
+        raise RequestError(
+            f"There is no trial {trial} of that task: reports number them {numbers}."
+        )
+    return found
 
 
 def _by_reason(status: RunStatus, rows: Sequence[TrialRow]) -> str:

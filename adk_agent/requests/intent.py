@@ -116,8 +116,8 @@ class Why(_AboutRun):
     intent: Literal["why"] = "why"
     task_id: str | None = None
     domain: str | None = None
-    trial: Annotated[int, Field(ge=1)] | None = None
-    """One trial of the task; None means all that did not pass."""
+    trial: Annotated[int, Field(ge=0)] | None = None
+    """One trial of the task, by its number in reports, from 0; None: all that did not pass."""
 
 
 class Cancel(_AboutRun):

@@ -106,8 +106,9 @@ def _pairs(report: EvaluationReport) -> list[str]:
     return [
         "## Differences between agents",
         _bullets(map(_plain, lines)),
-        "Paired by task: each difference with its interval and a test over tasks. A trial that "
-        "failed counts against the agent that is named second, and for the first.",
+        "Paired by task: each difference with its interval and a test over tasks. Where trials "
+        "failed, they are counted for either agent in turn; if the two tests disagree, the pair is "
+        "undecided.",
     ]
 
 

@@ -158,6 +158,15 @@ async def test_why_explains_one_task_with_missed_checks_calls_and_an_excerpt(ask
     assert "update_task" not in reply.text
 
 
+async def test_why_explains_one_trial_by_its_number_in_reports(ask, played):
+    await played(ONE, "builtin:null", num_trials=2)
+    reply = await ask(Why(task_id="create_task_1", trial=1), ONE)
+    assert "**builtin:null, trial 1**" in reply.text
+    assert "trial 0" not in reply.text
+    none = await ask(Why(task_id="create_task_1", trial=2), ONE)
+    assert "reports number them 0, 1" in none.text
+
+
 async def test_why_of_a_task_that_passed_says_so(ask, played):
     await played(ONE, "builtin:oracle")
     reply = await ask(Why(task_id="create_task_1"), ONE)
