@@ -226,7 +226,7 @@ class Assembly:
     def conversation_deps(
         self, benchmarks: Callable[[], Benchmarks] | None = None
     ) -> ConversationDeps:
-        """Build what answers are made from."""
+        """Build the sources of answers."""
         return ConversationDeps(
             results_dir=self.settings.results_dir,
             benchmarks=benchmarks or self.open_benchmarks,

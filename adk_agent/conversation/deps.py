@@ -1,4 +1,4 @@
-"""ConversationDeps: what answers are made from."""
+"""ConversationDeps: the sources of answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tau_bridge.benchmarks import Benchmarks
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationDeps:
-    """What answers are made from. Chosen in `adk_agent.assembly` alone.
+    """The sources of answers. Chosen in `adk_agent.assembly` alone.
 
     Args:
         results_dir: The folder of runs and of registered agents.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from adk_agent.conversation.questions import confirmation
+from adk_agent.conversation.questions import to_confirm
 from adk_agent.conversation.replies import Asked, Play
 from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides
-from adk_agent.requests.intent import Evaluate, Question, Situation
+from adk_agent.requests.intent import Evaluate, Situation
 from adk_agent.requests.planning import resolve
 from adk_agent.requests.self_reference import itself_among
 
@@ -30,14 +30,7 @@ def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
         )
     if not doubts or turn.confirmed:
         return Play(plan=plan, request=turn.text)
-    question = Question(
-        doubts=tuple(doubts),
-        text=confirmation(plan, doubts),
-        waiting=intent,
-        request=turn.text,
-        plan=plan,
-    )
-    return Asked(question=question)
+    return Asked(question=to_confirm(intent, plan, doubts, request=turn.text))
 
 
 def checked(plan: EvaluationPlan, situation: Situation) -> EvaluationPlan:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from adk_agent.core.plan import EvaluationPlan
 from adk_agent.requests.description import entry_of
-from adk_agent.requests.intent import Question
+from adk_agent.requests.intent import Evaluate, Question, Repeat
 
 Verdict = Literal["yes", "no"]
 
@@ -139,11 +139,30 @@ def settles(question: Question | None, text: str) -> bool:
     return said == "no" or (said == "yes" and question.waiting is not None)
 
 
-def confirmation(plan: EvaluationPlan, doubts: Sequence[str]) -> str:
-    """Return the question whether a plan is played, with what raises it, in markdown."""
-    lines = ["I would play this:", "", *outline(plan), ""]
-    lines += [f"- {doubt}" for doubt in doubts]
-    return "\n".join([*lines, "", "Shall I play it?"])
+def to_confirm(
+    waiting: Evaluate | Repeat, plan: EvaluationPlan, doubts: Sequence[str], *, request: str
+) -> Question:
+    """Return the question whether a plan is played, in markdown.
+
+    Args:
+        waiting: What asks for the plan.
+        plan: The plan, which is shown.
+        doubts: Why it is to be confirmed, a sentence each.
+        request: What was said.
+    """
+    parts = [
+        "I would play this:",
+        "\n".join(outline(plan)),
+        "\n".join(f"- {doubt}" for doubt in doubts),
+        "Shall I play it?",
+    ]
+    return Question(
+        text="\n\n".join(parts),
+        waiting=waiting,
+        request=request,
+        plan=plan,
+        doubts=tuple(doubts),
+    )
 
 
 def outline(plan: EvaluationPlan) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from adk_agent.conversation.deps import ConversationDeps
 from adk_agent.conversation.evaluating import checked
-from adk_agent.conversation.questions import confirmation
+from adk_agent.conversation.questions import to_confirm
 from adk_agent.conversation.replies import Answer, Asked, Play, Refused
 from adk_agent.conversation.telling import failures, is_failure, status_line
 from adk_agent.conversation.turn import Turn
@@ -17,7 +17,7 @@ from adk_agent.core.files import first_error
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest, Overrides, Participant, Selection
 from adk_agent.requests.agents import with_roles
 from adk_agent.requests.description import entry_of
-from adk_agent.requests.intent import Changes, Question, Repeat
+from adk_agent.requests.intent import Changes, Repeat
 from adk_agent.requests.planning import resolve
 from adk_agent.results.summary import TrialRow
 from adk_agent.runs.store import load_manifest
@@ -54,20 +54,16 @@ def repeated(
         plan = of_failed
     again = checked(_changed(plan, intent.changes, turn), turn.situation)
     request = f"{turn.text.strip()} (run {status.run_id})"
+    doubts = [] if again == plan else [f"{each}." for each in again.shortfalls]
     large = again.total_trials > max(turn.deps.confirm_above, plan.total_trials)
-    if not large or turn.confirmed or intent.changes.num_tasks is not None:
+    if large and intent.changes.num_tasks is None:
+        doubts.append(
+            f"These are {again.total_trials} conversations, and {plan.total_trials} were planned "
+            "before."
+        )
+    if not doubts or turn.confirmed:
         return Play(plan=again, request=request)
-    doubt = (
-        f"These are {again.total_trials} conversations, and {plan.total_trials} were played before."
-    )
-    question = Question(
-        text=confirmation(again, [doubt]),
-        doubts=(doubt,),
-        waiting=intent,
-        request=request,
-        plan=again,
-    )
-    return Asked(question=question)
+    return Asked(question=to_confirm(intent, again, doubts, request=request))
 
 
 def _plan_of(status: RunStatus, deps: ConversationDeps) -> EvaluationPlan:
@@ -114,7 +110,9 @@ def plan_of_failed(
     if not tasks:
         return None
     reasoning = _OF_FAILED.format(run_id=run_id)
-    return plan.model_copy(update={"tasks": tasks, "reasoning": reasoning, "warnings": ()})
+    return plan.model_copy(
+        update={"tasks": tasks, "reasoning": reasoning, "shortfalls": (), "warnings": ()}
+    )
 
 
 def _changed(plan: EvaluationPlan, changes: Changes, turn: Turn) -> EvaluationPlan:

@@ -11,7 +11,7 @@ from adk_agent.requests.intent import Intent, Question
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a message wants.
+    """The wish of a message.
 
     Args:
         intent: What was read.
@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """What cannot be done: `text` says why, and what can be done instead."""
+    """A wish that cannot be fulfilled: `text` says why, and what can be done instead."""
 
     text: str
     exit_code: int = 2

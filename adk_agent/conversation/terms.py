@@ -65,7 +65,7 @@ GLOSSARY: Mapping[str, str] = {
     "gold actions": "The actions of a task's reference solution; also called the gold path.",
     "task": "One case of a benchmark: a user with a wish, a policy, tools and what is checked.",
     "trial": "One conversation about one task. Several trials of a task show how reliable it is.",
-    "domain": "Tasks that share a world, such as airline or retail.",
+    "domain": "Tasks that share a world: its data, tools and policy.",
     "split": "A part of a domain's tasks, such as base, train or test.",
     "seed": "The number from which samples and the trials' seeds follow; the same seed repeats them.",
     "step": "One call in a trace: of an agent, of a tool or of a model.",

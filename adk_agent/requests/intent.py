@@ -56,7 +56,7 @@ class Refuse(_Frozen):
 
 
 class Help(_Frozen):
-    """What can be done here, and how to say it."""
+    """Say what can be done here, with examples."""
 
     intent: Literal["help"] = "help"
 
@@ -93,19 +93,19 @@ class Explain(_Frozen):
 
 
 class Status(_AboutRun):
-    """How far a run is."""
+    """Say how far a run is."""
 
     intent: Literal["status"] = "status"
 
 
 class Results(_AboutRun):
-    """What came out of a run."""
+    """Show the results of a run."""
 
     intent: Literal["results"] = "results"
 
 
 class Failures(_AboutRun):
-    """Which trials failed or did not pass."""
+    """List the trials that failed or did not pass."""
 
     intent: Literal["failures"] = "failures"
 
@@ -129,7 +129,7 @@ class Cancel(_AboutRun):
 
 
 class Changes(_Frozen):
-    """What a repetition has otherwise than the run before. None means the same."""
+    """The changes of a repetition. None means the same as in the run before."""
 
     agents: tuple[str, ...] | None = None
     """Addresses in normal form, in place of the agents of the run."""

@@ -112,7 +112,7 @@ class ReportDigest(Row):
     teams: tuple[DigestTeam, ...] = ()
     """The teams with measured coordination."""
     differences: tuple[DigestPair, ...] = ()
-    """Whether the agents of the run differ, each two."""
+    """The differences of each two agents of the run."""
     failing_components: dict[str, int]
     """Number of scored trials that did not pass, by component that is 0."""
     failures: dict[FailureKind, int] = Field(default_factory=dict)

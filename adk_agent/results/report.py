@@ -54,7 +54,7 @@ class EvaluationReport(Row):
     """The main figures of benchmarks that use something other than pass^k."""
     tasks: tuple[TaskRow, ...] = ()
     pairs: tuple[AgentPair, ...] = ()
-    """Whether the agents differ, each two, if the run has several."""
+    """The differences of each two agents, if the run has several."""
     trials: tuple[TrialRow, ...]
     teams: tuple[TeamRow, ...] = ()
     """The coordination of the participants' teams, where it was visible."""
