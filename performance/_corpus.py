@@ -17,7 +17,7 @@ from adk_agent.requests.agents import agent_key, parse_address
 from adk_agent.requests.planning import resolve
 from tau_bridge.errors import BridgeError
 
-ASK_OR_REFUSE = "ask-or-refuse"
+ASK_OR_REFUSE, PLAY_NOTHING = "ask-or-refuse", "play-nothing"
 _SETTINGS = (
     *("num_trials", "max_concurrency", "seed", "max_steps", "solo", "evaluation_type"),
     *("options", "user_llm", "user_llm_args"),
@@ -36,7 +36,7 @@ class Case:
         name: Its id, with the corpus before it.
         kind: The group that figures are given for.
         text: The sentence.
-        do: The expected intent, or `ask-or-refuse`.
+        do: The expected intent, `ask-or-refuse`, or `play-nothing`: any intent but to play.
         request: What `evaluate` should play; topics are left out.
         relevant: Ids of the tasks that a topic means, by domain; None where no topic is named.
         counts: How many tasks of a domain are wanted, where a topic is named; None means all.
@@ -114,9 +114,12 @@ def judge(case, reading, benchmarks):
     """Compare a reading with what was expected."""
     expected = None if case.request is None else read_plan(case.request, benchmarks)
     if isinstance(expected, Exception):  # these benchmarks have no such tasks
-        return judge(replace(case, do=ASK_OR_REFUSE, request=None), reading, benchmarks)
+        return judge(replace(case, do=PLAY_NOTHING, request=None), reading, benchmarks)
     plan = reading.plan
     unasked = 0 if plan is None or reading.asked else _beyond(plan, expected, case)
+    if case.do == PLAY_NOTHING:
+        plays = reading.intent in ("repeat", "repeat_changed") or unasked
+        return Verdict(outcome="wrong plan" if plays else "right", unasked=unasked)
     if case.do == ASK_OR_REFUSE:
         if plan is not None and not reading.asked:
             return Verdict(outcome="wrong plan", unasked=unasked)
@@ -163,7 +166,7 @@ def _case(corpus, row):
             name=name,
             kind=row["kind"],
             text=row["text"],
-            do=ASK_OR_REFUSE if request is None else "evaluate",
+            do=PLAY_NOTHING if request is None else "evaluate",
             request=None if request is None else EvaluationRequest.model_validate(request),
         )
     expect = row["expect"]
