@@ -48,6 +48,13 @@ class _Turn:
     def question(self) -> Question | None:
         return self.situation.question
 
+    def still_open(self, *, is_aside: bool) -> Question | None:
+        """Return the question that an answer in words leaves open."""
+        question = self.question
+        if question is None or settles(question, self.text):
+            return None
+        return question if question.waiting is not None or is_aside else None
+
 
 class EvaluationExecutor(AgentExecutor):
     """Does what messages ask for: plays an evaluation, answers, or asks back.
@@ -108,9 +115,11 @@ class EvaluationExecutor(AgentExecutor):
             await end(updater, TaskState.TASK_STATE_CANCELED, EXPIRED)
             return
         turn = await self._turn(text, question, context, updater)
-        reply = await self._at_once(turn) or await self._by_backend(turn)
+        reply = await self._at_once(turn)
         if reply is not None:
             await self._conclude(reply, turn)
+        else:
+            await self._by_backend(turn)
 
     async def _turn(
         self,
@@ -143,40 +152,43 @@ class EvaluationExecutor(AgentExecutor):
             return await self._cancel(intent, turn)
         return None if intent is None else await self._about(intent, turn, self._deps)
 
-    async def _by_backend(self, turn: _Turn) -> Reply | None:
+    async def _by_backend(self, turn: _Turn) -> None:
         job = Job(text=turn.text, session_id=turn.updater.task_id, situation=turn.situation)
         result = await self._jobs.do(job, turn.updater)
         if result is None:
-            return None
-        return result.reply if result.cancel is None else await self._cancel(result.cancel, turn)
+            return
+        if result.cancel is not None:
+            await self._conclude(await self._cancel(result.cancel, turn), turn)
+        elif result.reply is not None:
+            await self._conclude(result.reply, turn, is_aside=result.is_aside)
 
     async def _about(self, intent: Intent, turn: _Turn, deps: ConversationDeps) -> Reply:
         return await answer(intent, turn.text, turn.situation, deps)
 
-    async def _conclude(self, reply: Reply, turn: _Turn) -> None:
+    async def _conclude(self, reply: Reply, turn: _Turn, *, is_aside: bool = False) -> None:
         match reply:
             case Asked(question=question):
                 await ask(turn.updater, question, self._shown(question.text))
             case Answer():
-                await self._conclude_answered(reply, turn)
+                await self._conclude_answered(reply, turn, is_aside=is_aside)
             case Refused():
                 await end(turn.updater, TaskState.TASK_STATE_REJECTED, self._shown(reply.text))
             case Play() | CancelRuns():
                 raise RuntimeError(f"nobody did what was replied: {reply}")
 
-    async def _conclude_answered(self, reply: Answer, turn: _Turn) -> None:
+    async def _conclude_answered(self, reply: Answer, turn: _Turn, *, is_aside: bool) -> None:
         """Complete the task, unless its question is still open."""
         parts = [reply.text]
         if reply.report_of is not None:
             await self._jobs.add_report(reply.report_of, turn.updater)
         parts += await self._attach_files(reply, turn.updater)
-        question = turn.question
-        if question is None or question.waiting is None or settles(question, turn.text):
+        still_open = turn.still_open(is_aside=is_aside)
+        if still_open is None:
             text = self._shown("\n\n".join(parts))
             await end(turn.updater, TaskState.TASK_STATE_COMPLETED, text)
         else:
-            text = self._shown("\n\n".join([*parts, question.text]))
-            await ask(turn.updater, question, text)
+            text = self._shown("\n\n".join([*parts, still_open.text]))
+            await ask(turn.updater, still_open, text)
 
     async def _attach_files(self, reply: Answer, updater: TaskUpdater) -> list[str]:
         """Attach the files of an answer; return what is to be said about those that are not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,8 @@ def build_service(
     (StorageError) where the tasks cannot be kept as they should.
     """
     options = options or ServiceOptions()
+    if options.callers:
+        assembly = replace(assembly, may_see_all_runs=False)
     now = assembly.runtime.clock.now
     follow_ups = FollowUps(assembly.open_benchmarks)
     if make_executor is None:

@@ -46,6 +46,7 @@ class JobResult:
         run_id: The run; None if none was begun.
         problem: Why it was refused or did not finish; None if it did.
         reply: What was answered or asked instead of playing.
+        is_aside: True if the reply has nothing to do with the question that is open.
         cancel: What is to be canceled, which the service does itself.
         parts: The artifact; None if there is nothing to tell.
         mostly_broke: Faults that are not the agent's own left nothing to rely on.
@@ -56,6 +57,7 @@ class JobResult:
     run_id: str | None = None
     problem: Problem | None = None
     reply: Answer | Asked | None = None
+    is_aside: bool = False
     cancel: Cancel | None = None
     parts: tuple[Part, ...] | None = None
     mostly_broke: bool = False

@@ -13,12 +13,20 @@ from a2a.types import Part
 from adk_agent.conversation.outcome import Outcome, Problem
 from adk_agent.conversation.pipeline import Pipeline
 from adk_agent.conversation.questions import settles
-from adk_agent.conversation.replies import Answer, Asked, Refused
+from adk_agent.conversation.replies import Answer, Asked, Reading, Refused
 from adk_agent.core.errors import GreenroomError
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.play.evaluation import report_so_far
 from adk_agent.requests.by_rules import is_json
-from adk_agent.requests.intent import Cancel, Situation
+from adk_agent.requests.intent import (
+    Cancel,
+    Explain,
+    Help,
+    ListThings,
+    OffTopic,
+    Situation,
+    Smalltalk,
+)
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.results.progress import OnProgress
 from adk_agent.runs.store import load_report
@@ -83,7 +91,8 @@ class InProcessBackend:
             on_progress=on_progress,
             session_id=job.session_id,
         )
-        return await self._concluded(outcome, reading.warnings if reading is not None else ())
+        result = await self._concluded(outcome, reading.warnings if reading is not None else ())
+        return replace(result, is_aside=_is_aside(reading, job.text))
 
     async def _of_json(self, pipeline: Pipeline, job: Job, on_progress: OnProgress) -> JobResult:
         """Play a platform's request, which nobody can be asked about."""
@@ -134,6 +143,13 @@ class InProcessBackend:
             logger.info("run %s has no report: %s", run_id, error)
             return None
         return artifacts.report_parts(report) if report.trials else None
+
+
+def _is_aside(reading: Reading | None, text: str) -> bool:
+    """Tell whether a message says nothing about an evaluation, and was not read with another."""
+    if reading is None or reading.text not in ("", text):
+        return False
+    return isinstance(reading.intent, Explain | Help | ListThings | OffTopic | Smalltalk)
 
 
 def _warned(reply: Answer | Asked, warnings: Sequence[str]) -> Answer | Asked:

@@ -75,6 +75,6 @@ def state(task):
 
 
 def row(task):
-    [artifact] = task["artifacts"]
+    [artifact] = [each for each in task["artifacts"] if each["name"] == "evaluation"]
     [_, data] = artifact["parts"]
     return data["data"]

@@ -88,7 +88,6 @@ UNUSABLE = [
     ("Evaluate builtin:null on 2 mock tasks and on 3 mock tasks", "2 tasks and 3 tasks"),
     ("Evaluate builtin:nul on one mock task", "did you mean 'null'"),
     ("x" * 250_000, "250000 characters"),
-    ("Evaluate \u001b[31mhttp://a b/\u0000", "rejected"),
 ]
 
 
@@ -109,7 +108,7 @@ def test_an_empty_message_gets_help_whichever_way_it_comes(start, edge, caplog):
     client = start()()
     for way in WAYS:
         for text in ("", " \n\t"):
-            assert "send a sentence such as" in said(send(client, edge, text, way))
+            assert "i evaluate a2a agents on the tasks" in said(send(client, edge, text, way))
     assert noted(caplog) == []
 
 
@@ -190,7 +189,7 @@ def test_another_callers_run_cannot_be_asked_for_by_context_reference_or_id(star
         for fields in ways:
             answer = send(second, edge, text, **fields)
             words = said(answer)
-            assert "no evaluation in this conversation" in words or "does not belong" in words
+            assert "there is no evaluation to speak of" in words or "does not belong" in words
             assert "artifacts" not in answer["result"]["task"]
         named = send(second, edge, text, taskId=task["id"])
         assert named["error"]["code"] == -32001

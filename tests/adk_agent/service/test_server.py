@@ -93,16 +93,17 @@ async def test_a_sentence_is_understood(ask):
     assert reply.data[0]["max_score"] == 2
 
 
-@pytest.mark.parametrize("text", ["Hello", "help", " "])
-async def test_a_greeting_is_answered_with_what_to_send_and_no_row(ask, text):
+@pytest.mark.parametrize("text", ["Hello", "help", " ", "Book me a flight to Boston"])
+async def test_what_is_no_request_is_answered_with_what_to_say_and_no_row(ask, text):
     reply = await ask(text)
-    assert "Send a sentence such as" in reply.text
+    assert "Evaluate builtin:echo on two airline tasks" in reply.text
     assert reply.data == ()
 
 
-async def test_what_cannot_be_understood_is_rejected_with_what_to_send(ask):
-    with pytest.raises(AgentRejectedError, match="Send a sentence such as"):
-        await ask("Book me a flight to Boston")
+async def test_a_platforms_request_is_rejected_and_never_asked_about(ask):
+    nobody = json.dumps({"participants": {}, "config": {"domain": "mock"}})
+    with pytest.raises(AgentRejectedError, match="participants"):
+        await ask(nobody)
 
 
 async def test_a_service_does_not_assess_itself(ask):

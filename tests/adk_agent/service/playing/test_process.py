@@ -16,11 +16,11 @@ import pytest
 from adk_agent.assembly import Assembly
 from adk_agent.core.errors import RequestError
 from adk_agent.core.settings import Settings
+from adk_agent.requests.intent import Cancel, Help, Question
 from adk_agent.runs.tracking import read_status
 from adk_agent.service.playing.backend import (
     BackendEndedError,
     JobBrokeError,
-    PlanJob,
 )
 from adk_agent.service.playing.process import ProcessBackend
 from adk_agent.service.server import build_service
@@ -119,9 +119,22 @@ async def test_a_request_is_played_in_another_process_and_told_of(backend, agent
 
 
 async def test_a_request_that_cannot_be_read_comes_back_as_a_problem(backend):
-    played = await backend.play(job("Evaluate nothing in particular"), Hearing())
-    assert (played.run_id, played.parts) == (None, None)
+    played = await backend.play(job("Evaluate builtin:echo on 0 mock tasks"), Hearing())
+    assert (played.run_id, played.parts, played.reply) == (None, None, None)
     assert played.problem.exit_code == RequestError.exit_code
+
+
+async def test_what_is_answered_or_asked_comes_back_as_a_reply(backend):
+    asked = await backend.play(job("Evaluate builtin:echo"), Hearing())
+    assert "no domain is named" in asked.reply.question.text
+    told = await backend.play(job("What is pass^k?"), Hearing())
+    assert "**pass^k**" in told.reply.text
+    assert (asked.run_id, told.run_id, told.problem) == (None, None, None)
+
+
+async def test_what_is_to_be_canceled_is_left_to_the_service(backend):
+    canceled = await backend.play(job("cancel it"), Hearing())
+    assert canceled.cancel == Cancel()
 
 
 async def test_the_service_does_not_assess_itself(backend):
@@ -129,11 +142,10 @@ async def test_the_service_does_not_assess_itself(backend):
     assert "this service itself" in played.problem.message
 
 
-async def test_a_plan_is_played_as_it_stands(backend, make_plan, agent):
+async def test_a_plan_that_is_confirmed_is_played_as_it_was_shown(backend, make_plan, agent):
     plan = make_plan(agent, num_trials=2)
-    played = await backend.play(
-        PlanJob(plan=plan, request="again", session_id="session-1"), Hearing()
-    )
+    question = Question(text="Shall I play it?", waiting=Help(), request="all of it", plan=plan)
+    played = await backend.play(job("yes", question=question), Hearing())
     assert (played.problem, played.trials) == (None, 2)
 
 

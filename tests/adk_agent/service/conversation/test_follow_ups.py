@@ -7,18 +7,14 @@ from tests.adk_agent.service.conversations import Caller, row, state, words
 pytestmark = pytest.mark.usefixtures("quick_start")
 
 
-@pytest.mark.parametrize("text", ["status?", "show the failures", "why?", "show the report"])
-def test_a_question_about_nothing_is_answered_with_what_to_send(caller, text):
-    task = caller.say(text)
-    assert state(task) == "completed"
-    assert "no evaluation in this conversation yet" in words(task)
-
-
-@pytest.mark.parametrize("text", ["run the failed ones again", "resume", "cancel it", "again"])
-def test_an_order_about_nothing_is_rejected_with_what_to_send(caller, text):
+@pytest.mark.parametrize(
+    "text",
+    ["status?", "show the failures", "why?", "show the report", "resume", "cancel it", "again"],
+)
+def test_what_is_about_no_evaluation_is_rejected_with_what_to_send(caller, text):
     task = caller.say(text)
     assert state(task) == "rejected"
-    assert "no evaluation in this conversation yet" in words(task)
+    assert "There is no evaluation to speak of yet" in words(task)
 
 
 def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
@@ -34,7 +30,7 @@ def test_where_nothing_failed_there_is_nothing_to_run_again(caller):
 def test_other_conversations_and_their_runs_are_not_spoken_of(caller, green):
     task = caller.say("Evaluate builtin:oracle on one mock task")
     stranger = Caller(url=green, context_id="another")
-    assert "no evaluation in this conversation yet" in words(stranger.say("status?"))
+    assert "no evaluation to speak of" in words(stranger.say("status?"))
     refusal = stranger.say(f"show the report of run {row(task)['run_id']}")
     assert state(refusal) == "rejected"
     assert "does not belong to this conversation" in words(refusal)
@@ -47,7 +43,9 @@ def test_a_question_about_a_running_task_is_answered_at_once(caller, running):
         assert state(status) == "completed"
         assert f"Run {run_id} is running" in words(status)
     assert "None of the 0 finished trials" in words(caller.say("show the failures"))
-    assert "Its report comes when it is over" in words(caller.say("show the report"))
+    assert "is running: trial 0 of 1" in words(caller.say("show the results"))
+    early = caller.say("export the report")
+    assert (state(early), "Its report comes when it is over" in words(early)) == ("rejected", True)
     early = caller.say("resume")
     assert state(early) == "rejected"
     assert "say 'cancel it' first" in words(early)
