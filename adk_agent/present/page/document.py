@@ -50,7 +50,7 @@ def render(
     rows = scores(report)
     names = [participant.address for participant in report.plan.participants]
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             report=report,
@@ -79,7 +79,8 @@ def render(
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates, in which every text is escaped."""
     style, script = _asset("style.css"), _asset("page.js")
     environment = Environment(
         loader=PackageLoader("adk_agent.present.page"),
