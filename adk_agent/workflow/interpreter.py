@@ -172,7 +172,7 @@ class _Interpreter:
             author = context.state.get(state.AUTHOR) or self._author
             # A long report takes time that other evaluations need on the event loop.
             await asyncio.to_thread(self._save, report, prose, author)
-        await offer_report(context, self._deps.results_dir / report.run_id)
+        await offer_report(context, report.run_id, self._deps)
 
     def _save(self, report: EvaluationReport, prose: str, author: str) -> None:
         text = render_markdown(report, interpretation=prose, author=author)

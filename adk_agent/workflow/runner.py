@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from google.adk.agents import BaseAgent
+from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events import Event, EventActions
 from google.genai import types
@@ -28,6 +30,7 @@ from adk_agent.results.report import EvaluationReport
 from adk_agent.results.tables import headline_table, score_table, without_the_usual
 from adk_agent.runs.tracking import request_cancel
 from adk_agent.workflow import state
+from adk_agent.workflow.artifacts import offer_picture
 from adk_agent.workflow.content import model_says, nothing_said
 from tau_bridge.errors import BridgeError
 
@@ -120,7 +123,7 @@ class EvaluationRunner(BaseAgent):
             state.RUN_IDS: state.with_run(ctx.session.state, run_id),
             state.QUESTION: None,
         }
-        yield self._event(ctx, _in_markdown(describe(play.plan)), begun)
+        yield self._event(ctx, _as_list(describe(play.plan)), begun)
 
         async def work(on_progress: OnProgress) -> EvaluationReport:
             if play.resumed_run_id:
@@ -141,6 +144,15 @@ class EvaluationRunner(BaseAgent):
         self._hand_over(ctx.session.id, report)
         digest = digest_of(report).model_dump_json()
         yield self._event(ctx, _closing(report), {state.DIGEST: digest})
+        picture = await self._picture(ctx, report)
+        if picture is not None:
+            yield picture
+
+    async def _picture(self, ctx: InvocationContext, report: EvaluationReport) -> Event | None:
+        """Return an event that offers a picture of the scores; None if there is none."""
+        event = self._event(ctx, nothing_said(), {})
+        await offer_picture(CallbackContext(ctx, event_actions=event.actions), report)
+        return event if event.actions.artifact_delta else None
 
     def _progress_event(self, ctx: InvocationContext, progress: Progress) -> Event:
         counter = f"[{progress.done}/{progress.total}] " if progress.trial is not None else ""
@@ -183,6 +195,11 @@ def _left_by(reply: Reply) -> dict[str, Any]:
         problem = Problem(message=reply.text, exit_code=reply.exit_code)
         left[state.PROBLEM] = problem.model_dump_json()
     return left
+
+
+def _as_list(text: str) -> types.Content:
+    """Format lines as a list, in which indented lines are lists of their own."""
+    return model_says(escape_markdown(re.sub(r"^( *)", r"\1- ", text, flags=re.MULTILINE)))
 
 
 def _in_markdown(text: str) -> types.Content:

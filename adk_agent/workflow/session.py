@@ -107,11 +107,13 @@ async def _session_after(
     session_id: str | None,
 ) -> Mapping[str, Any]:
     """Return the state of a new session after one message to an agent."""
-    from google.adk.runners import InMemoryRunner
+    from google.adk.runners import Runner
+    from google.adk.sessions import InMemorySessionService
     from google.genai import types
 
-    runner = InMemoryRunner(agent=agent, app_name=APP_NAME)
-    sessions = runner.session_service
+    # No artifacts are kept: what would be offered lies in the run's folder.
+    sessions = InMemorySessionService()
+    runner = Runner(agent=agent, app_name=APP_NAME, session_service=sessions)
     session = await sessions.create_session(
         app_name=APP_NAME, user_id=APP_NAME, session_id=session_id, state=dict(values)
     )
