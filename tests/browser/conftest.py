@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,6 +15,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 START_LIMIT_S = 90.0
+PATIENCE_MS = 90_000
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -68,43 +70,27 @@ def pause_or_end(process):
 
 
 @pytest.fixture(scope="module")
-def visited_ui(browser, adk_web):
-    """The address of the web UI, whose question to a first visitor is answered."""
-    address = f"{adk_web}/dev-ui/?app=adk_agent"
-    page = browser.new_page()
-    page.goto(address)
-    question = page.get_by_role("button", name="No Thanks")  # about telemetry
-    question.wait_for(timeout=90_000)
-    with page.expect_response(lambda response: response.request.method != "GET"):
-        question.click()  # the answer is kept by the server
-    page.close()
-    return address
+def home(tmp_path_factory):
+    """The folder where ADK keeps what a first visitor answered to its question about telemetry."""
+    return tmp_path_factory.mktemp("adk_web")
 
 
-@pytest.fixture(scope="module")
-def adk_web(browser, tmp_path_factory):
-    """The address of `adk web adk_agent`, which keeps its conversations in memory.
-
-    It asks for the browser first: without one there is no need to start it.
-    """
-    folder = tmp_path_factory.mktemp("adk_web")
+@contextmanager
+def adk_web(home, **environment):
+    """Serve `adk web adk_agent`, which keeps its conversations in memory; yields its address."""
     url = f"http://127.0.0.1:{(port := free_port())}"
-    log = folder / "adk_web.log"
+    log = home / f"adk_web-{port}.log"
     services = ("--session_service_uri", "memory://", "--artifact_service_uri", "memory://")
     agent = str(REPOSITORY / "adk_agent")
-    environment = {
-        **{name: value for name, value in os.environ.items() if "LLM" not in name},
-        "HOME": str(folder),  # where ADK keeps what was answered to its question about telemetry
-        "GREENROOM_OFFLINE": "true",
-        "GREENROOM_RESULTS_DIR": str(folder / "results"),
-    }
+    inherited = {name: value for name, value in os.environ.items() if "LLM" not in name}
     for name in ("TAU2_DATA_DIR", "PYTHONDONTWRITEBYTECODE"):
-        environment.pop(name, None)
+        inherited.pop(name, None)
+    kept = {"HOME": str(home), "GREENROOM_RESULTS_DIR": str(home / "results")}
     with log.open("w") as output:
         process = subprocess.Popen(
             [Path(sys.executable).with_name("adk"), "web", "--port", str(port), *services, agent],
-            env=environment,
-            cwd=folder,
+            env={**inherited, **kept, **environment},
+            cwd=home,
             stdout=output,
             stderr=output,
         )
@@ -114,3 +100,50 @@ def adk_web(browser, tmp_path_factory):
     finally:
         process.terminate()
         process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def visited_ui(browser, home):
+    """The address of the web UI without a language model, whose first question is answered.
+
+    It asks for the browser first: without one there is no need to start anything.
+    """
+    with adk_web(home, GREENROOM_OFFLINE="true") as url:
+        page = browser.new_page()
+        page.goto(ui_of(url))
+        question = page.get_by_role("button", name="No Thanks")  # about telemetry
+        question.wait_for(timeout=90_000)
+        with page.expect_response(lambda response: response.request.method != "GET"):
+            question.click()  # the answer is kept in the home folder
+        page.close()
+        yield ui_of(url)
+
+
+def ui_of(url):
+    return f"{url}/dev-ui/?app=adk_agent"
+
+
+@pytest.fixture
+def open_ui(browser):
+    """Opens a new conversation in a web UI, from which only this machine is reached."""
+    contexts = []
+
+    def only_this_machine(route):
+        host = route.request.url.partition("://")[2]
+        if host.startswith("127.0.0.1:"):
+            route.continue_()
+        else:
+            route.abort()
+
+    def open_page(address):
+        context = browser.new_context(viewport={"width": 1400, "height": 950})
+        contexts.append(context)
+        context.route("**/*", only_this_machine)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()

@@ -13,29 +13,15 @@ from tests.fakes import raw_agent, serve
 pytestmark = [pytest.mark.timeout(300), pytest.mark.browser]
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 REFRESHES_IMAGES = bool(os.environ.get("GREENROOM_SCREENSHOTS"))
-PATIENCE_MS = 90_000
+REPORT_FILES = "Artifact: report.md, report.html, report.json"
 NO_ICONS = "mat-icon, .material-symbols-outlined { visibility: hidden !important }"
 """The icons are a font from the internet; without it their names are shown, cut off."""
 
 
 @pytest.fixture
-def page(browser, visited_ui):
-    """A new conversation in the web UI, from which only this machine is reached."""
-    context = browser.new_context(viewport={"width": 1400, "height": 950})
-
-    def only_this_machine(route):
-        host = route.request.url.partition("://")[2]
-        if host.startswith("127.0.0.1:"):
-            route.continue_()
-        else:
-            route.abort()
-
-    context.route("**/*", only_this_machine)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    page.goto(visited_ui)
-    yield page
-    context.close()
+def page(open_ui, visited_ui):
+    """A new conversation without a language model."""
+    return open_ui(visited_ui)
 
 
 def ask(page, text):
@@ -67,6 +53,13 @@ def artifact(page, name):
     return Path(started.value.path()).read_bytes()
 
 
+def open_artifacts(page):
+    """Open the tab of artifacts; returns their names."""
+    page.get_by_text("Artifacts", exact=True).click()
+    page.locator(".artifact-card .title-text").filter(has_text="report.json").wait_for()
+    return page.locator(".artifact-card .title-text").all_inner_texts()
+
+
 def picture(page, name):
     if REFRESHES_IMAGES:
         page.add_style_tag(content=NO_ICONS)
@@ -78,7 +71,8 @@ def test_a_sentence_shows_the_workflow_progress_prose_and_the_report_as_artifact
     watch_text(page)
     ask(page, "Evaluate the bundled oracle and null agents on two mock tasks")
     page.get_by_role("heading", name="Recommendations").wait_for()
-    page.get_by_text("Artifact: report.md, report.json").wait_for()
+    page.get_by_text(REPORT_FILES).wait_for()
+    page.locator("app-event-row img[src^='data:image/svg+xml']").wait_for()
     shown = page.inner_text("body")
     for agent in ("TaskSelector", "EvaluationRunner", "ResultsInterpreter"):
         assert agent in shown
@@ -87,12 +81,9 @@ def test_a_sentence_shows_the_workflow_progress_prose_and_the_report_as_artifact
     assert any(line.startswith("[1/4] builtin:") for line in lines), lines
     picture(page, "adk-web.png")
 
-    page.get_by_text("Artifacts", exact=True).click()
-    page.locator(".artifact-card").nth(1).wait_for()
-    titles = page.locator(".artifact-card .title-text").all_inner_texts()
-    assert titles == ["report.md", "report.json"]
-    preview = page.locator(".artifact-card").first.inner_text()
-    assert "## Scores" in preview
+    assert open_artifacts(page) == ["scores.svg", "report.md", "report.html", "report.json"]
+    page.locator(".artifact-card img[src^='data:image/svg+xml']").wait_for()
+    assert "## Scores" in page.locator(".artifact-card").nth(1).inner_text()
     picture(page, "adk-web-artifacts.png")
     assert artifact(page, "report.md").startswith(b"# Evaluation ")
     report = json.loads(artifact(page, "report.json"))
@@ -131,9 +122,8 @@ def test_html_in_what_an_agent_says_is_shown_and_not_obeyed(page, shouting_agent
     url, fetched = shouting_agent
     title = page.title()
     ask(page, f"Evaluate {url} on one mock task")
-    page.get_by_text("Artifact: report.md, report.json").wait_for()
-    page.get_by_text("Artifacts", exact=True).click()
-    page.locator(".artifact-card").nth(1).wait_for()
+    page.get_by_text(REPORT_FILES).wait_for()
+    open_artifacts(page)
     shown = page.inner_text("body")
     assert fetched == []
     assert "onerror" in shown
