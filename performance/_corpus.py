@@ -38,7 +38,8 @@ class Case:
         text: The sentence.
         do: The expected intent, `ask-or-refuse`, or `play-nothing`: any intent but to play.
         request: What `evaluate` should play; topics are left out.
-        relevant: Ids of the tasks that a topic means, by domain; None where no topic is named.
+        relevant: Ids of the tasks that a topic means, by domain; None where no topic is
+            named. Of a domain: None where the corpus does not say which tasks are about it.
         counts: How many tasks of a domain are wanted, where a topic is named; None means all.
         about: The topic by domain.
         what: Further detail on another intent.
@@ -172,10 +173,9 @@ def _case(corpus, row):
     expect = row["expect"]
     topics = [each for each in expect.get("selections", ()) if "about" in each]
     relevant = {
-        domain: {
-            *expect.get("relevant", {}).get(domain, ()),
-            *expect.get("arguable", {}).get(domain, ()),
-        }
+        domain: {*expect["relevant"].get(domain, ()), *expect.get("arguable", {}).get(domain, ())}
+        if "relevant" in expect
+        else None
         for domain in (each["domain"] for each in topics)
     }
     return Case(
@@ -243,6 +243,10 @@ def _same_tasks(plan, expected, case):
         return False
     for domain, relevant in case.relevant.items():
         ids, wanted = got.get(domain, frozenset()), case.counts[domain]
+        if relevant is None:
+            if not ids or (wanted is not None and len(ids) > wanted):
+                return False
+            continue
         most = len(relevant) if wanted is None else min(wanted, len(relevant))
         if ids - relevant or not ids or (wanted is not None and len(ids) != most):
             return False
@@ -269,7 +273,8 @@ def _beyond(plan, expected, case):
 def _most(planned, expected, case):
     """Return how many of the tasks of a plan were asked for."""
     if case.relevant is not None and planned.domain in case.relevant:
-        about = sum(task_id in case.relevant[planned.domain] for task_id in planned.task_ids)
+        relevant = case.relevant[planned.domain]
+        about = sum(relevant is None or task_id in relevant for task_id in planned.task_ids)
         wanted = case.counts[planned.domain]
         return about if wanted is None else min(about, wanted)
     return len(_tasks(expected).get(planned.domain, ()))

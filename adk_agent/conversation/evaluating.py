@@ -28,7 +28,7 @@ def play_or_ask(intent: Evaluate, turn: Turn) -> Play | Asked:
         doubts.append(
             f"These are {plan.total_trials} conversations, and the request names no number of tasks."
         )
-    if not doubts or turn.confirmed:
+    if intent.explicit or not doubts or turn.confirmed:
         return Play(plan=plan, request=turn.text)
     return Asked(question=to_confirm(intent, plan, doubts, request=turn.text))
 

@@ -84,7 +84,7 @@ def _from_record(record: Mapping[str, Any], around: str, vocabulary: Vocabulary)
     if around.strip():
         warning = "only the JSON was read, not the text around it"
         request = request.model_copy(update={"warnings": (*request.warnings, warning)})
-    return Evaluate(request=request)
+    return Evaluate(request=request, explicit=True)
 
 
 def is_json(text: str, vocabulary: Vocabulary) -> bool:

@@ -219,10 +219,12 @@ class _Chooser:
         left = "" if all_playable else f" that can be played {self._how}"
         left += " and are not left out" if selection.without else ""
         if not _is_narrowed(selection):
-            self.warnings.append(
+            fewer = (
                 f"{domain}: {wanted} tasks were requested, but the split {selection.split!r} has "
-                f"{available}{left}: all of them are played"
+                f"{available}{left}"
             )
+            self.shortfalls.append(fewer)
+            self.warnings.append(f"{fewer}: all of them are played")
             return
         tasks = "task" if available == 1 else "tasks"
         short = f"only {available} {tasks} {_described(selection, available)}{left}"

@@ -37,6 +37,8 @@ class Evaluate(_Frozen):
     """Words of the message that the request does not account for, to be confirmed before playing."""
     doubts: tuple[str, ...] = ()
     """Questions about the reading, to be answered with yes before playing."""
+    explicit: bool = False
+    """It comes from a program, as JSON, and is played without a question."""
 
 
 class Ask(_Frozen):
