@@ -3,6 +3,7 @@ import json
 import threading
 import uuid
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,10 +48,15 @@ def vocabulary(benchmarks):
 
 
 @pytest.fixture(scope="session")
-def read(benchmarks, vocabulary):
+def read_text(benchmarks, vocabulary):
+    """Reads the evaluation that a text asks for, with what is to be confirmed."""
+    return partial(read_evaluation, vocabulary=vocabulary, finder=TaskSearch(benchmarks))
+
+
+@pytest.fixture(scope="session")
+def read(read_text):
     """Reads a request in these words."""
-    finder = TaskSearch(benchmarks)
-    return lambda text: read_evaluation(text, vocabulary=vocabulary, finder=finder).request
+    return lambda text: read_text(text).request
 
 
 @pytest.fixture
