@@ -133,15 +133,12 @@ class Message:
         )
 
     def read(self) -> Reading:
-        """Read the message, and print what went wrong on the way.
+        """Read the message; warnings go to the log, which is shown on stderr.
 
         Raises:
             GreenroomError: The configured model cannot be reached, and rules cannot read it.
         """
-        reading = self.loop.run(self.pipeline.read(self.text, self.situation))
-        for warning in reading.warnings:
-            print(escape_controls(f"greenroom: {warning}"), file=sys.stderr)
-        return reading
+        return self.loop.run(self.pipeline.read(self.text, self.situation))
 
     def reply(self, reading: Reading, *, confirmed: bool) -> Reply:
         """Return what is to be done about what was read."""

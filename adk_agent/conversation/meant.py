@@ -87,6 +87,8 @@ def two_runs(
     if len(chosen) == 2:
         return (chosen[0], chosen[1]), False
     own = [run_id for run_id in situation.run_ids if run_id not in chosen]
+    if not chosen and len(own) >= 2:
+        return (own[1], own[0]), False
     if len(chosen) + len(own) >= 2:
         return _in_time([*chosen, *own][:2]), False
     others = run_ids(deps.results_dir) if deps.may_see_all_runs else []

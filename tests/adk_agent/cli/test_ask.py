@@ -78,8 +78,8 @@ def test_an_evaluation_is_played_as_run_does(shell, results_dir):
 
 def test_a_run_is_repeated_with_changes_and_compared(shell, run_id, results_dir):
     answered(shell, "run it again with two trials", "--run", run_id, "--quiet")
-    newest, _ = run_ids(results_dir)
-    manifest = json.loads((results_dir / newest / "manifest.json").read_text())
+    [other] = set(run_ids(results_dir)) - {run_id}
+    manifest = json.loads((results_dir / other / "manifest.json").read_text())
     assert manifest["plan"]["num_trials"] == 2
     assert "against run" in answered(shell, "compare the last two runs", "--yes")
 

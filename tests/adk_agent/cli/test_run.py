@@ -182,17 +182,26 @@ def test_a_user_model_without_a_key_is_exit_3(greenroom, assert_complains, tmp_p
     assert_nothing_was_played(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("model", "word"), [("gemini-2.5-flash", "GOOGLE_API_KEY"), ("openai/gpt-4o", "--offline")]
-)
-def test_an_agent_model_without_a_key_is_exit_3_in_one_line(
-    greenroom, assert_complains, tmp_path, model, word
-):
+def test_a_gemini_model_without_a_key_is_exit_3_in_one_line(greenroom, assert_complains, tmp_path):
     result = greenroom(
-        "run", "builtin:null on one mock task", cwd=tmp_path, GREENROOM_AGENT_MODEL=model
+        "run",
+        "builtin:null on one mock task",
+        cwd=tmp_path,
+        GREENROOM_AGENT_MODEL="gemini-2.5-flash",
     )
-    assert_complains(result, 3, word, "GREENROOM_AGENT_MODEL")
+    assert_complains(result, 3, "GOOGLE_API_KEY", "GREENROOM_AGENT_MODEL")
     assert len(result.stderr.splitlines()) == 1
+    assert "Give Feedback" not in result.stdout
+
+
+def test_where_the_model_cannot_be_reached_the_rules_read_and_play_with_a_warning(
+    greenroom, tmp_path
+):
+    request = ["run", "builtin:null on one mock task", "--quiet"]
+    result = greenroom(*request, cwd=tmp_path, GREENROOM_AGENT_MODEL="openai/gpt-4o")
+    assert result.returncode == 0, result.stderr
+    assert "the language model that reads requests could not be called" in result.stderr
+    assert result.stderr.count("reads requests") == 1
     assert "Give Feedback" not in result.stdout
 
 
