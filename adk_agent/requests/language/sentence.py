@@ -171,6 +171,7 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
         participants=participants,
         entry=entry,
         selections=selections,
+        named_size=all(quantity.said for _, quantity in wanted),
         reasoning=READ_BY_RULES,
         warnings=_warnings(sentence, participants, entry),
         **settings,

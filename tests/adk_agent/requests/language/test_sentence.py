@@ -13,7 +13,7 @@ U, V, W = "http://localhost:9010", "http://localhost:9011", "http://localhost:90
 
 def played(request: EvaluationRequest) -> dict[str, object]:
     """What a request plays, without what is the default."""
-    fields = request.model_dump(exclude_defaults=True, exclude={"reasoning", "warnings"})
+    fields = request.model_dump(exclude_defaults=True, exclude={"reasoning", "warnings", "named_size"})
     fields["agents"] = [each.address for each in request.participants]
     fields["tasks"] = list(fields.pop("selections"))
     del fields["participants"]
@@ -139,6 +139,23 @@ def test_a_plain_request_is_planned_without_a_question(
     found = read_evaluation(text)
     assert played(found.request) == PLANS[text]
     assert found.unused == found.doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("echo on all mock tasks, 30 trials each", True),
+        ("echo on the whole of telecom, 3 trials each", True),
+        ("echo on five mock tasks", True),
+        ("echo on mock, 30 trials each", False),
+        ("echo on airline and retail, twice", False),
+        ("echo on every domain", False),
+    ],
+)
+def test_a_number_or_all_names_the_size(
+    read_evaluation: ReadSentence, text: str, named: bool
+) -> None:
+    assert read_evaluation(text).request.named_size is named
 
 
 ASKED = {
