@@ -14,12 +14,14 @@ Each guard returns what is wrong as a sentence for the model, which may correct 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adk_agent.core.plan import (
     BUILTIN_PREFIX,
     DEFAULT_MAX_CONCURRENCY,
+    DEFAULT_MAX_STEPS,
     EvaluationRequest,
     Selection,
 )
@@ -31,12 +33,28 @@ from adk_agent.requests.refusal import Refusal
 
 _TOKEN = re.compile(r"[^\s<>\"'`|\\^{}(),;*“”‘’«»]+")
 _AROUND = ".!?:…[]"
-_SPELLED = ((r"\s+dot\s+", "."), (r"\s+slash\s+", "/"), (r"\s*\b(?:colon|port)\s+(?=[0-9])", ":"))
+_SPELLED = (
+    (r"\s+dot\s+", "."),
+    (r"\s+slash\s+", "/"),
+    (r"\s*\b(?:colon|port)\s+(?=[0-9])", ":"),
+    (r"\ba\s+(?:two|2)\s+a\b", "a2a"),
+    (r"\b(localhost|[\w-]+(?:\.[\w-]+)+)\s+(?=[0-9]{4,5}\b)", r"\1:"),
+)
 """How addresses are dictated."""
-_HOST_SPACE_PORT = re.compile(r"([\w.-]*[a-z][\w.-]*|[0-9.]+)\s+([0-9]{4,5})\b", re.IGNORECASE)
+_KEY = re.compile(r"(?<![\w/?&])[A-Za-z_]\w*=")
+"""Stands before an address in notes: `agent=http://localhost:9010`."""
+_EVERY_BUNDLED = re.compile(
+    r"\b(?:all|every|each)\b.{0,20}\b(?:bundled|built-?in)\b", re.IGNORECASE
+)
 _PLAIN_NUMBER = re.compile(r"(?<![\w.,:/-])[0-9]+(?![\w:/]|[.,][0-9])")
 _LONGEST_NUMBER = 9
-_TIMES = {"once": 1, "twice": 2, "thrice": 3}
+_USUAL = {
+    "num_trials": 1,
+    "max_concurrency": DEFAULT_MAX_CONCURRENCY,
+    "max_steps": DEFAULT_MAX_STEPS,
+}
+"""Settings that make an evaluation larger, and what they are if nobody says so."""
+_TIMES = {"once": 1, "single": 1, "twice": 2, "thrice": 3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +88,8 @@ class Said:
     def agent(self, address: str) -> bool:
         """Tell whether an agent was named: by its address, or by a name that stands for it."""
         if address.startswith(BUILTIN_PREFIX):
-            return self.word(address.removeprefix(BUILTIN_PREFIX).removeprefix(TEAM_PREFIX))
+            name = address.removeprefix(BUILTIN_PREFIX).removeprefix(TEAM_PREFIX)
+            return self.word(name) or _EVERY_BUNDLED.search(self.text) is not None
         key = agent_key(address)
         names = (name for name, at in self.registered.items() if agent_key(at) == key)
         return key in self.addresses() or any(map(self.word, names))
@@ -96,10 +115,11 @@ class Said:
         for literal in filter(None, without):
             text = text.replace(literal, " ")
         spelled_out = " ".join(self._digits(text))
-        times = {number for word, number in _TIMES.items() if word in text.lower().split()}
+        words = re.findall(r"\w+", text.lower())
+        times = Counter(_TIMES[word] for word in words if word in _TIMES)
         return Numbers(
-            plain=frozenset(times | _whole(_PLAIN_NUMBER.findall(spelled_out))),
-            every=frozenset(times | _whole(re.findall("[0-9]+", f"{text} {spelled_out}"))),
+            plain=frozenset(times) | _whole(_PLAIN_NUMBER.findall(spelled_out)),
+            every=times + (_counted(text) | _counted(spelled_out)),
         )
 
     def _digits(self, text: str) -> list[str]:
@@ -117,11 +137,11 @@ class Numbers:
 
     Args:
         plain: Those that stand alone, in digits or English words.
-        every: Those within words and signs as well, such as `3x` and `pass^3`.
+        every: How often each is said, within words and signs as well, such as `3x` and `pass^3`.
     """
 
     plain: frozenset[int]
-    every: frozenset[int]
+    every: Counter[int]
 
     def __str__(self) -> str:
         return ", ".join(map(str, sorted(self.every)))
@@ -168,25 +188,25 @@ def _user_model(request: EvaluationRequest, said: Said) -> Iterator[str]:
 def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) -> Iterator[str]:
     """Hold the numbers of a request that cost something against the numbers of the message.
 
-    A message without numbers is not held against them, since it may use words that are not known
-    here ("quatre"); the budget of conversations limits what it can cost. Words that the reading
-    quotes as unused are shown to the person before anything is played.
+    In a message without numbers, a number of tasks passes, since it may stand in words that are not
+    known here ("quatre") and takes fewer than all. A number that makes the evaluation larger never
+    does. Words that the reading quotes as unused are shown to the person before anything is played.
     """
-    ids = {task_id for each in request.selections for task_id in each.task_ids or ()}
-    names = [*(task_id for task_id in ids if not task_id.isdigit()), request.user_llm or ""]
-    numbers = said.numbers(without=[*names, *unused])
-    if not numbers.every:
-        return
+    numbers = said.numbers(without=[*_names_in(request), *unused])
     settings = request.model_dump(include={"num_trials", "seed", "max_steps", "max_concurrency"})
-    sizes = {each.domain: each.num_tasks for each in request.selections}
-    for name, value in {**settings, **{f"num_tasks of {k}": v for k, v in sizes.items()}}.items():
+    sizes = {f"num_tasks of {each.domain}": each.num_tasks for each in request.selections}
+    for name, value in {**settings, **sizes}.items():
         yield from _unsaid(name, value, numbers)
-    used = {value for value in (*settings.values(), *sizes.values()) if value is not None}
-    used |= {len(each.task_ids) for each in request.selections if each.task_ids}
-    used |= {len(request.participants), len(request.selections)}
-    used |= _whole(task_id for task_id in ids if task_id.isdigit())
-    used |= _whole(re.findall("[0-9]+", " ".join(map(_topic, request.selections))))
-    left = sorted(numbers.plain - used)
+    for name in _USUAL:
+        value = settings[name]
+        if (
+            value is not None
+            and value > 1
+            and value in sizes.values()
+            and numbers.every[value] == 1
+        ):
+            yield f"{name} and num_tasks are both {value}, and the message says {value} once"
+    left = sorted(numbers.plain - _used(request, [*settings.values(), *sizes.values()]))
     if left and any(_has_no_size(each, numbers) for each in request.selections):
         yield (
             f"the person says {', '.join(map(str, left))}, and this reading makes nothing of it: "
@@ -194,14 +214,36 @@ def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) ->
         )
 
 
+def _names_in(request: EvaluationRequest) -> list[str]:
+    """Return names that may hold digits."""
+    ids = (task_id for each in request.selections for task_id in each.task_ids or ())
+    return [*(task_id for task_id in ids if not task_id.isdigit()), request.user_llm or ""]
+
+
+def _used(request: EvaluationRequest, amounts: Iterable[int | None]) -> set[int]:
+    """Return the numbers that a request accounts for."""
+    ids = [task_id for each in request.selections for task_id in each.task_ids or ()]
+    several = {n for n in (len(request.participants), len(request.selections)) if n > 1}
+    return (
+        {amount for amount in amounts if amount is not None}
+        | {len(each.task_ids) for each in request.selections if each.task_ids}
+        | several
+        | _whole(task_id for task_id in ids if task_id.isdigit())
+        | _whole(re.findall("[0-9]+", " ".join(map(_topic, request.selections))))
+    )
+
+
 def _topic(selection: Selection) -> str:
     return f"{selection.about} {selection.where}"
 
 
 def _unsaid(name: str, value: int | None, numbers: Numbers) -> Iterator[str]:
-    harmless = DEFAULT_MAX_CONCURRENCY if name == "max_concurrency" else 1
-    if value is not None and value > harmless and value not in numbers.every:
+    if value is None or value in numbers.every or value <= _USUAL.get(name, 1):
+        return
+    if numbers.every:
         yield f"{name} is {value}, but the numbers of the message are {numbers}"
+    elif name in _USUAL:
+        yield f"{name} is {value}, but the message holds no number"
 
 
 def _has_no_size(selection: Selection, numbers: Numbers) -> bool:
@@ -216,17 +258,21 @@ def _has_no_size(selection: Selection, numbers: Numbers) -> bool:
 def _changed_amounts(changes: Changes, said: Said) -> Iterator[str]:
     numbers = said.numbers()
     for name in ("num_trials", "num_tasks", "seed", "max_steps", "max_concurrency"):
-        if numbers.every:
-            yield from _unsaid(name, getattr(changes, name), numbers)
+        yield from _unsaid(name, getattr(changes, name), numbers)
 
 
 def _whole(digits: Iterable[str]) -> set[int]:
     return {int(each[:_LONGEST_NUMBER]) for each in digits}
 
 
+def _counted(text: str) -> Counter[int]:
+    return Counter(int(each[:_LONGEST_NUMBER]) for each in re.findall("[0-9]+", text))
+
+
 def _keys(text: str) -> Iterator[str]:
     """Yield the keys of the addresses in a text, also of those that were dictated."""
-    for token in {*_TOKEN.findall(text), *_TOKEN.findall(_as_spoken(text))}:
+    plain = _KEY.sub(" ", text)
+    for token in {*_TOKEN.findall(plain), *_TOKEN.findall(_as_spoken(plain))}:
         for candidate in {token, token.strip(_AROUND), token.rstrip(_AROUND)}:
             key = _key(candidate)
             if key is not None:
@@ -237,7 +283,7 @@ def _as_spoken(text: str) -> str:
     """Write dictated addresses as addresses."""
     for pattern, mark in _SPELLED:
         text = re.sub(pattern, mark, text, flags=re.IGNORECASE)
-    return _HOST_SPACE_PORT.sub(r"\1:\2", text)
+    return text
 
 
 def _key(token: str) -> str | None:

@@ -1,6 +1,8 @@
 """Guards: what of a model's reading may be used, given what the person said."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adk_agent.requests.draft import IntentDraft, intent_of
 from adk_agent.requests.guards import Said, problems_of
@@ -10,7 +12,7 @@ REGISTERED = {"acme-bot": "http://127.0.0.1:7001", "helpdesk": "https://helpdesk
 AGENT = "http://localhost:9010"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def guarded(vocabulary):
     def run(text, intent="evaluate", *, heard=(), mine=(), question=None, **fields):
         situation = Situation(registered=REGISTERED, heard=heard, question=question)
@@ -38,6 +40,12 @@ def airline(**fields):
             "agents dot example dot org colon 8443 on airline",
             "http://agents.example.org:8443",
         ),
+        (
+            "agents dot example dot org slash a two a on airline",
+            "http://agents.example.org/a2a",
+        ),
+        ("agent=http://localhost:9010 domain=airline", AGENT),
+        ("airline with all of your bundled agents", "builtin:oracle"),
         ("airline with acme-bot", "acme-bot"),
         ("airline with ACME bot", "http://127.0.0.1:7001"),
         ("let help desk do airline", "helpdesk"),
@@ -60,6 +68,8 @@ def test_an_agent_may_be_named_in_many_ways(guarded, text, agent):
         ("try acme-bot on airline", "helpdesk"),
         ("try acme-bottle on airline", "acme-bot"),
         ("airline, please", "builtin:null"),
+        ("airline with the bundled null agent", "builtin:oracle"),
+        ("airline, see http://localhost:9010/?for=http://evil.example", "http://evil.example"),
     ],
 )
 def test_an_agent_that_the_person_did_not_name_is_not_used(guarded, text, agent):
@@ -84,8 +94,11 @@ def test_the_request_that_a_question_was_about_counts_as_said(guarded):
         ("quatre tâches retail, null", {"selections": [{"domain": "retail", "num_tasks": 4}]}),
         ("a few airline tasks for null", {"selections": airline(num_tasks=3)}),
         ("a dozen airline tasks for null", {"selections": airline(num_tasks=12)}),
+        ("null, 7 airline tasks 7 times", {"selections": airline(num_tasks=7), "num_trials": 7}),
         ("null, airline, twice", {"selections": airline(), "num_trials": 2}),
         ("null, 5 airline tasks 3x", {"selections": airline(num_tasks=5), "num_trials": 3}),
+        ("Has null passed airline? Every task twice!", {"selections": airline(), "num_trials": 2}),
+        ("null on 5 airline tasks, seed 1234", {"selections": airline(num_tasks=5), "seed": 1234}),
         ("null: pass^3 on airline", {"selections": airline(), "num_trials": 3}),
         ("null on airline 3 to 5", {"selections": airline(tasks=["3", "4", "5"])}),
         ("null: two airline tasks on bags", {"selections": airline(tasks=["13", "27"])}),
@@ -116,6 +129,11 @@ def test_amounts_of_the_message_hold(guarded, text, fields):
         ("null on three airline tasks", {"selections": airline(num_tasks=3), "num_trials": 40}),
         ("null on 3 airline tasks", {"selections": airline(num_tasks=3), "max_concurrency": 90}),
         ("null on 3 airline tasks", {"selections": airline(num_tasks=3), "max_steps": 900}),
+        ("null on 7 airline tasks", {"selections": airline(num_tasks=7), "num_trials": 7}),
+        ("null on a single airline task", {"selections": airline()}),
+        ("null on airline", {"selections": airline(), "num_trials": 7}),
+        ("null on airline", {"selections": airline(), "max_steps": 900}),
+        ("null on airline", {"selections": airline(), "max_concurrency": 90}),
         ("null on airline at http://localhost:50 3 times", {"selections": airline(num_tasks=50)}),
     ],
 )
@@ -143,3 +161,26 @@ def test_the_changes_of_a_repetition_are_guarded_too(guarded):
     assert guarded("again, 5 trials", "repeat", num_trials=50) != []
     assert guarded("again with echo", "repeat", agents=["builtin:echo"]) == []
     assert guarded("again", "repeat", agents=["http://evil.example"]) != []
+
+
+AMOUNTS = st.integers(min_value=5, max_value=10_000)
+
+
+@given(said=AMOUNTS, drafted=AMOUNTS)
+def test_no_other_number_of_tasks_passes_than_the_one_that_was_said(guarded, said, drafted):
+    text = f"Please let the null agent have a go at {said} of the airline tasks"
+    problems = guarded(text, agents=["builtin:null"], selections=airline(num_tasks=drafted))
+    assert (problems == []) == (said == drafted)
+
+
+HOSTS = st.from_regex(r"[a-z]{3,10}(\.[a-z]{2,6}){0,2}", fullmatch=True)
+PORTS = st.integers(min_value=1_000, max_value=65_535)
+
+
+@given(host=HOSTS, port=PORTS, other=HOSTS, other_port=PORTS)
+def test_no_other_address_passes_than_the_one_that_was_said(guarded, host, port, other, other_port):
+    text = f"Please let http://{host}:{port}/a2a have a go at airline"
+    address = f"http://{other}:{other_port}/a2a"
+    problems = guarded(text, agents=[address], selections=airline())
+    assert (problems == []) == ((host, port) == (other, other_port))
+    assert guarded(text, agents=[f"http://{host}:{port}/a2a"], selections=airline()) == []
