@@ -16,6 +16,7 @@ from adk_agent.play.evaluation import evaluate
 from adk_agent.requests.draft import IntentDraft
 from adk_agent.results.progress import silent
 from adk_agent.runs.store import load_report, load_trials
+from adk_agent.workflow.prompts import prompt_hashes
 from evals.trace import CallType
 from tests.adk_agent.served_models import KEY, configured, said
 from tests.fakes import closed_port, serve
@@ -181,6 +182,8 @@ async def test_with_a_model_the_whole_workflow_speaks_through_it(tmp_path, bench
     assert result.interpretation == "## Summary\nOne trial."
     report = load_report(tmp_path, result.run_id)
     assert report.plan.reasoning == "It was named."
+    assert report.prompts == prompt_hashes()
+    assert report.prompts["selector"] in (tmp_path / result.run_id / "report.md").read_text()
     (trial,) = report.trials
     assert (trial.reason, trial.status) == (None, "scored")
     assert trial.user.startswith("llm:tiny")
