@@ -147,7 +147,7 @@ class InProcessBackend:
 
 def _is_aside(reading: Reading | None, text: str) -> bool:
     """Tell whether a message says nothing about an evaluation, and was not read with another."""
-    if reading is None or reading.text not in ("", text):
+    if reading is None or reading.text != text:
         return False
     return isinstance(reading.intent, Explain | Help | ListThings | OffTopic | Smalltalk)
 

@@ -11,6 +11,9 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import get_message_text, new_text_message
 from a2a.types import Role, SendMessageRequest, TaskState
 from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
 from adk_agent.assembly import Assembly
 from adk_agent.core.settings import Settings
@@ -22,7 +25,7 @@ from adk_agent.service.options import ServiceOptions
 from adk_agent.service.server import build_service
 from tau_bridge.clock import Runtime, SystemClock
 from tests.adk_agent.service.conversations import Caller, row, state, words
-from tests.fakes import serve
+from tests.fakes import RequestLog, serve
 
 pytestmark = pytest.mark.usefixtures("quick_start")
 
@@ -223,6 +226,24 @@ def test_a_question_outlives_the_service_with_its_plan(assembly, tmp_path, clock
         clock.hours = 0
     assert state(late) == "canceled"
     assert "more than 24 hours" in words(late)
+
+
+def test_who_wants_to_hear_of_a_question_hears_of_its_answer_from_the_next_service(
+    assembly, tmp_path
+):
+    store = tmp_path / "tasks.db"
+    context = str(uuid.uuid4())
+    heard = RequestLog(Starlette(routes=[Route("/", lambda _: Response(), methods=["POST"])]))
+    with serve(heard) as hook:
+        with service(assembly, tasks=store) as url:
+            caller = Caller(url=url, context_id=context)
+            asked = caller.say(LARGE)
+            caller.call("CreateTaskPushNotificationConfig", {"taskId": asked["id"], "url": hook})
+        with service(assembly, tasks=store) as url:
+            Caller(url=url, context_id=context).say("no", taskId=asked["id"])
+    *_, last = heard.requests
+    update = last.json()["statusUpdate"]
+    assert (update["taskId"], state(update)) == (asked["id"], "completed")
 
 
 @pytest.mark.parametrize("version", ["1.0", "0.3"])

@@ -72,3 +72,17 @@ async def test_a_store_in_memory_keeps_the_latest_finished_tasks_and_all_running
     listed = await store.list(ListTasksRequest(), mine)
     assert {task.id for task in listed.tasks} == {"running", "a", "c"}
     assert (await store.list(ListTasksRequest(), hers)).tasks == []
+
+
+async def test_of_tasks_that_wait_for_an_answer_the_latest_are_kept_too():
+    dropped = []
+    store = BoundedTaskStore(2, dropped.append)
+    mine = context_of("")
+    for task_id in ("a", "b", "c"):
+        await store.save(a_task(task_id, TaskState.TASK_STATE_INPUT_REQUIRED), mine)
+    assert dropped == ["a"]
+    await store.save(a_task("b", TaskState.TASK_STATE_WORKING), mine)
+    await store.save(a_task("d", TaskState.TASK_STATE_COMPLETED), mine)
+    assert dropped == ["a"]
+    listed = await store.list(ListTasksRequest(), mine)
+    assert {task.id for task in listed.tasks} == {"b", "c", "d"}
