@@ -233,7 +233,12 @@ def test_who_wants_to_hear_of_a_question_hears_of_its_answer_from_the_next_servi
 ):
     store = tmp_path / "tasks.db"
     context = str(uuid.uuid4())
-    heard = RequestLog(Starlette(routes=[Route("/", lambda _: Response(), methods=["POST"])]))
+
+    async def hear(request):
+        await request.body()
+        return Response()
+
+    heard = RequestLog(Starlette(routes=[Route("/", hear, methods=["POST"])]))
     with serve(heard) as hook:
         with service(assembly, tasks=store) as url:
             caller = Caller(url=url, context_id=context)
