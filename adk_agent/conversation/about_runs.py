@@ -112,11 +112,12 @@ def compared(intent: Compare, turn: Turn) -> Answer | Asked:
         raise RequestError(
             "One of the two runs has no trial that ended, so nothing can be compared."
         )
-    lines = summary(compare_runs(first, second)).splitlines()
-    return Answer(text="\n".join(_as_markdown(escape_markdown(line)) for line in lines))
+    head, *lines = filter(None, summary(compare_runs(first, second)).splitlines())
+    listed = "\n".join(_as_markdown(escape_markdown(line)) for line in lines)
+    return Answer(text=f"{head}:\n\n{listed}")
 
 
 def _as_markdown(line: str) -> str:
     if line.startswith("  "):
         return f"    - {line.strip()}"
-    return f"- {line}" if line else ""
+    return f"- {line}"

@@ -150,12 +150,7 @@ def to_confirm(
         doubts: Why it is to be confirmed, a sentence each.
         request: What was said.
     """
-    parts = [
-        "I would play this:",
-        "\n".join(outline(plan)),
-        "\n".join(f"- {doubt}" for doubt in doubts),
-        "Shall I play it?",
-    ]
+    parts = ["I would play this:", "\n".join(outline(plan)), *doubts, "Shall I play it?"]
     return Question(
         text="\n\n".join(parts),
         waiting=waiting,

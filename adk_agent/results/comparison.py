@@ -348,7 +348,7 @@ def _left_out(
         found += [
             f"{agent} of run {report.run_id} has no counterpart and is not compared"
             for agent in _agents(report)
-            if agent not in compared
+            if agent not in compared and agent not in (FLOOR, CEILING)
         ]
     return found
 

@@ -61,7 +61,7 @@ def test_a_conversation_goes_from_a_greeting_to_a_comparison(open_ui, visited_ui
         answers.append(say(page, text, expected))
         photograph(page, turn)
     confirmation = answers[2].inner_text()
-    assert "with the changes we made yesterday" in confirmation
+    assert "not use these words: 'changes we made yesterday'" in confirmation
     assert "4 conversations" in confirmation
     assert answers[1].locator("table tr").count() > 10
     assert answers[4].locator("table tr").count() == 3
