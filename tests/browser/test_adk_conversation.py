@@ -7,25 +7,10 @@ import pytest
 
 from tests.browser.conftest import adk_web, ui_of
 from tests.fakes import serve
+from tests.fakes.turns import TURNS
 from tests.purple_agent.reasoners.scripted_model import ScriptedModel
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.browser]
-TURNS = (
-    ("Hello! What can you do?", "I evaluate A2A agents"),
-    ("List the airline tasks about baggage", "tasks about 'baggage' in airline"),
-    (
-        "Evaluate the bundled echo and oracle agents on two mock tasks with the changes we made "
-        "yesterday",
-        "Shall I play it?",
-    ),
-    ("yes", "Recommendations"),
-    ("Show me the results", "4 of 4 trials played"),
-    ("Which failed?", "did not pass"),
-    ("Why did create_task_1 fail?", "From the conversation"),
-    ("Run it again with two trials", "pass^2"),
-    ("Compare the last two", "against run"),
-    ("Thanks a lot", "You are welcome"),
-)
 WORDS = "app-event-row.bot markdown"
 """What the agent said, formatted."""
 
