@@ -87,6 +87,7 @@ def assert_report(text):
 
 
 @pytest.mark.parametrize("use_legacy", [True, False])
+@pytest.mark.requirement("a2a:foreign-adk")
 async def test_the_next_step_of_a_sequence_sees_the_report_and_its_data(remote, use_legacy):
     model = ScriptedLlm()
     writer = LlmAgent(name="writer", model=model)

@@ -76,6 +76,7 @@ def test_an_evaluation_is_played_as_run_does(shell, results_dir):
     assert len(run_ids(results_dir)) == 1
 
 
+@pytest.mark.requirement("talk:doors")
 def test_a_run_is_repeated_with_changes_and_compared(shell, run_id, results_dir):
     answered(shell, "run it again with two trials", "--run", run_id, "--quiet")
     [other] = set(run_ids(results_dir)) - {run_id}

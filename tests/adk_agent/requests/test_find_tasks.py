@@ -32,6 +32,7 @@ def test_the_policy_that_all_tasks_share_is_no_topic() -> None:
     assert not SEARCH.is_topic("librarian", "loans")
 
 
+@pytest.mark.requirement("select:topic")
 def test_each_task_says_where_the_words_stand() -> None:
     (task,) = SEARCH.find("loans", "suitcase gone")
     assert (task.ref.domain, task.title) == ("loans", "Luggage in the cloakroom")

@@ -66,6 +66,7 @@ def tasks_of(caller, **parameters):
     return caller.call("ListTasks", {"contextId": caller.context_id, **parameters})["tasks"]
 
 
+@pytest.mark.requirement("talk:spending")
 def test_a_large_plan_is_shown_and_played_in_the_same_task_once_it_is_confirmed(caller, assembly):
     asked = caller.say(LARGE)
     assert state(asked) == "input_required"

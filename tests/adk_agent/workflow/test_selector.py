@@ -90,6 +90,7 @@ async def test_a_models_reading_counts(pipeline, ask, make_deps):
     assert (report_of(make_deps).plan.total_trials, model.calls) == (2, 1)
 
 
+@pytest.mark.requirement("select:model-reads")
 async def test_a_reading_that_the_rules_would_not_share_counts(pipeline):
     four = [{"domain": "retail", "num_tasks": 4}]
     model = answering(drafted(selections=four))

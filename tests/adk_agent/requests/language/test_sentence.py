@@ -245,6 +245,7 @@ def test_a_misspelled_domain_is_corrected_with_a_warning(read_evaluation: ReadSe
     assert "'airlne' was read as 'airline'" in found.request.warnings
 
 
+@pytest.mark.requirement("select:several")
 def test_the_first_member_answers_for_the_team(read_evaluation: ReadSentence) -> None:
     found = read_evaluation(f"{U} as writer and {V} as critic are one team, 3 business scenarios")
     assert [each.role for each in found.request.participants] == ["writer", "critic"]

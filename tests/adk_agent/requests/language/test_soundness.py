@@ -30,6 +30,7 @@ def silently(read_evaluation: ReadSentence, text: str) -> Evaluate | None:
     return None if found.unused or found.doubts else found
 
 
+@pytest.mark.requirement("select:sound")
 @given(
     text=st.sampled_from([text for text in PLANS if "helpdesk" not in text]),
     condition=st.sampled_from(CONDITIONS),
