@@ -19,7 +19,7 @@ _MOST_BYTES = 64 * 2**10
 
 
 class TokenSource(BaseModel):
-    """Where an agent's bearer token is read from: one of the two, or neither for no token."""
+    """The source of an agent's bearer token: one of the two, or neither for no token."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -115,7 +115,7 @@ class DraftSelection(_Draft):
 
 
 class IntentDraft(_Draft):
-    """What the person wants. Null or empty: the person does not say."""
+    """The person's wish. Null or empty: the person does not say."""
 
     intent: IntentName
     question: str | None = Field(None, description="for ask: the question to the person")

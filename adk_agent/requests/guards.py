@@ -40,7 +40,7 @@ _SPELLED = (
     (r"\ba\s+(?:two|2)\s+a\b", "a2a"),
     (r"\b(localhost|[\w-]+(?:\.[\w-]+)+)\s+(?=[0-9]{4,5}\b)", r"\1:"),
 )
-"""How addresses are dictated."""
+"""Signs of addresses as they are dictated."""
 _KEY = re.compile(r"(?<![\w/?&])[A-Za-z_]\w*=")
 """Stands before an address in notes: `agent=http://localhost:9010`."""
 _EVERY_BUNDLED = re.compile(

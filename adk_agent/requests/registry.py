@@ -54,7 +54,7 @@ class RegisteredAgent(_Frozen):
     url: str
     card: CardSummary
     token: TokenSource = TokenSource()
-    """Where its bearer token is read from. The token itself is not kept."""
+    """The source of its bearer token. The token itself is not kept."""
 
 
 class _File(_Frozen):

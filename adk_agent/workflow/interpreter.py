@@ -73,7 +73,7 @@ def build_interpreter(
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """What a model is asked to put into words.
+    """The task of putting something into words.
 
     Args:
         instruction: The prompt.
@@ -95,7 +95,7 @@ class _Interpreter:
         self._author = author
         self._has_model = has_model
         self._asked: dict[str, _Words] = {}
-        """What the model is being asked, by session."""
+        """The open tasks of the model, by session."""
 
     def instruction(self, context: ReadonlyContext) -> str:
         words = self._asked.get(context.session.id)

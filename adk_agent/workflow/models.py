@@ -48,7 +48,7 @@ class TimedModel(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """What the model can do."""
+        """The abilities of the model."""
         return self.inner.capabilities
 
     async def generate_content_async(

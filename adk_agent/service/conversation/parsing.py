@@ -15,7 +15,7 @@ from tau_bridge.integers import restore_integers
 MAX_CHARS = 200_000
 """The limit of a request, JSON included."""
 QUOTE_MARK = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>"
-"""What ADK puts around the words of other agents, and into the sentence before them."""
+"""The texts that ADK puts around the words of other agents, and before them."""
 
 
 class UnsupportedPartError(RequestError):
