@@ -121,26 +121,31 @@ def judge(case, reading, benchmarks):
         return judge(replace(case, do=PLAY_NOTHING, request=None), reading, benchmarks)
     plan = reading.plan
     unasked = 0 if plan is None or reading.asked else _beyond(plan, expected, case)
-    if case.do == PLAY_NOTHING:
-        plays = reading.intent in ("repeat", "repeat_changed") or unasked
-        return Verdict(outcome="wrong plan" if plays else "right", unasked=unasked)
-    if case.do == ASK_OR_REFUSE:
-        if plan is not None and not reading.asked:
-            return Verdict(outcome="wrong plan", unasked=unasked)
-        asks = reading.asked or reading.intent in ("ask", "refuse")
-        return Verdict(outcome="right" if asks else "wrong intent")
     if plan is not None and case.do == "evaluate":
-        same = _settings_of(plan) == _settings_of(expected) and _same_tasks(plan, expected, case)
-        if same:
-            return Verdict(outcome="right, asked" if reading.asked else "right", unasked=unasked)
-        return Verdict(outcome="asked" if reading.asked else "wrong plan", unasked=unasked)
-    if plan is not None and not reading.asked and reading.intent == "evaluate":
+        return _of_plans(case, reading, expected, unasked)
+    if plan is not None and not reading.asked:
         return Verdict(outcome="wrong plan", unasked=unasked)
-    if reading.intent == case.do:
-        return Verdict(outcome="right")
-    if reading.asked or reading.intent in ("ask", "refuse"):
-        return Verdict(outcome="asked")
-    return Verdict(outcome="wrong intent")
+    return Verdict(outcome=_of_intents(case, reading))
+
+
+def _of_plans(case, reading, expected, unasked):
+    """Compare the plan of a reading with the expected one."""
+    plan = reading.plan
+    same = _settings_of(plan) == _settings_of(expected) and _same_tasks(plan, expected, case)
+    if same:
+        return Verdict(outcome="right, asked" if reading.asked else "right", unasked=unasked)
+    return Verdict(outcome="asked" if reading.asked else "wrong plan", unasked=unasked)
+
+
+def _of_intents(case, reading):
+    """Compare the intents of a reading that plays nothing, and return the outcome."""
+    asks = reading.asked or reading.intent in ("ask", "refuse")
+    if case.do == PLAY_NOTHING:
+        plays = reading.intent in ("repeat", "repeat_changed")
+        return "wrong plan" if plays else "right"
+    if reading.intent == case.do or (asks and case.do == ASK_OR_REFUSE):
+        return "right"
+    return "asked" if asks else "wrong intent"
 
 
 def table(judged):

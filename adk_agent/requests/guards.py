@@ -197,15 +197,7 @@ def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) ->
     sizes = {f"num_tasks of {each.domain}": each.num_tasks for each in request.selections}
     for name, value in {**settings, **sizes}.items():
         yield from _unsaid(name, value, numbers)
-    for name in _USUAL:
-        value = settings[name]
-        if (
-            value is not None
-            and value > 1
-            and value in sizes.values()
-            and numbers.every[value] == 1
-        ):
-            yield f"{name} and num_tasks are both {value}, and the message says {value} once"
+    yield from _twice_used(request, [*filter(None, settings.values())], numbers)
     left = sorted(numbers.plain - _used(request, [*settings.values(), *sizes.values()]))
     if left and any(_has_no_size(each, numbers) for each in request.selections):
         yield (
@@ -214,21 +206,48 @@ def _amounts(request: EvaluationRequest, said: Said, unused: Collection[str]) ->
         )
 
 
-def _names_in(request: EvaluationRequest) -> list[str]:
-    """Return names that may hold digits."""
+def _twice_used(
+    request: EvaluationRequest, settings: Collection[int], numbers: Numbers
+) -> Iterator[str]:
+    """Find numbers that are said once and used twice, as for tasks and for trials."""
+    taken = Counter(settings)
+    ids = _whole(_digits_in_ids(request))
+    # An id between two others is probably not said: "3 to 7".
+    taken.update(each for each in ids if not {each - 1, each + 1} <= ids)
+    taken.update({each.num_tasks for each in request.selections if each.num_tasks})
+    if not ids <= numbers.every.keys():
+        taken.update({len(each.task_ids) for each in request.selections if each.task_ids})
+    for value in set(settings):
+        said = numbers.every[value]
+        if value > 1 and 0 < said < taken[value]:
+            yield f"the message says {value} less often than this reading makes something of it"
+
+
+def _digits_in_ids(request: EvaluationRequest) -> list[str]:
     ids = (task_id for each in request.selections for task_id in each.task_ids or ())
-    return [*(task_id for task_id in ids if not task_id.isdigit()), request.user_llm or ""]
+    return [task_id for task_id in ids if task_id.isdigit()]
+
+
+def _names_in(request: EvaluationRequest) -> list[str]:
+    """Return names that may hold digits: of tasks, bundled agents and models."""
+    ids = (task_id for each in request.selections for task_id in each.task_ids or ())
+    agents = [each.address for each in request.participants if each.builtin is not None]
+    bare = [name.removeprefix(BUILTIN_PREFIX) for name in agents]
+    return [
+        *(task_id for task_id in ids if not task_id.isdigit()),
+        *(*agents, *bare, *(name.removeprefix(TEAM_PREFIX) for name in bare)),
+        request.user_llm or "",
+    ]
 
 
 def _used(request: EvaluationRequest, amounts: Iterable[int | None]) -> set[int]:
     """Return the numbers that a request accounts for."""
-    ids = [task_id for each in request.selections for task_id in each.task_ids or ()]
     several = {n for n in (len(request.participants), len(request.selections)) if n > 1}
     return (
         {amount for amount in amounts if amount is not None}
         | {len(each.task_ids) for each in request.selections if each.task_ids}
         | several
-        | _whole(task_id for task_id in ids if task_id.isdigit())
+        | _whole(_digits_in_ids(request))
         | _whole(re.findall("[0-9]+", " ".join(map(_topic, request.selections))))
     )
 

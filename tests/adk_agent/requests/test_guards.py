@@ -95,6 +95,10 @@ def test_the_request_that_a_question_was_about_counts_as_said(guarded):
         ("a few airline tasks for null", {"selections": airline(num_tasks=3)}),
         ("a dozen airline tasks for null", {"selections": airline(num_tasks=12)}),
         ("null, 7 airline tasks 7 times", {"selections": airline(num_tasks=7), "num_trials": 7}),
+        (
+            "null on airline tasks 3 and 7, 2 trials",
+            {"selections": airline(tasks=["3", "7"]), "num_trials": 2},
+        ),
         ("null, airline, twice", {"selections": airline(), "num_trials": 2}),
         ("null, 5 airline tasks 3x", {"selections": airline(num_tasks=5), "num_trials": 3}),
         ("Has null passed airline? Every task twice!", {"selections": airline(), "num_trials": 2}),
@@ -130,6 +134,11 @@ def test_amounts_of_the_message_hold(guarded, text, fields):
         ("null on 3 airline tasks", {"selections": airline(num_tasks=3), "max_concurrency": 90}),
         ("null on 3 airline tasks", {"selections": airline(num_tasks=3), "max_steps": 900}),
         ("null on 7 airline tasks", {"selections": airline(num_tasks=7), "num_trials": 7}),
+        (
+            "null on airline tasks 3 and 7",
+            {"selections": airline(tasks=["3", "7"]), "num_trials": 7},
+        ),
+        ("null on airline, seed 7", {"selections": airline(), "seed": 7, "num_trials": 7}),
         ("null on a single airline task", {"selections": airline()}),
         ("null on airline", {"selections": airline(), "num_trials": 7}),
         ("null on airline", {"selections": airline(), "max_steps": 900}),
