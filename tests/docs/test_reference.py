@@ -5,21 +5,26 @@ import pkgutil
 import re
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
-from adk_agent.service.conversation.intents import Intent, understand
 from ground_truth import Label
 
 import greenroom
 from adk_agent.cli.main import build_parser
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.settings import variables
 from adk_agent.play.evaluators import trace_evaluators
 from adk_agent.play.scoring import score_entry
 from adk_agent.play.trace_merging import MAX_REPORTED_STEPS
 from adk_agent.requests import agentbeats
+from adk_agent.requests.by_rules import read_intent
+from adk_agent.requests.find_tasks import TaskSearch
+from adk_agent.requests.intent import Intent, Situation
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import RefusalCode
 from adk_agent.results.comparison import AgentComparison, RunComparison
 from adk_agent.results.headlines import HeadlineRow
@@ -364,12 +369,22 @@ def test_the_limits_of_the_service_are_right():
     }
 
 
-def test_every_follow_up_is_explained_by_words_that_mean_it():
-    rows = rows_of("a2a.md", "intent")
-    assert {row[0] for row in rows} == set(Intent)
-    for intent, examples, _ in rows:
-        for example in examples.split("`, `"):
-            assert understand(example).intent == intent, example
+def codes_in(cell):
+    """What stands between marks; a cell that is one code has lost them."""
+    return re.findall(r"`([^`]+)`", cell) or [cell]
+
+
+def test_every_wish_is_explained_by_words_that_mean_it():
+    rows = rows_of("conversation.md", "wish")
+    kinds = get_args(get_args(Intent)[0])
+    wishes = {name for kind in kinds for name in get_args(kind.model_fields["intent"].annotation)}
+    assert {name for row in rows for name in codes_in(row[0])} == wishes
+    opened = open_benchmarks(variables)
+    read = partial(read_intent, vocabulary=Vocabulary.of(opened), finder=TaskSearch(opened))
+    for wish, examples, _ in rows:
+        for example in codes_in(examples):
+            if example and not example.startswith("["):
+                assert read(example, Situation()).intent in codes_in(wish), example
 
 
 def test_every_key_of_progress_is_explained():
