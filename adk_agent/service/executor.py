@@ -140,7 +140,7 @@ class EvaluationExecutor(AgentExecutor):
 
     async def _at_once(self, turn: _Turn) -> Reply | None:
         """Return the reply to what cannot wait for the backend; None for all else."""
-        if settles(turn.question, turn.text):
+        if is_program(turn.text) or settles(turn.question, turn.text):
             return None
         if turn.question is None and len(turn.history.asking) > 1 and verdict(turn.text):
             open_tasks = ", ".join(turn.history.asking)

@@ -96,11 +96,9 @@ class ConversationContexts(SimpleRequestContextBuilder):
         self, context_id: str, message: Message, context: ServerCallContext
     ) -> str | None:
         """Return the only task of a context that a message may answer, or None."""
-        text = _text_of(message)
-        if text is None or is_program(text):
-            return None
         asking = await asking_tasks(self._tasks, context_id, context, self._now())
-        if len(asking) != 1 or not await self._may_answer(asking[0], text):
+        text = _text_of(message) if len(asking) == 1 else None
+        if text is None or is_program(text) or not await self._may_answer(asking[0], text):
             return None
         return asking[0].id
 

@@ -6,8 +6,19 @@ from a2a.server.request_handlers.response_helpers import agent_card_to_dict
 from pydantic import SecretStr
 
 from adk_agent.cli.main import main
+from adk_agent.requests.by_rules import read_intent
+from adk_agent.requests.find_tasks import TaskSearch
+from adk_agent.requests.intent import Ask, OffTopic, Refuse, Situation
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.planning import resolve
-from adk_agent.service.agent_card import ASSESSMENT, TEAMS, build_card, card_json, evaluate_skill
+from adk_agent.service.agent_card import (
+    ASSESSMENT,
+    FOLLOW_UPS,
+    TEAMS,
+    build_card,
+    card_json,
+    evaluate_skill,
+)
 from adk_agent.service.callers import CARD_PATHS, Callers
 from tau_bridge.a2a.extensions import TIMESTAMP_SAMPLE_URI, TIMESTAMP_URI, TRACEABILITY_URI
 
@@ -59,6 +70,13 @@ def test_the_examples_of_the_skills_are_understood_with_any_domain(skill, read, 
         for domain in benchmarks.domains:
             plan = resolve(read(example.replace("<domain>", domain)), benchmarks)
             assert plan.domains == (domain,)
+
+
+def test_the_examples_of_follow_ups_are_understood_as_they_stand(benchmarks):
+    vocabulary, finder = Vocabulary.of(benchmarks), TaskSearch(benchmarks)
+    for example in FOLLOW_UPS.examples:
+        intent = read_intent(example, Situation(), vocabulary=vocabulary, finder=finder)
+        assert not isinstance(intent, Ask | Refuse | OffTopic), example
 
 
 @pytest.mark.parametrize("skill", [TEAMS], ids=lambda skill: skill.id)
