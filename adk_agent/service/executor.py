@@ -48,6 +48,16 @@ class _Turn:
     def question(self) -> Question | None:
         return self.situation.question
 
+    def asked(self, question: Question) -> tuple[Question, str]:
+        """Return the question that is open from now on, and what is said.
+
+        A plan that was shown can still be confirmed after a message that cannot be read.
+        """
+        before = self.question
+        if before is None or before.waiting is None or question.waiting is not None:
+            return question, question.text
+        return before, f"{question.text}\n\n{before.text}"
+
     def still_open(self, *, is_aside: bool) -> Question | None:
         """Return the question that an answer in words leaves open."""
         question = self.question
@@ -168,7 +178,8 @@ class EvaluationExecutor(AgentExecutor):
     async def _conclude(self, reply: Reply, turn: _Turn, *, is_aside: bool = False) -> None:
         match reply:
             case Asked(question=question):
-                await ask(turn.updater, question, self._shown(question.text))
+                open_now, text = turn.asked(question)
+                await ask(turn.updater, open_now, self._shown(text))
             case Answer():
                 await self._conclude_answered(reply, turn, is_aside=is_aside)
             case Refused():

@@ -128,6 +128,24 @@ def test_a_question_stays_open_while_others_are_answered(caller):
     assert state(caller.say("go ahead")) == "completed"
 
 
+def test_after_an_answer_that_cannot_be_read_the_plan_can_still_be_confirmed(caller):
+    asked = caller.say(f"{LARGE}, three trials each")
+    unclear = caller.say("yes, but with two trials")
+    assert (unclear["id"], state(unclear)) == (asked["id"], "input_required")
+    assert words(unclear).endswith(words(asked))
+    assert unclear["metadata"] == asked["metadata"]
+    assert words(caller.say("no")) == "Nothing was played."
+
+
+def test_words_that_were_not_used_are_quoted(caller):
+    asked = caller.say("Evaluate builtin:null on two mock tasks the way we did yesterday")
+    assert state(asked) == "input_required"
+    assert "way we did yesterday" in words(asked)
+    [doubt] = asked["metadata"]["question"]["doubts"]
+    assert doubt in words(asked)
+    assert row(caller.say("ok"))["max_score_all"] == 2
+
+
 def test_a_program_is_never_asked_and_answers_no_question(caller):
     asked = caller.say(LARGE)
     config = {"domain": "mock", "num_tasks": 50}
