@@ -332,7 +332,8 @@ def _kind(error: Exception) -> str:
 
 
 def _said(response: LlmResponse, content: types.Content) -> LlmResponse:
-    return response.model_copy(update={"content": content})
+    # Without its reason: ADK takes a response that stopped with nothing to show for an error.
+    return response.model_copy(update={"content": content, "finish_reason": None})
 
 
 def _sent_back(answer: str, why: str) -> types.Content:

@@ -50,7 +50,7 @@ class ScriptedModel(BaseLlm):
         if step is None:
             raise ConnectionError("sk-secret-key is refused")
         if isinstance(step, str):
-            yield LlmResponse(content=model_says(step))
+            yield LlmResponse(content=model_says(step), finish_reason=types.FinishReason.STOP)
             return
         call = types.FunctionCall(name=step["tool"], args=step["args"])
         parts = [types.Part(function_call=call)]

@@ -100,7 +100,7 @@ async def test_a_large_plan_is_played_after_a_yes_and_not_after_a_no(deps):
     assert model.calls == 2
 
 
-async def test_no_json_is_shown_to_a_person(chat):
+async def test_no_json_and_no_error_is_shown_to_a_person(chat):
     draft = IntentDraft.model_validate(
         {
             "intent": "evaluate",
@@ -112,6 +112,7 @@ async def test_no_json_is_shown_to_a_person(chat):
     shown = await talk.say("deux tâches mock pour null, 2 pas plus")
     assert "## Summary" in shown
     assert "{" not in shown
+    assert [event.error_code for event in talk.events if event.error_code] == []
 
 
 async def test_what_the_model_is_told_of_a_later_turn_holds_no_texts_of_earlier_answers(chat):
