@@ -6,7 +6,13 @@ import json
 import shlex
 from typing import Any
 
-from adk_agent.core.plan import EVERY_MEMBER, EvaluationPlan, PlannedTasks
+from adk_agent.core.plan import (
+    EVERY_MEMBER,
+    EvaluationPlan,
+    EvaluationRequest,
+    PlannedTasks,
+    Selection,
+)
 
 _IDS_SHOWN = 8
 
@@ -80,3 +86,19 @@ def _reasons(planned: PlannedTasks) -> list[str]:
     lines = [f"    {each}: {planned.reasons[each]}" for each in chosen[:_IDS_SHOWN]]
     more = len(chosen) - _IDS_SHOWN
     return [*lines, f"    ({more} more)"] if more > 0 else lines
+
+
+def in_brief(request: EvaluationRequest) -> str:
+    """Describe a request in one line: `builtin:null on 5 airline tasks, 2 trials each`."""
+    agents = " and ".join(participant.address for participant in request.participants)
+    tasks = " and ".join(map(_in_brief, request.selections))
+    trials = f", {request.num_trials} trials each" if (request.num_trials or 1) > 1 else ""
+    return f"{agents} on {tasks}{trials}"
+
+
+def _in_brief(selection: Selection) -> str:
+    about = f" about {selection.about!r}" if selection.about else ""
+    if selection.task_ids:
+        return f"{selection.domain} task {', '.join(selection.task_ids[:_IDS_SHOWN])}{about}"
+    how_many = "all" if selection.num_tasks is None else str(selection.num_tasks)
+    return f"{how_many} {selection.domain} tasks{about}"

@@ -7,39 +7,24 @@ and "stop after five tasks" does not: nothing takes "after".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.requests import intent as intents
 from adk_agent.requests.intent import Ask, Intent, Situation
-from adk_agent.requests.language.frames import (
-    FORMATS,
-    FRAMES,
-    LISTABLE,
-    OPENERS,
-    REPEAT,
-    TASK_LIST,
-    has_no_class,
-    is_one_of,
-    phrases,
-)
-from adk_agent.requests.language.harmless import COURTESIES
-from adk_agent.requests.language.phrasing import Token, tokens_of
+from adk_agent.requests.language.frames import FORMATS, FRAMES, LISTABLE, Word, has, words_of
 from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.refusal import Refusal
 
 MAX_LENGTH = 400
 """Characters. A longer message wants more than a follow-up can say."""
-_LONGEST_TERM, _LONGEST_NAME = 6, 2
+_LONGEST_TERM = 6
+_Model = TypeVar("_Model", bound=BaseModel)
 _CHANGEABLE = "I can change the trials, tasks, seed, domain, agent, concurrency or number of steps."
-_OURS = (
-    "fails passes outcome status why compare again repeat resume rest tasks listed formats help "
-    "helped yes field mean measure"
-)
+_OURS = "fails outcome status why compare repeat resume cancel listed formats help field explaining"
 """Classes of words of evaluations: a message with one of them is not off topic."""
-_EXPLAINED = ("word", "measure", "agent", "domain")
-_INTENT = TypeAdapter[Intent](Intent)
 
 
 def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -> Intent | None:
@@ -60,296 +45,200 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
         return None
     if not any(character.isalnum() for character in text):
         return Ask(question="I cannot read a wish in that. What shall I do?")
-    tokens = tokens_of(text, phrases(), vocabulary.domains, situation.registered)
-    if not tokens or {"agent", "domain"} <= {token.kind for token in tokens}:
+    try:
+        words = words_of(text, vocabulary, situation.registered)
+    except Refusal:
         return None
-    found = _read(tokens) or _by_clauses(tokens) or _vague(tokens) or _general(tokens)
+    if {"AGENT", "DOMAIN"} <= {word.kind for word in words}:
+        return None
+    found = _read(words) or _by_clauses(words) or _vague(words) or _general(words)
     return None if situation.question is not None and isinstance(found, Ask) else found
 
 
-def _read(tokens: Sequence[Token]) -> Intent | None:
-    """Return what the tokens of one sentence mean as a whole."""
-    while tokens and tokens[0].text in OPENERS - COURTESIES:
-        tokens = tokens[1:]
-    if any(token.text[0] in ".!?;" for token in tokens[:-1] if token.kind == "end"):
+def _read(words: Sequence[Word]) -> Intent | None:
+    """Return what one sentence means as a whole."""
+    while words and words[0].is_any("and then but"):
+        words = words[1:]
+    if has(words[:-1], "END"):
         return None
-    frame = next((frame for frame in FRAMES if frame.fits(tokens)), None)
-    explained = _explained(tokens, certainly=frame is not None)
+    frame = next((frame for frame in FRAMES if frame.fits(words)), None)
+    explained = _explained(words, certainly=frame is not None)
     if explained and (frame is None or frame.intent not in ("why", "compare", "help", "smalltalk")):
         return explained
-    several = ("word", "end", "measure", *(frame.several.split() if frame else ()))
-    named = [token.kind for token in tokens if token.kind not in several]
-    if len(named) != len(set(named)):
-        return None
-    return _made(frame.intent, tokens) if frame is not None else _about(tokens)
+    several = f"END PAUSE MEASURE AGENT {'RUN_ID NUMBER' if has(words, 'compare') else ''}"
+    named = [word.kind for word in words if word.kind.isupper() and not word.is_any(several)]
+    return _MADE[frame.intent](words) if frame and len(named) == len(set(named)) else None
 
 
-def _made(intent: str, tokens: Sequence[Token]) -> Intent | None:
-    """Make an intent, with the names and numbers that stand in the message."""
-    if intent in _MAKERS:
-        return _MAKERS[intent](tokens)
-    fields = {field: _text(tokens, *kinds) for field, kinds in _FIELDS.get(intent, {}).items()}
-    return _INTENT.validate_python({"intent": intent, **fields})
-
-
-_FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        **{name: {"run_id": ("run", "domain")} for name in ("status", "results", "failures")},
-        "why": {"run_id": ("run",), "task_id": ("task", "number")}
-        | {"domain": ("domain",), "trial": ("trial",)},
-    }
-)
-
-
-def _text(tokens: Iterable[Token], *kinds: str) -> str | None:
-    """Return what the first token of the first of `kinds` says, None if there is none."""
-    return next((t.text for kind in kinds for t in tokens if t.kind == kind), None)
-
-
-def _by_clauses(tokens: Sequence[Token]) -> Intent | None:
+def _by_clauses(words: Sequence[Word]) -> Intent | None:
     """Read a message of several clauses, of which one may say something and the others nothing."""
-    read = [(clause, _read(clause)) for clause in _clauses(tokens)]
+    read = [(clause, _read(clause)) for clause in _split(words)]
     found = list(dict.fromkeys(intent for _, intent in read if intent is not None))
     wishes: list[Intent] = [i for i in found if not isinstance(i, intents.Smalltalk)] or found[:1]
     if any(isinstance(intent, intents.Why) for intent in wishes):
-        less = (intents.Why(), intents.Failures())
-        wishes = [intent for intent in wishes if intent not in less] or [intents.Why()]
+        rest = [i for i in wishes if i not in (intents.Why(), intents.Failures())]
+        wishes = rest or [intents.Why()]
     strict = any(isinstance(intent, intents.Repeat | intents.Cancel) for intent in wishes)
     asides = all(_is_aside(clause, strict=strict) for clause, intent in read if intent is None)
     if not wishes or not asides:
         return None
     if len(wishes) > 1:
         several = Ask(question="These are several wishes. Which one shall I do first?")
-        return None if any(token.kind == "agent" for token in tokens) else several
+        return None if has(words, "AGENT") else several
     return wishes[0]
 
 
-def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield the sentences that can be read, and the clauses of the others."""
-    for sentence in _split(tokens, ".!?;\n"):
-        yield from [sentence] if _read(sentence) else _split(sentence, "")
-
-
-def _split(tokens: Sequence[Token], signs: str) -> Iterator[list[Token]]:
-    """Yield the parts between some signs; without these, between all signs and before reasons."""
-    part: list[Token] = []
-    for token in tokens:
-        if part and not signs and is_one_of(token, "reason"):
+def _split(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Yield clauses: what a sign ends, or a word for a reason begins."""
+    part: list[Word] = []
+    for word in words:
+        if part and (part[-1].is_any("END PAUSE") or word.is_any("because cos since")):
             yield part
             part = []
-        part.append(token)
-        if token.kind == "end" and (not signs or token.text[0] in signs):
-            yield part
-            part = []
-    if part:
-        yield part
+        part.append(word)
+    yield part
 
 
-def _is_aside(clause: Sequence[Token], *, strict: bool) -> bool:
+def _is_aside(clause: Sequence[Word], *, strict: bool) -> bool:
     """Tell whether a clause only gives a reason: no name, number, wish or condition is in it.
 
-    Where nothing is played or stopped (not `strict`), it may also say that nothing should be.
+    Where nothing is played or stopped (not `strict`), it may be any plain statement.
     """
     words = _content(clause)
-    if not words or (
-        not strict and len(words) > 1 and all(is_one_of(token, "reading") for token in words)
-    ):
-        return True
-    ended = clause[-1].kind == "end" and clause[-1].text[0] in ".!"
-    opens = is_one_of(words[0], "aside reason") or (ended and not strict)
+    ended = clause[-1].kind == "END" and "?" not in clause[-1].text
     barred = "constraint wish change cancel repeat resume" if strict else "constraint"
-    plain = all(token.kind == "word" and not is_one_of(token, barred) for token in words[1:])
-    return opens and plain and words[0].kind == "word"
+    plain = all(word.kind.islower() for word in words) and not has(words[1:], barred)
+    return not words or (plain and (words[0].is_any("aside") or (ended and not strict)))
 
 
-def _content(tokens: Iterable[Token]) -> list[Token]:
-    return [token for token in tokens if token.kind != "end" and token.text not in COURTESIES]
+def _content(words: Iterable[Word]) -> list[Word]:
+    """Return words without signs and courtesies."""
+    return [word for word in words if not word.is_any("END PAUSE courtesy")]
 
 
-def _spelled(tokens: Iterable[Token]) -> str:
-    """Return tokens as they were said."""
-    said = [
-        token.text.replace("_", " ")
-        if _is_phrase(token)
-        else token.text.removeprefix(BUILTIN_PREFIX)
-        for token in tokens
-    ]
-    return " ".join(said)
+def _spelled(words: Iterable[Word]) -> str:
+    """Return words as they were said."""
+    return " ".join(word.text.removeprefix(BUILTIN_PREFIX) for word in words)
 
 
-def _is_phrase(token: Token) -> bool:
-    return phrases().fullmatch(token.text.replace("_", " ")) is not None
-
-
-def _vague(tokens: Sequence[Token]) -> Intent | None:
+def _vague(words: Sequence[Word]) -> Intent | None:
     """Ask about a repetition of which something is not understood."""
-    words = _content(tokens)
-    if not any(is_one_of(token, "again repeat same") for token in words):
+    said = _content(words)
+    opens = has(said[:1], "do repeat same") and has(said, "repeat same")
+    if not opens or has(said, "AGENT NUM_TASKS not"):
         return None
-    left_to_others = any(token.kind in ("agent", "num_tasks") for token in words)
-    if (
-        left_to_others
-        or words[1:2] == [Token("word", "not")]
-        or not is_one_of(words[0], "do again repeat same")
-    ):
-        return None
-    quoted = _spelled(REPEAT.unplaced(tokens))
+    repetition = next(frame for frame in FRAMES if frame.intent == "repeat")
+    quoted = _spelled(repetition.unplaced(words))
     asked = f"what does {quoted!r} change" if quoted else "what shall be different"
     return Ask(question=f"The same again, but {asked}? {_CHANGEABLE}")
 
 
-def _general(tokens: Sequence[Token]) -> Intent | None:
-    """Read questions about this program, and wishes that belong elsewhere."""
-    words = [token for token in tokens if token.kind != "end"]
+def _general(words: Sequence[Word]) -> Intent | None:
+    """Read questions about this program, and wishes in English that belong elsewhere."""
+    words = [word for word in words if not word.is_any("END PAUSE")]
     if not _content(words):
         return intents.Smalltalk()
-    counted = any(token.kind in ("number", "share") for token in words)
-    if any(token.kind not in ("word", "number", "share") for token in words):
+    if any(
+        not (word.kind.islower() or word.is_any("NUMBER SHARE MEASURE ABOUT")) for word in words
+    ):
         return None
-    terms = {token.text for token in words if is_one_of(token, "terms") or _is_technical(token)}
-    if len(terms) == 1 and not counted and any(is_one_of(token, "mean what") for token in words):
+    counted = has(words, "NUMBER SHARE")
+    terms = {word.text for word in words if word.is_any("terms MEASURE")}
+    if len(terms) == 1 and not counted and has(words, "explaining what"):
         return intents.Explain(term=terms.pop())
-    ours = any(is_one_of(token, _OURS) for token in words)
-    if ours or not any(has_no_class(token) for token in words):
-        asked = not counted and any(is_one_of(token, "asking") for token in words)
-        return intents.Help() if asked else None
-    return intents.OffTopic() if _is_english_wish(words) else None
+    plain = "harmless glue what asking constraint"
+    if has(words, _OURS) or all(word.is_any(plain) for word in words):
+        return intents.Help() if not counted and has(words, "asking") else None
+    opens = words[0].is_any("what glue asking courtesy") or has(words[1:2], "glue")
+    english = sum(word.is_any("glue what wish asking courtesy") for word in words) > 1
+    return intents.OffTopic() if opens and english else None
 
 
-def _is_english_wish(words: Sequence[Token]) -> bool:
-    """Tell whether words are a question or an order in English."""
-    english = [token for token in words if is_one_of(token, "glue what wish asking courtesy")]
-    opens = is_one_of(words[0], "what glue asking courtesy") or any(
-        is_one_of(t, "glue") for t in words[1:2]
-    )
-    return opens and len(english) > 1 and all(token.text.isascii() for token in words)
-
-
-def _explained(tokens: Sequence[Token], *, certainly: bool) -> Intent | None:
+def _explained(words: Sequence[Word], *, certainly: bool) -> Intent | None:
     """Read the question what a term means; `certainly` asks for words that mean nothing else."""
-    words = _content(tokens)
-    if not words or any(token.kind not in _EXPLAINED or "://" in token.text for token in words):
+    words = _content(words)
+    named = [word for word in words if word.kind.isupper() and not word.is_any("MEASURE DOMAIN")]
+    if not words or any(not word.text.startswith(BUILTIN_PREFIX) for word in named):
         return None
-    term = [token for token in words if not is_one_of(token, "glue what explaining explained")]
+    term = [word for word in words if not word.is_any("glue what explaining explained")]
     span = words[words.index(term[0]) : len(words) - words[::-1].index(term[-1])] if term else []
-    sure = any(is_one_of(token, "explaining") for token in words)
-    known = any(is_one_of(token, "field") or _is_technical(token) for token in span)
-    asking = [token.text for token in words if not is_one_of(token, "explained")]
-    opened = asking[:2] in (["what", "is"], ["what", "are"], ["what", "was"])
-    opened |= len(words) == 1 and words[0].kind != "agent"
-    opened |= words[0].text == "how" and len(asking) < len(words)
-    named = known or not any(is_one_of(token, "them") for token in words)
-    asked = (sure and named) or (known and opened and not certainly)
-    longest = _LONGEST_NAME if any(token.kind == "agent" for token in span) else _LONGEST_TERM
-    return intents.Explain(term=_spelled(span)) if asked and 0 < len(span) <= longest else None
+    asking = [word.text for word in words if not word.is_any("explained")]
+    opened = asking[0:1] == ["what"] and asking[1:2] in (["is"], ["are"], ["was"])
+    opened |= len(words) == 1 > len(named) or (words[0].text == "how" and len(asking) < len(words))
+    known = has(span, "field MEASURE AGENT")
+    sure = has(words, "explaining") and (known or not has(words, "it this that"))
+    asked = (sure or (known and opened and not certainly)) and 0 < len(span) <= _LONGEST_TERM
+    return intents.Explain(term=_spelled(span)) if asked else None
 
 
-def _is_technical(token: Token) -> bool:
-    """Tell whether a word is spelled as names of metrics are: `load_gini`, `pass^k`."""
-    return token.kind in ("word", "measure", "agent") and not (
-        token.text.isalpha() or _is_phrase(token)
-    )
+def _first(words: Iterable[Word], *kinds: str) -> str | None:
+    """Return the text of the first word of the first of `kinds`, None if there is none."""
+    return next((word.text for kind in kinds for word in words if word.kind == kind), None)
 
 
-def _about(tokens: Sequence[Token]) -> Intent | None:
-    """Read a list of tasks on a topic: "tasks about baggage", "list the baggage tasks"."""
-    start = next((at for at, t in enumerate(tokens) if is_one_of(t, "about")), len(tokens))
-    topic = [token for token in tokens[start + 1 :] if token.kind != "end"]
-    if not topic:
-        end = next((at for at, t in enumerate(tokens) if LISTABLE.get(t.text) == "tasks"), 0)
-        topic = [t for t in TASK_LIST.unplaced(tokens) if t in tokens[max(0, end - 3) : end]]
-    while len(topic) > 1 and is_one_of(topic[-1], "domain split glue"):
-        topic.pop()
-    rest = [token for token in tokens if token not in topic and not is_one_of(token, "about")]
-    listed = TASK_LIST.fits(rest) and any(is_one_of(token, "what show") for token in rest)
-    clear = all(t.kind == "word" and not is_one_of(t, "constraint fails passes") for t in topic)
-    if not topic or not listed or not clear or _listed(rest).what != "tasks":
-        return None
-    return _listed(rest).model_copy(update={"about": _spelled(topic).removeprefix("the ")})
+def _take(model: type[_Model], words: Sequence[Word], **given: object) -> _Model:
+    """Make a model of what is given, and the names and numbers of the kinds that its fields name."""
+    named = {name: _first(words, name.upper()) for name in model.model_fields}
+    return model.model_validate({k: v for k, v in (named | given).items() if v is not None})
 
 
-def _listed(tokens: Sequence[Token]) -> intents.ListThings:
-    what = next((LISTABLE[token.text] for token in tokens if token.text in LISTABLE), "runs")
-    return intents.ListThings(
-        what=what, domain=_text(tokens, "domain"), split=_text(tokens, "split")
-    )
+def _listed(words: Sequence[Word]) -> Intent:
+    what = next((LISTABLE[word.text] for word in words if word.text in LISTABLE), "runs")
+    return _take(intents.ListThings, words, what=what)
 
 
-def _smalltalk(tokens: Sequence[Token]) -> Intent | None:
+def _smalltalk(words: Sequence[Word]) -> Intent | None:
     kinds: tuple[intents.Courtesy, ...] = ("goodbye", "thanks", "greeting")
-    kind = next((kind for kind in kinds if any(is_one_of(t, kind) for t in tokens)), "other")
-    asked = any("?" in token.text for token in tokens)
-    return None if kind == "other" and asked else intents.Smalltalk(kind=kind)
+    kind = next((kind for kind in kinds if has(words, kind)), None)
+    asked = kind != "greeting" and any("?" in word.text for word in words)
+    return None if asked else intents.Smalltalk(kind=kind or "other")
 
 
-def _cancel(tokens: Sequence[Token]) -> Intent:
-    everything = any(is_one_of(token, "all runs") for token in tokens)
-    return intents.Cancel(run_id=_text(tokens, "run"), everything=everything)
-
-
-def _repeat(tokens: Sequence[Token]) -> Intent | None:
-    fields = ("num_trials", "num_tasks", "seed", "max_concurrency", "max_steps", "domain")
-    changed: dict[str, object] = {field: _text(tokens, field) for field in fields}
-    agents = tuple(token.text for token in tokens if token.kind == "agent")
+def _repeat(words: Sequence[Word]) -> Intent:
+    agents = tuple(word.text for word in words if word.kind == "AGENT")
     try:
-        changes = intents.Changes.model_validate({**changed, "agents": agents or None})
+        changes = _take(intents.Changes, words, agents=agents or None)
     except ValidationError:
-        return Ask(
-            question="A number in that cannot be used. Which one is meant?", code="bad-number"
-        )
-    failed = any(is_one_of(token, "fails") for token in tokens)
-    if (failed and not _selects_failed(tokens)) or sum(is_one_of(t, "again") for t in tokens) > 1:
-        return None
-    return intents.Repeat(
-        intent="repeat_changed" if failed or changes != intents.Changes() else "repeat",
-        run_id=_text(tokens, "run"),
-        which="failed" if failed else "all",
-        changes=changes,
-    )
+        question = "A number in that cannot be used. Which one is meant?"
+        return Ask(question=question, code="bad-number")
+    rest = "missing" if has(words, "resume rest") else "all"
+    which = "failed" if has(words, "failed_ones") else rest
+    same = which == "all" and changes == intents.Changes()
+    intent = "repeat" if same else "repeat_changed"
+    return _take(intents.Repeat, words, intent=intent, which=which, changes=changes)
 
 
-def _selects_failed(tokens: Sequence[Token]) -> bool:
-    """Tell "the failed ones" and "what failed" from "it failed"."""
-    at = next(at for at, token in enumerate(tokens) if is_one_of(token, "fails"))
-    before, after = tokens[max(0, at - 1) : at], tokens[at + 1 : at + 2]
-    return any(is_one_of(t, "selecting repeat tasks") for t in before) or any(
-        is_one_of(t, "tasks") for t in after
-    )
-
-
-def _resume(tokens: Sequence[Token]) -> Intent:
-    return intents.Repeat(intent="repeat_changed", run_id=_text(tokens, "run"), which="missing")
-
-
-def _compare(tokens: Sequence[Token]) -> Intent | None:
-    run_ids = tuple(token.text for token in tokens if token.kind in ("run", "number"))
-    fits = len(run_ids) <= 2 and _text(tokens, "num_runs") in (None, "2")
+def _compare(words: Sequence[Word]) -> Intent | None:
+    run_ids = tuple(word.text for word in words if word.kind in ("RUN_ID", "NUMBER"))
+    fits = len(run_ids) <= 2 and _first(words, "RUNS") in (None, "2")
     return intents.Compare(run_ids=run_ids) if fits else None
 
 
-def _export(tokens: Sequence[Token]) -> Intent:
-    said = [token.text for token in tokens if is_one_of(token, "formats")]
-    formats = sorted({FORMATS.get(name, name) for name in said})
+def _export(words: Sequence[Word]) -> Intent:
+    formats = sorted({FORMATS.get(w.text, w.text) for w in words if w.is_any("formats")})
     if len(formats) > 1:
         return Ask(question=f"One format at a time: {' or '.join(formats)}?")
-    if not formats and any(is_one_of(token, "outcome") for token in tokens):
-        formats = ["report"]
-    return intents.Export(run_id=_text(tokens, "run"), format=formats[0] if formats else None)
+    report = "report" if has(words, "outcome") else None
+    return _take(intents.Export, words, format=formats[0] if formats else report)
 
 
-def _answer(_: Sequence[Token]) -> Intent:
-    return Ask(question="Nothing was asked that this could answer. What shall I do?")
+def _about_run(model: type[_Model]) -> Callable[[Sequence[Word]], _Model]:
+    """Return what makes an intent about a run, which may be named by its domain."""
+    return lambda words: _take(model, words, run_id=_first(words, "RUN_ID", "DOMAIN"))
 
 
-_MAKERS: Mapping[str, Callable[[Sequence[Token]], Intent | None]] = MappingProxyType(
-    {
-        "smalltalk": _smalltalk,
-        "export": _export,
-        "compare": _compare,
-        "repeat": _repeat,
-        "resume": _resume,
-        "cancel": _cancel,
-        "list": _listed,
-        "answer": _answer,
-    }
-)
+_MADE: Mapping[str, Callable[[Sequence[Word]], Intent | None]] = {
+    "answer": lambda _: Ask(question="Nothing was asked that this could answer. What shall I do?"),
+    "cancel": lambda words: _take(intents.Cancel, words, everything=has(words, "all")),
+    "compare": _compare,
+    "export": _export,
+    "failures": _about_run(intents.Failures),
+    "help": lambda _: intents.Help(),
+    "list": _listed,
+    "repeat": _repeat,
+    "results": _about_run(intents.Results),
+    "smalltalk": _smalltalk,
+    "status": _about_run(intents.Status),
+    "why": lambda words: _take(intents.Why, words, task_id=_first(words, "TASK_ID", "NUMBER")),
+}
+"""What makes the intent of a frame, with the names and numbers that stand in the message."""

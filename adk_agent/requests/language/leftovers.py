@@ -14,10 +14,7 @@ _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
 _SOFT = lexicon.words("only exactly but then each either all")
 """Words that change nothing beside what is placed already, such as `5 tasks only`."""
 _SMALL = lexicon.words("the of for a in on with to")
-_SETTINGS = (
-    "a sentence may set trials, seed, steps, concurrency, split, solo, scoring, topic and the user's "
-    "model; more goes into flags or JSON"
-)
+_CAPITALS = re.compile("[a-z]?[A-Z]{2}|[a-z][A-Z]")
 
 
 def unused_words(sentence: Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -27,36 +24,40 @@ def unused_words(sentence: Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
         Refusal: A number, a name, a negation, a setting or a word of constraint is left.
     """
     unknown = [index for index in range(len(sentence.tokens)) if _is_unknown(sentence, index)]
-    for index in unknown:
+    for index in sentence.of_kind("word", unknown):
         _refuse_name(sentence, index, vocabulary)
-    return tuple(sentence.said(run) for run in _runs(sentence, unknown))
+    runs: list[list[int]] = []
+    for index in unknown:
+        between = range(runs[-1][-1] + 1, index) if runs else ()
+        if runs and all(sentence.is_free(i) and sentence.tokens[i].kind == "word" for i in between):
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return tuple(sentence.said(run) for run in runs)
 
 
 def _is_unknown(sentence: Sentence, index: int) -> bool:
-    """Tell whether a token is unknown, and may be left after a question.
-
-    Raises:
-        Refusal: It may not.
-    """
-    token = sentence.tokens[index]
-    if sentence.used[index] or index in sentence.quantities or token.kind in ("end", "noun"):
+    """Tell whether a token is unknown, and may be left after a question; refuse others."""
+    kind, text = sentence.tokens[index].kind, sentence.text_at(index)
+    if not sentence.is_free(index) or kind in ("end", "noun", "agent", "domain"):
         return False
-    if token.kind == "mark" and token.text not in _SIGNS:
-        raise Refusal("unsupported", f"{token.text!r} is not understood: write it in words")
-    if token.kind == "mark" or (token.text in _SOFT and _beside_placed(sentence, index)):
+    if kind == "mark" and text not in _SIGNS:
+        raise Refusal("unsupported", f"{text!r} is not understood: write it in words")
+    if kind == "mark" or (text in _SOFT and _beside_placed(sentence, index)):
         return False
-    if token.text == "or":
+    if text == "or":
         raise _not_placed(sentence, index, "which one? Write one", code="ambiguous")
     if _is_constraint(sentence, index):
-        raise _not_placed(sentence, index, f"there is no support for it; {_SETTINGS}")
-    apart = token.kind in ("odd", "model") and sentence.stands_apart(index)
-    if token.kind != "word" and not (apart or index in sentence.asides):
-        raise _not_placed(sentence, index, f"nothing says what {token.text!r} is for")
-    return token.kind != "word" or not lexicon.is_harmless(token.text)
+        raise _not_placed(sentence, index, f"a plan has no place for {text!r}")
+    apart = kind in ("odd", "model") and sentence.stands_apart(index)
+    if kind != "word" and not (apart or index in sentence.asides):
+        raise _not_placed(sentence, index, f"nothing says what {text!r} is for")
+    return kind != "word" or not lexicon.is_harmless(text)
 
 
 def _is_constraint(sentence: Sentence, index: int) -> bool:
-    text = sentence.tokens[index].text
+    """Tell whether a word changes a plan where it stands."""
+    text = sentence.text_at(index)
     if text in lexicon.AMOUNTS:
         following = sentence.tokens[index + 1 : index + 4]
         return any(token.kind in ("agent", "domain", "noun", "number") for token in following)
@@ -69,48 +70,39 @@ def _not_placed(
     sentence: Sentence, index: int, why: str, code: RefusalCode = "unsupported"
 ) -> Refusal:
     """Return the refusal of a word, quoted with its neighbours."""
-    begin, end = max(index - 2, 0), min(index + 4, len(sentence.tokens))
-    around = [i for i in range(begin, end) if sentence.tokens[i].kind != "end" or i < index]
-    return Refusal(code, f"{sentence.said(around)!r}: {why}")
+    around = range(max(index - 2, 0), min(index + 4, len(sentence.tokens)))
+    ends = [i for i in sentence.of_kind("end", around) if i > index]
+    return Refusal(code, f"{sentence.said([i for i in around if i not in ends])!r}: {why}")
 
 
 def _beside_placed(sentence: Sentence, index: int) -> bool:
     """Tell whether a word stands right before or after something that is placed."""
     for step in (1, -1):
         at = index + step
-        while 0 <= at < len(sentence.tokens) and sentence.tokens[at].text in _SMALL:
+        while sentence.text_at(at) in _SMALL:
             at += step
-        if not 0 <= at < len(sentence.tokens):
-            continue
-        token = sentence.tokens[at]
-        if sentence.used[at] or at in sentence.quantities or token.kind in ("domain", "noun"):
+        if 0 <= at < len(sentence.tokens) and (
+            not sentence.is_free(at) or sentence.tokens[at].kind in ("agent", "domain", "noun")
+        ):
             return True
     return False
 
 
 def _refuse_name(sentence: Sentence, index: int, vocabulary: Vocabulary) -> None:
-    """Refuse an unknown word that may be the name of an agent, a domain or a split.
+    """Refuse an unknown word that may be the name of an agent or a domain.
 
     It may be if it is joined to one of these by `and` or a comma, or is written in capitals.
-
-    Raises:
-        Refusal: `unknown-agent`, `unknown-domain`, `unknown-split` or `unsupported`.
     """
     token = sentence.tokens[index]
-    if token.kind != "word":
-        return
-    after = sentence.tokens[index + 1].text if index + 1 < len(sentence.tokens) else ""
     joined = {_joined_to(sentence, index, -1), _joined_to(sentence, index, 1)}
-    domains = ", ".join(vocabulary.domains)
-    if after in ("domain", "domains", "benchmark") or "domain" in joined:
+    if "domain" in joined or sentence.text_at(index + 1) in ("domain", "domains", "benchmark"):
         hint = did_you_mean(token.text, vocabulary.domains)
-        raise Refusal("unknown-domain", f"unknown domain {token.text!r}: {hint} (known: {domains})")
+        known = ", ".join(vocabulary.domains)
+        raise Refusal("unknown-domain", f"unknown domain {token.text!r}: {hint} (known: {known})")
     if "agent" in joined:
-        raise Refusal(
-            "unknown-agent",
-            f"no agent is registered as {token.text!r}: write its address, or register it first",
-        )
-    if re.search("[a-z]?[A-Z]{2}|[a-z][A-Z]", sentence.text[token.start : token.end]):
+        why = "write its address, or register it first"
+        raise Refusal("unknown-agent", f"no agent is registered as {token.text!r}: {why}")
+    if _CAPITALS.search(sentence.text[token.start : token.end]):
         raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
 
 
@@ -118,29 +110,11 @@ def _joined_to(sentence: Sentence, index: int, step: int) -> str | None:
     """Return what `and`, `or`, `plus` or a slash joins a word to: an agent or a domain."""
     at = index + step
     joined = False
-    while 0 <= at < len(sentence.tokens):
-        token = sentence.tokens[at]
-        if token.text in ("and", "&", "+", "plus", "/", "or"):
+    while text := sentence.text_at(at):
+        if text in ("and", "&", "+", "plus", "/", "or"):
             joined = True
-        elif token.text not in ("on", "the", "from", "of", ",", "-"):
-            return token.kind if joined and token.kind in ("agent", "domain") else None
+        elif text not in ("on", "the", "from", "of", ",", "-"):
+            kind = sentence.tokens[at].kind
+            return kind if joined and kind in ("agent", "domain") else None
         at += step
     return None
-
-
-def _runs(sentence: Sentence, unknown: list[int]) -> list[list[int]]:
-    """Join unknown words between which only harmless ones stand."""
-    runs: list[list[int]] = []
-    for index in unknown:
-        between = range(runs[-1][-1] + 1, index) if runs else ()
-        joined = runs and all(
-            not sentence.used[i]
-            and i not in sentence.quantities
-            and sentence.tokens[i].kind in ("word", "number")
-            for i in between
-        )
-        if joined:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return runs

@@ -15,37 +15,33 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-HARMLESS = words(
-    # articles, pronouns, auxiliaries
-    "a an the this that these those my mine our ours your yours his her hers its their theirs i we you "
-    "u he she it they them em me us who is be am are was were been will would can could may might "
-    "shall should must do does did done have has had get let there here "
-    # prepositions and conjunctions
-    "on in at of for to by from with w against over through as and plus so into among between across "
-    "out along beside beneath via up down also too now because since x k "
-    # asking, and evaluating
-    "evaluate eval evaluation assess assessment test check benchmark bench run play try score measure "
-    "measurement grade judge rate take give begin start launch execute use make perform performance "
-    "handle cope fare pass solve see show tell know find look need want wish like help go gimme hit "
-    "throw fire put pit settle compare comparison report call name think believe guess wonder expect "
-    "curious interest worry matter work stand land tackle face mind understand reproduce replicate "
-    "please kindly thanks thank thx pls plz hello hi hey ok okay yo um uh well dear good morning right "
-    "alright just simply quick quickly basically really very fine enough overall which what how whether "
-    "where why versus vs v better best win winner race beat ahead head differ difference worse apart "
-    "separately alone together new own one suppose live learn decide prove"
-    " "
-    # things and people
-    "agent bot assistant chatbot endpoint server address url service system purple model domain suite "
-    "a2a tau2 tau conversation result number figure success sanity smoke setup summary plan "
-    "goal request bundled builtin built full whole complete entire thing everything anything "
-    "boss colleague client vendor board somebody everybody something quality skill "
-    "reliability impression student interview say claim love appreciate grateful include contain establish"
-)
+HARMLESS = words("""
+    a an the this that these those my mine our your her their i we you u he she it they them
+    em me us who is be am are was were been will would can could may might shall should must do did
+    done have has had get let there here
+
+    on in at of for to by from with w against over through as and plus so into among between across
+    out along beside beneath via up down also now because since x k n
+
+    evaluate eval evaluation assess assessment test check benchmark bench run play try score measure
+    measurement grade judge rate take give begin start launch execute use make perform performance
+    handle cope fare pass solve see show tell know find look need want wish like help go gimme hit
+    throw fire put pit settle compare comparison report call name think believe guess wonder expect
+    curious interest worry matter work stand land tackle face mind understand reproduce replicate
+    please kindly thank thx pls plz hello hi hey ok okay yo um uh well dear good morning right
+    alright just simply quick quickly basically really very fine enough overall which what how
+    whether where why versus vs v better best win winner race beat ahead head differ difference worse
+    apart separately alone together new own one suppose live learn decide prove
+
+    agent bot assistant chatbot endpoint server address url service system purple model domain suite
+    a2a tau2 tau conversation result number figure success sanity smoke setup summary plan goal
+    request bundled builtin built full whole complete entire everything anything boss colleague
+    client vendor board somebody everybody something quality skill reliability student
+    interview say claim love appreciate grateful include contain establish
+""")
 """Words, in their base form, that change nothing about a plan."""
 
 _ENDINGS = (("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""))
-
-
 _SHORT_FORM = re.compile(r"'(?:s|d|m|ll|re|ve)$")
 
 
@@ -56,10 +52,8 @@ def is_harmless(word: str) -> bool:
         return True
     word = _SHORT_FORM.sub("", word)
     bases = [word, *(word.removesuffix(end) + new for end, new in _ENDINGS if word.endswith(end))]
-    doubled = [base[:-1] for base in bases if base[-1:] == base[-2:-1]]
-    return not HARMLESS.isdisjoint(
-        base for base in (*bases, *doubled) if len(base) > 1 or base == word
-    )
+    bases += [base[:-1] for base in bases if base[-1:] == base[-2:-1]]  # "running"
+    return any(base in HARMLESS for base in bases if len(base) > 1 or base == word)
 
 
 def is_known(word: str) -> bool:
@@ -67,105 +61,84 @@ def is_known(word: str) -> bool:
     return word in LIMITS or is_harmless(word)
 
 
-CONSTRAINTS = words(
-    # conditions, exclusions, choices
-    "except excepting excluding exclude unless until till if or either neither nor not no never none "
-    "nothing nobody cannot without skip skipping leave leaving omit avoid ignore ignoring drop instead "
-    "rather unlike otherwise else respectively alternately don't doesn't didn't won't can't shouldn't "
-    "isn't aren't wouldn't "
-    # amounts that are no numbers
-    "least approximately approx roughly nearly almost half third quarter fraction share "
-    "remaining remainder random randomly shuffle shuffled double etc tba tbd "
-    # difficulty
-    "harder hardest easier easiest trickier trickiest simplest toughest longest shortest worst nasty "
-    # time and money
-    "nightly hourly daily weekly monthly every tonight tomorrow later schedule scheduled weekend "
-    "weekday weekdays euro euros dollar dollars usd eur cent cents budget timeout deadline "
-    # what is taken back
-    "sorry actually meant mean scratch oops forget correction "
-    # other orders
-    "stop stops stopping quit abort pause wait send sends post email mail upload publish push notify "
-    "forward store register delete overwrite install download fetch pretend assume weight weighted "
-    "bonus threshold temperature prompt prompts "
-    # settings
-    "split splits subset seed seeds step steps turns trial trials solo under above below shard parallel concurrency concurrent"
-)
+CONSTRAINTS = words("""
+    except excepting excluding exclude unless until till if or either neither nor not no never none
+    nothing nobody cannot without skip skipping leave leaving omit avoid ignore ignoring drop instead
+    rather unlike otherwise else respectively alternately don't doesn't didn't won't can't shouldn't
+    isn't aren't wouldn't
+
+    least approximately approx roughly nearly almost half third quarter fraction share remaining
+    remainder random randomly shuffle shuffled double etc tba tbd harder hardest easier easiest
+    trickier trickiest simplest toughest longest shortest worst nasty
+
+    nightly hourly daily weekly monthly every tonight tomorrow later schedule scheduled weekend
+    weekday weekdays euro euros dollar dollars usd eur cent cents budget timeout deadline
+
+    sorry actually meant mean scratch oops forget correction stop stops stopping quit abort pause
+    wait send sends post email mail upload publish push notify forward store register delete
+    overwrite install download fetch pretend assume weight weighted bonus threshold temperature
+    prompt prompts split splits subset seed seeds step steps turns trial trials solo under above
+    below shard parallel concurrency concurrent
+""")
 """Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
 
-AMOUNTS = words(
-    "some few several many any various couple lots plenty bunch percent handful more most less fewer all "
-    "other another first last final latest previous next similar different hard easy simple difficult tricky tough "
-    "max min maximum minimum"
-)
+AMOUNTS = words("""
+    some few several many any various couple lots plenty bunch percent handful more most less fewer
+    all other another first last final latest previous next similar different hard easy simple
+    difficult tricky tough max min maximum minimum
+""")
 """Words that change a plan right before tasks, domains, agents or numbers. They are refused there."""
-QUALIFIERS = words(
-    "only solely merely exactly again repeat same about around both then when while whenever but "
-    "however though although times once twice hour hours minute minutes seconds per each apiece focus "
-    "focusing restrict limited limit limits than latter former offline under forth"
-)
-"""Words that change a plan in a clause with agents, domains, tasks or numbers. They are refused there,
-and elsewhere they are as unknown as others."""
+
+QUALIFIERS = words("""
+    only solely merely exactly again repeat same about around both then when while whenever but
+    however though although times once twice hour hours minute minutes seconds per each apiece focus
+    focusing restrict limited limit limits than latter former offline under forth
+""")
+"""Words that change a plan in a clause with agents, domains, tasks or numbers. They are refused
+there, and elsewhere they are as unknown as others."""
 
 LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS
 
-GENERIC_NOUNS = words(
-    "task tasks taks tsaks scenario scenarios problem problems instance instances sample samples "
-    "case cases question questions piece pieces"
-)
+GENERIC_NOUNS = words("""
+    task tasks taks tsaks scenario scenarios problem problems instance instances sample samples
+    case cases question questions piece pieces
+""")
 """Nouns that people use for tasks of any domain."""
-SINGULAR_NOUNS = words("task scenario problem instance sample case question piece exercise")
-AGENT_NOUNS = words(
-    "agent bot assistant candidate contender system service endpoint server chatbot team"
-)
-CONDITIONS = words(
-    "with using for on in at through during by without under over via as from before after between "
-    "against until if when where while and"
-)
+AGENT_NOUNS = words("""
+    agent bot assistant candidate contender system service endpoint server chatbot team
+""")
+CONDITIONS = words("""
+    with using for on in at through during by without under over via as from before after between
+    against until if when where while and
+""")
 """Words with which a condition may begin."""
-TRIAL_NOUNS = words(
-    "trial trials trails run runs repeat repeats repetition repetitions attempt attempts try tries "
-    "times rounds go goes rollouts"
-)
-COMPARING = words(
-    "compare compares comparing comparison better best versus vs v against which who wins win stronger "
-    "ahead beats beat whether race head differ differs difference worse"
-)
+TRIAL_NOUNS = words("""
+    trial trials trails run runs repeat repeats repetition repetitions attempt attempts try tries
+    times rounds go goes rollouts
+""")
+COMPARING = words("""
+    compare compares comparing comparison better best versus vs v against which who wins win stronger
+    ahead beats beat whether race head differ differs difference worse
+""")
 """Words that make a choice of agents (`A or B?`) a comparison of both."""
-NOT_ROLES = words(
-    "either other former latter first second old new small large left right better best under over "
-    "after before our your their number agent server user customer whether never ever however order"
-)
-FOREIGN = words(
-    "bitte mit und auf für von den dem das der aus ein eine einen je aber ohne nur sur avec pour et "
-    "les des une dans sans s'il veuillez con y para por favor los las una sin solo com em por uma "
-    "não sem il lo di su dieci een met op en niet voor keer na z se ve için på och med ki ko ke de la el le du das die les der"
-)
+FOREIGN = words("""
+    bitte mit und auf für von den dem das der aus ein eine einen je aber ohne nur sur avec pour et
+    les des une dans sans s'il veuillez con y para por favor los las una sin solo com em por uma não
+    sem il lo di su dieci een met op en niet voor keer na z se ve için på och med ki ko ke de la el
+    le du die
+""")
 """Frequent words of other languages in Latin script."""
 
-_UNITS = (
-    *(
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-    ),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+UNITS: list[str] = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen",
 )
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBER_WORDS = {
-    **{word: value for value, word in enumerate(_UNITS)},
-    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
-    "fourty": 40,
-    "dozen": 12,
-    "hundred": 100,
-    "thousand": 1000,
-}
-MULTIPLIERS = ("dozen", "hundred", "thousand")
+TENS: list[str] = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
+MULTIPLIERS = {"dozen": 12, "hundred": 100, "thousand": 1000}
+NUMBER_WORDS = (
+    {word: value for value, word in enumerate(UNITS)}
+    | {word: 10 * value for value, word in enumerate(TENS, 2)}
+    | {"fourty": 40}
+    | MULTIPLIERS
+)

@@ -5,7 +5,7 @@ expressions, and of upper-case names that stand for kinds of tokens or for other
 
     N number   D domain   T noun for tasks   A agent   M name of a model   I id   Q quantity
     W any word that is not used yet   ANY any token that is not used yet   OPEN a parenthesis
-    CLASS a token with a meaning, or the end of a clause   !x no x follows
+    CLASS a token with a meaning, or the end of a clause   START a clause begins   !x no x follows
 
 `seed FILL* N` matches "seed 7", "seed = 7" and "seed set to 7".
 """
@@ -13,51 +13,54 @@ expressions, and of upper-case names that stand for kinds of tokens or for other
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from itertools import accumulate
 
 from adk_agent.requests.language import lexicon
-from adk_agent.requests.language.tokens import Token
+from adk_agent.requests.language.tokens import Kind, Token
 
-_LETTERS = {
-    "number": "N",
-    "domain": "D",
-    "noun": "T",
-    "agent": "A",
-    "model": "M",
-    "id": "I",
-    "odd": "X",
+_LETTERS = {"noun": "T", "odd": "X"} | {
+    kind: kind[0].upper() for kind in ("number", "domain", "agent", "model", "id")
 }
 _USED = "·"
 
+
+def _any_of(words: Iterable[str]) -> str:
+    return f"({'|'.join(sorted(words))})"
+
+
+_NOUNS = "(the|them|those|these|one)* (T)?"
 _MACROS = {
     "FILL": "(the|a|an|of|to|set|is|be|as|:|at|number|value|with|should|my|your|our|their|fixed)",
-    "DET": "(the|a|an|my|our|your|any|its|their|his|her|these|this|that|those|all|and)",
-    "TRIALS": "(" + "|".join(sorted(lexicon.TRIAL_NOUNS)) + ")",
+    "OWN": "(the|a|an|my|our|your|its|their|his|her|this|that)",
+    "DET": "(OWN|any|these|those|all|and)",
+    "TRIALS": _any_of(lexicon.TRIAL_NOUNS),
     "TALK": "(conversation|conversations|dialogue|dialogues|chat|chats|call|calls|task|tasks)",
-    "EACHT": "(each|every|all|any) (of)? (the|them|those|these|one)* (T)?",
-    "PER": "(throughout|apiece|per (T|one)|a T|(for|of|on|with)? (each|every|all) (of)? (the|them|"
-    "those|these|one)* (T)?)",
+    "EACHT": f"(each|every|all|any) (of)? {_NOUNS}",
+    "PER": f"(throughout|apiece|per (T|one)|a T|(for|of|on|with)? (each|every|all) (of)? {_NOUNS})",
     "MOST": "(at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"
     "a maximum of|a limit of|within)",
-    "AGENT": "(" + "|".join(sorted(lexicon.AGENT_NOUNS)) + ")",
-    "AGENTS": "(" + "|".join(sorted(f"{noun}s" for noun in lexicon.AGENT_NOUNS)) + ")",
-    "SEP": "(, and|, or|,|and|&|+|/|;|plus|also)",
+    "AGENT": _any_of(lexicon.AGENT_NOUNS),
+    "AGENTS": _any_of(f"{noun}s" for noun in lexicon.AGENT_NOUNS),
     "USER": "(user|users|customer|customers|user side|users side|caller|callers)",
+    "TEAM": "(team|duo|trio|crew|squad|ensemble)",
+    "AND": "(,|and|, and|&|+|/|plus)",
+    "LIMIT": _any_of(lexicon.LIMITS),
+    "COND": _any_of(lexicon.CONDITIONS),
+    "MORE": "(!CLASS !COND ANY)",
 }
 _FIXED = {
     **{letter: rf"(?:{letter}[0-9]+ )" for letter in "NDTAMIXQ"},
+    **{sign: sign for sign in ")|?*"},
     "(": "(?:",
-    ")": ")",
-    "|": "|",
-    "?": "?",
-    "*": "*",
     "OPEN": r"(?:\( )",
     "W": r"(?:[a-z][^ ]* )",
     "ANY": rf"(?:[^ {_USED}]+ )",
     "CLASS": rf"(?:[NDTAMIXQ][0-9]+ |[.,;:()] |{_USED} )",
+    "START": r"(?<![^.,;:()!?|*/-] )",
 }
 _TERMINAL = re.compile(r"[()|?*]|[^\s()|?*]+")
 
@@ -65,7 +68,7 @@ _TERMINAL = re.compile(r"[()|?*]|[^\s()|?*]+")
 @cache
 def compiled(notation: str) -> re.Pattern[str]:
     """Compile a pattern to a regular expression over the canonical form of a sentence."""
-    return re.compile(rf"(?<!\S){_expanded(notation)}")
+    return re.compile(rf"(?<!\S)(?:{_expanded(notation)})")
 
 
 def _expanded(notation: str) -> str:
@@ -73,6 +76,7 @@ def _expanded(notation: str) -> str:
 
 
 def _of_terminal(terminal: str) -> str:
+    """Return the regular expression of a word, a sign or a name."""
     if terminal in _FIXED:
         return _FIXED[terminal]
     if terminal in _MACROS:
@@ -84,11 +88,11 @@ def _of_terminal(terminal: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """How many tasks, or which.
+    """How many tasks, or which; all of them without number and ids.
 
     Args:
-        ids: Ids of tasks; None for a number or for all.
-        number: How many; None for all of them.
+        ids: Ids of tasks.
+        number: How many.
         first: The first of the split.
         counts_tasks: It is certain that it counts tasks, wherever it stands.
         said: The words.
@@ -103,72 +107,72 @@ class Quantity:
 
 @dataclass
 class Sentence:
-    """A sentence, its tokens, and which of them are used.
+    """A sentence, its tokens, and what is known of them.
 
     Args:
         text: The sentence as it was written.
         tokens: Its tokens.
+        used: Tokens that are accounted for. Agents always are.
+        quantities: The quantities, by the index of their first token.
+        asides: Numbers that stand apart from everything that is asked for.
     """
 
     text: str
     tokens: list[Token]
     used: list[bool] = field(default_factory=list)
     quantities: dict[int, Quantity] = field(default_factory=dict)
-    """The quantities, by the index of their first token."""
     asides: set[int] = field(default_factory=set)
-    """Numbers that stand apart from everything that is asked for."""
 
     def __post_init__(self) -> None:
         self.used = [False] * len(self.tokens)
 
-    def canonical(self) -> tuple[str, list[int]]:
-        """Return the sentence with a letter and an index for each token with a meaning.
+    def find(self, notation: str) -> list[list[int]]:
+        """Return the indices of the tokens of each match, from left to right."""
+        parts = [self._canonical(index) for index in range(len(self.tokens))]
+        starts = [0, *accumulate(map(len, parts))]
+        matches = compiled(notation).finditer("".join(parts))
+        spans = ((bisect_left(starts, m.start()), bisect_left(starts, m.end())) for m in matches)
+        return [list(range(*span)) for span in spans if span[0] < span[1]]
 
-        Returns:
-            The text, every token followed by a space, and where each token begins in it.
-        """
-        parts, starts, at = [], [], 0
-        for index, token in enumerate(self.tokens):
-            letter = _LETTERS.get(token.kind)
-            if index in self.quantities:
-                part = f"Q{index} "
-            elif self.used[index]:
-                part = f"{_USED} "
-            elif token.kind == "end":
-                part = ". "
-            else:
-                part = f"{letter}{index} " if letter else f"{token.text} "
-            parts.append(part)
-            starts.append(at)
-            at += len(part)
-        return "".join(parts), starts
-
-    def find(self, notation: str) -> Iterator[list[int]]:
-        """Yield the indices of the tokens of each match, from left to right."""
-        text, starts = self.canonical()
-        for match in compiled(notation).finditer(text):
-            found = [i for i, start in enumerate(starts) if match.start() <= start < match.end()]
-            if found:
-                yield found
+    def _canonical(self, index: int) -> str:
+        """Return a token as patterns see it: a letter and its index if it has a meaning."""
+        token = self.tokens[index]
+        if index in self.quantities:
+            return f"Q{index} "
+        if self.used[index]:
+            return f"{_USED} "
+        letter = _LETTERS.get(token.kind)
+        return f"{letter}{index} " if letter else ". " if token.kind == "end" else f"{token.text} "
 
     def take(self, notation: str) -> list[list[Token]]:
-        """Use all matches of a pattern, and return their tokens."""
-        taken = []
-        for found in self.find(notation):
-            taken.append([self.tokens[index] for index in found])
-            self.use(found)
-        return taken
+        """Use all matches of a pattern, but no agents and domains; return their tokens."""
+        taken = self.find(notation)
+        for found in taken:
+            self.place(found)
+        return [[self.tokens[index] for index in found] for found in taken]
 
-    def use(self, indices: Sequence[int]) -> None:
+    def use(self, indices: Iterable[int]) -> None:
         """Mark tokens as used."""
         for index in indices:
             self.used[index] = True
 
+    def place(self, indices: Iterable[int]) -> None:
+        """Mark tokens as used, except for agents and domains, which others read."""
+        self.use(i for i in indices if self.tokens[i].kind not in ("agent", "domain"))
+
     def quantify(self, indices: Sequence[int], quantity: Quantity) -> None:
         """Replace tokens with a quantity."""
-        self.use(indices)
-        said = self.said(indices)
-        self.quantities[indices[0]] = replace(quantity, said=said)
+        self.place(indices)
+        self.quantities[indices[0]] = replace(quantity, said=self.said(indices))
+
+    def is_free(self, index: int) -> bool:
+        """Tell whether nothing accounts for a token yet."""
+        return not self.used[index] and index not in self.quantities
+
+    def is_unknown(self, index: int) -> bool:
+        """Tell whether a token is a word that nothing accounts for."""
+        is_word = index < len(self.tokens) and self.tokens[index].kind == "word"
+        return is_word and self.is_free(index) and not lexicon.is_known(self.tokens[index].text)
 
     def stands_apart(self, index: int) -> bool:
         """Tell whether no agent, domain or noun for tasks stands in the clause of a token."""
@@ -185,57 +189,15 @@ class Sentence:
         first, last = self.tokens[indices[0]], self.tokens[indices[-1]]
         return " ".join(self.text[first.start : last.end].split())
 
-    def numbers(self, tokens: Sequence[Token]) -> list[int]:
-        """Return the numbers among tokens, `one` included."""
-        return [int(token.value) for token in tokens if token.kind == "number"]
+    def text_at(self, index: int) -> str:
+        """Return a token's text in lower case; nothing beyond the ends of the sentence."""
+        return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
+    def of_kind(self, kind: Kind, indices: Iterable[int] | None = None) -> list[int]:
+        """Return the indices of the tokens of a kind, of all tokens or of some."""
+        every = range(len(self.tokens)) if indices is None else indices
+        return [index for index in every if self.tokens[index].kind == kind]
 
-def settings_in(sentence: Sentence) -> Iterator[tuple[str, Any, str]]:
-    """Take the settings out of a sentence; yield name, value and words of each."""
-    for name, value, notation in SETTINGS:
-        for tokens in sentence.take(notation):
-            said = " ".join(token.text for token in tokens)
-            if value is not None:
-                yield name, value, said
-            elif name == "user_llm":
-                model = next(token for token in tokens if token.kind == "model")
-                yield name, sentence.text[model.start : model.end], said
-            else:
-                yield name, sentence.numbers(tokens)[0], said
-
-
-SETTINGS: tuple[tuple[str, Any, str], ...] = (
-    ("user_llm", None, "(user|users) (model|llm|simulator)? FILL* M"),
-    ("user_llm", None, "M (as|for|to be|is|should be|plays|play) (the|a)? (simulated)? USER (model|llm|simulator)?"),
-    ("user_llm", None, "M (simulate|simulates|simulating|play|playing|acting as) (the|a)? USER"),
-    ("user_llm", None, "(simulated|played) by M"),
-    ("max_concurrency", 1, "(one by one|one at a time|one after the other|one after another|sequentially|"
-     "one TALK at a time|one TALK at once|in sequence) (, please)?"),
-    ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent) FILL* MOST? N"),
-    ("max_concurrency", None, "(MOST)? N TALK? (running)? (at a time|at once|at the same time|"
-     "in the same time|in parallel|concurrently|simultaneously|parallel)"),
-    ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
-    ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
-    ("max_steps", None, "(cap|limit) (the|all)? (TALK|them|it)? (at|to) N steps (each|PER|per TALK)?"),
-    ("max_steps", None, "(MOST|and)? N steps (maximum|max|at most)? (each|PER|(per|a|in each) TALK)?"),
-    ("max_steps", None, "steps : N"),
-    ("pass_k", None, "pass ^ FILL* N"),
-    ("num_trials", None, "(with)? k FILL* N"),
-    ("num_trials", 1, "(a|one)? single TRIALS (PER)?"),
-    ("num_trials", None, "(num|number of) (-)? TRIALS FILL* N"),
-    ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N"),
-    ("num_trials", None, "(EACHT)? (do|run)? (MOST)? N (-)? TRIALS (PER)?"),
-    ("num_trials", 2, "(EACHT)? (tried|played|run)? twice !as (PER)?"),
-    ("num_trials", 3, "(EACHT)? thrice (PER)?"),
-    ("num_trials", 1, "just once|once each|once per T"),
-    ("seed", None, "(random)? (seed|seeded) FILL* N"),
-    ("seed", None, "N FILL* seed"),
-    ("solo", True, "solo (mode|setting|tasks)?"),
-    ("solo", True, "(with no|without|no) DET* (simulated)? USER (simulator|simulation|simulated|side)?"),
-    ("references", True, "(the)? floor (and|+|&|/|,) (the)? ceiling (agents)? ((beside|alongside|besides|next to|together with|with) (it|them|that|its score|the score)?)?"),
-    ("evaluation_type", "action", "evaluation type FILL* action|action evaluation"),
-    ("evaluation_type", "action", "(legacy)? (action|actions) (-)? only (scoring|evaluation|score)?"),
-    ("evaluation_type", "action", "(only)? by (its|the) actions|legacy action (scoring|evaluation)|"
-     "using action (scoring|evaluation)"),
-)  # fmt: skip
-"""Name, value (None: the number in the words) and pattern, the more specific ones first."""
+    def values(self, kind: Kind, indices: Iterable[int] | None = None) -> list[str]:
+        """Return the values of the tokens of a kind, of all tokens or of some."""
+        return [self.tokens[index].value for index in self.of_kind(kind, indices)]

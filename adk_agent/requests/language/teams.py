@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
@@ -19,14 +19,17 @@ from adk_agent.requests.refusal import Refusal
 
 _TEAM = (
     "(as|into|in|be|form|forms|are|is|of|make|makes|makes up) (a|one|the same|single) (good|single)? "
-    "(team|duo|trio|crew|squad|ensemble)",
-    "(our|my|the|a|this|support|whole|as a|one)* (team|duo|trio|crew|squad|ensemble) (of|consists of|consisting of|is|are)?",
-    "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) (as a whole)?",
-    "as a whole",
+    "TEAM|(our|my|the|a|this|support|whole|as a|one)* TEAM (of|consists of|consisting of|is|are)?|"
+    "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) "
+    "(as a whole)?|as a whole"
 )
+_JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
+_ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|,|:|-)* (the|our|a|an)* W")
 _JOINERS = lexicon.words("and or vs versus v against with than plus beside n")
 _COMPARED = lexicon.words("compare comparison compared comparing versus vs twin")
-_JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
+_NOT_ROLES = lexicon.COMPARING | lexicon.words(
+    "second old small large left user customer order number before after their whether however"
+)
 
 
 def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str | None]:
@@ -35,42 +38,47 @@ def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str 
     Raises:
         Refusal: `no-agent`; `ambiguous` for a choice of agents, or a team without roles.
     """
-    everyone = _all_bundled(sentence)
-    if everyone:
-        return with_roles(everyone), None
-    agents = [index for index, token in enumerate(sentence.tokens) if token.kind == "agent"]
-    if not agents:
-        raise Refusal("no-agent", "no agent is named to evaluate: give its address with http://")
-    addresses = _distinct(sentence.tokens[index].value for index in agents)
-    _take_bundled_teams(sentence)
-    if len(addresses) == 1 and any(token.text in _COMPARED for token in sentence.tokens):
-        raise Refusal("ambiguous", f"compare {addresses[0]} with which agent? Name both")
-    is_team = len(addresses) > 1 and _is_team(sentence)
-    roles = _roles(sentence, agents, is_named_team=is_team) if len(addresses) > 1 else None
-    sentence.use(agents)
-    if is_team and roles is None:
+    agents = sentence.of_kind("agent")
+    values = sentence.values("agent") or _all_bundled(sentence)
+    if not values:
+        raise Refusal(
+            "no-agent",
+            "no agent is named to evaluate: give its address with http:// and port, or a bundled agent "
+            "such as builtin:null",
+        )
+    keys = [agent_key(value) for value in values]
+    addresses = [value for at, value in enumerate(values) if keys[at] not in keys[:at]]
+    for notation in ("(team|teams) (of|:)? A", "A (team|teams)"):
+        for found in sentence.find(notation):
+            if sentence.values("agent", found)[0].startswith(BUILTIN_PREFIX + TEAM_PREFIX):
+                sentence.place(found)  # only describes a bundled team
+    if len(addresses) == 1:
+        if any(token.text in _COMPARED for token in sentence.tokens):
+            raise Refusal("ambiguous", f"compare {addresses[0]} with which agent? Name both")
+        sentence.take("team|teams")
+        return with_roles(addresses), None
+    is_team = bool(sentence.take(_TEAM))
+    roles = _roles(sentence, agents, is_named_team=is_team)
+    if roles:
+        members = tuple(Participant(role=r, address=a) for r, a in zip(roles, values, strict=True))
+        return members, members[0].role
+    if is_team:
         raise Refusal(
             "ambiguous",
             "which role has each agent of the team? Write, for example, 'planner http://..., coder "
-            "http://...' ; the first one answers for the team",
+            "http://...'; the first one answers for the team",
         )
-    if roles is None:
-        return with_roles(addresses), None
-    members = tuple(
-        Participant(role=role, address=sentence.tokens[index].value)
-        for index, role in zip(agents, roles, strict=True)
-    )
-    return members, members[0].role
+    return with_roles(addresses), None
 
 
 def _all_bundled(sentence: Sentence) -> list[str]:
     """Return the addresses of all bundled agents or teams, if the sentence means all of them."""
-    for nouns, names, prefix in (
-        ("(agents|agent)", BUNDLED_AGENTS, BUILTIN_PREFIX),
-        ("(teams|team)", BUNDLED_TEAMS, BUILTIN_PREFIX + TEAM_PREFIX),
+    for noun, names, prefix in (
+        ("agent", BUNDLED_AGENTS, BUILTIN_PREFIX),
+        ("team", BUNDLED_TEAMS, BUILTIN_PREFIX + TEAM_PREFIX),
     ):
-        notation = f"(all|every|each|the) (of)? (the|your)* (bundled|builtin) {nouns}"
-        if not any(token.kind == "agent" for token in sentence.tokens) and sentence.take(notation):
+        every = f"(all|every|each|the) (of)? (the|your)* (bundled|builtin) ({noun}|{noun}s)"
+        if sentence.take(every):
             return [prefix + name for name in names]
     return []
 
@@ -81,71 +89,47 @@ def refuse_choice(sentence: Sentence) -> None:
     Raises:
         Refusal: `ambiguous`.
     """
-    for found in list(sentence.find("A (,)? or (the)? A")):
-        tokens = [sentence.tokens[index] for index in found]
-        if not any(token.text in lexicon.COMPARING for token in sentence.tokens):
-            named = [token.text for token in tokens if token.kind == "agent"]
-            raise Refusal(
-                "ambiguous", f"{named[0]!r} or {named[-1]!r}? Name one, or both with 'and'"
-            )
-        sentence.use([index for index in found if sentence.tokens[index].kind != "agent"])
+    for found in sentence.find("A (,)? or (the)? A"):
+        if lexicon.COMPARING.isdisjoint(token.text for token in sentence.tokens):
+            one, other = (sentence.text_at(index) for index in sentence.of_kind("agent", found))
+            raise Refusal("ambiguous", f"{one!r} or {other!r}? Name one, or both with 'and'")
+        sentence.place(found)
 
 
 def unjoined(sentence: Sentence) -> list[str]:
-    """Return questions about agents that nothing joins to the one before, such as `null at http://...`."""
-    agents = [index for index, token in enumerate(sentence.tokens) if token.kind == "agent"]
+    """Return questions about agents that nothing joins to the one before: `null at http://...`."""
+    tokens = sentence.tokens
     return [
-        f"Are {sentence.tokens[one].text!r} and {sentence.tokens[other].text!r} two agents to evaluate?"
-        for one, other in pairwise(agents)
-        if agent_key(sentence.tokens[one].value) != agent_key(sentence.tokens[other].value)
+        f"Are {tokens[one].text!r} and {tokens[other].text!r} two agents to evaluate?"
+        for one, other in pairwise(sentence.of_kind("agent"))
+        if agent_key(tokens[one].value) != agent_key(tokens[other].value)
         and not any(
             token.kind in ("end", "mark") or token.text in _JOINERS
-            for token in sentence.tokens[one + 1 : other]
+            for token in tokens[one + 1 : other]
         )
     ]
-
-
-def _distinct(addresses: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for address in addresses:
-        found.setdefault(agent_key(address), address)
-    return list(found.values())
-
-
-def _take_bundled_teams(sentence: Sentence) -> None:
-    """Use the word `team` beside a bundled team, which it only describes."""
-    prefix = BUILTIN_PREFIX + TEAM_PREFIX
-    for notation in ("(team|teams) (of|:)? A", "A (team|teams)"):
-        for found in list(sentence.find(notation)):
-            agent = next(i for i in found if sentence.tokens[i].kind == "agent")
-            if sentence.tokens[agent].value.startswith(prefix):
-                sentence.use([i for i in found if i != agent])
-
-
-def _is_team(sentence: Sentence) -> bool:
-    taken = [tokens for notation in _TEAM for tokens in sentence.take(notation)]
-    return bool(taken)
 
 
 def _roles(
     sentence: Sentence, agents: Sequence[int], *, is_named_team: bool
 ) -> tuple[str, ...] | None:
     """Return the role of each agent if all of them have one, and use their words."""
-    for notation in (f"W {_JOINT}* A", "A OPEN? (as|is|,|:|-)* (the|our|a|an)* W"):
+    for notation in _ROLES:
         found = {}
         for match in sentence.find(notation):
-            agent = next(i for i in match if sentence.tokens[i].kind == "agent")
             word = match[0] if sentence.tokens[match[0]].kind == "word" else match[-1]
-            if _is_role(sentence.tokens[word].text, is_named_team=is_named_team):
-                found[agent] = (sentence.tokens[word].text, match)
-        if len(found) == len(agents) and len({role for role, _ in found.values()}) == len(agents):
+            role = sentence.text_at(word)
+            if _is_role(role, is_named_team=is_named_team):
+                found[sentence.of_kind("agent", match)[0]] = role, match
+        if len(found) == len(agents) == len({role for role, _ in found.values()}):
             for _, match in found.values():
-                sentence.use([i for i in match if sentence.tokens[i].kind == "word"])
+                sentence.place(sentence.of_kind("word", match))
             return tuple(found[agent][0] for agent in agents)
     return None
 
 
 def _is_role(word: str, *, is_named_team: bool) -> bool:
-    if lexicon.is_known(word) or word in lexicon.NOT_ROLES | lexicon.COMPARING:
+    """Tell whether a word may be the role of a member."""
+    if lexicon.is_known(word) or word in _NOT_ROLES:
         return False
     return is_named_team or word.endswith(("er", "or", "ist", "yst", "lead"))

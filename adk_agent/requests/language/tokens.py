@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache
 from typing import Literal
 
 from adk_agent.core.plan import BUILTIN_PREFIX
@@ -44,44 +44,40 @@ class Token:
         return self.kind == "end" or self.text in (",", ";", ":", "(", ")")
 
 
+_FAULTS = r"(?:\+\w+:[\w\-]+(?:@[0-9.]*[0-9])?)*"
 _ENDS = r"""\s<>"'`|\\^{}\[\](),;*"""
+_UNITS, _TENS = "|".join(lexicon.UNITS), "|".join((*lexicon.TENS, "fourty"))
+_SMALL = rf"(?:(?:{_TENS})(?:[ -](?:{'|'.join(lexicon.UNITS[1:10])})\b)?|{_UNITS})"
+_SPOKEN = (
+    rf"\b(?:half[ ]a[ ]dozen|(?:(?:an?|{_SMALL})[ ])?(?:{'|'.join(lexicon.MULTIPLIERS)})"
+    rf"(?:[ ](?:and[ ])?{_SMALL})?|{_SMALL})\b(?!')"
+)
 _TOKEN = re.compile(
-    rf"(?P<agent>[A-Za-z][A-Za-z0-9+.\-]*://(?:\[[0-9A-Fa-f:.]*\])?[^{_ENDS}]*"
-    r"|built-?in:\s?(?:team:)?[\w\-]*(?:\+\w+:[\w\-]+(?:@[0-9.]*[0-9])?)*"
-    r"|team:[\w\-]+(?:\+\w+:[\w\-]+(?:@[0-9.]*[0-9])?)*"
-    r"|https?(?::?/{1,2}|:\\+|:(?=[A-Za-z0-9]))\S+"
-    rf"|(?:\[[0-9A-Fa-f:]+\]|localhost|[A-Za-z0-9][A-Za-z0-9.\-]*\.[A-Za-z0-9\-]+):[0-9]{{1,6}}"
-    rf"(?![\w:])(?:/[^{_ENDS}]*)?|localhost [0-9]{{4,5}}\b)"
-    r"|(?P<id>\[[^\]\s]+\][^\s,;]+)|(?P<key>\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b)"
-    r"|(?P<model>\b[A-Za-z][\w.\-]*/[\w.:\-]*[0-9][\w.:\-]*\w|\b[a-z][\w.\-]*/[a-z][\w.]*-[\w.\-]*\w|\b[A-Za-z]+-[\w.\-]*[0-9][\w.\-]*(?<=\w))"
-    r"|(?P<number>(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+(?:\.[0-9]+)*)(?:st|nd|rd|th|x)?(?!\w))"
-    r"|(?P<times>\b[x×][0-9]+\b)"
-    r"|(?P<negative>(?<![^\s(])-[0-9]+\b)"
-    r"|(?P<odd>\w*[0-9]\w*)"
-    r"|(?P<word>[^\W\d_]+(?:['.][^\W\d_]+)*)"
-    r"|(?P<end>[.!?]+(?=\s|$)|(?<!:)(?<!: )\n+)"
-    r"|(?P<mark>\S)",
-    re.IGNORECASE,
+    rf"""(?P<agent>[a-z][a-z0-9+.\-]*://(?:\[[0-9a-f:.]*\])?[^{_ENDS}]*
+    | built-?in:\s?(?:team:)?[\w\-]*{_FAULTS} | team:[\w\-]+{_FAULTS}
+    | https?(?::?/{{1,2}}|:\\+|:(?=[a-z0-9]))\S+
+    | (?:\[[0-9a-f:]+\]|localhost|[a-z0-9][a-z0-9.\-]*\.[a-z0-9\-]+):[0-9]{{1,6}}(?![\w:])(?:/[^{_ENDS}]*)?
+    | localhost[ ][0-9]{{4,5}}\b)
+    | (?P<id>\[[^\]\s]+\][^\s,;]+)
+    | (?P<key>\b[a-z0-9]+(?:_[a-z0-9]+)+\b)
+    | (?P<model>\b[a-z][\w.\-]*/[\w.:\-]*[0-9][\w.:\-]*\w | \b[a-z][\w.\-]*/[a-z][\w.]*-[\w.\-]*\w
+    | \b[a-z]+-[\w.\-]*[0-9][\w.\-]*(?<=\w) | \bo[0-9][\w.]*-[\w.\-]*\w)
+    | (?P<number>(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]+)(?=(?:st|nd|rd|th|x)?(?!\w|\.[0-9])))
+      (?:st|nd|rd|th|x)?
+    | \b[x×](?P<times>[0-9]+)\b
+    | (?P<odd>(?<![^\s(])-[0-9]+\b | [0-9]+(?:\.[0-9]+)+\w* | \w*[0-9]\w*)
+    | (?P<spoken>{_SPOKEN})
+    | (?P<word>[^\W\d_]+(?:['.][^\W\d_]+)*)
+    | (?P<end>[.!?]+(?=\s|$) | (?<!:)(?<!:[ ])\n+)
+    | (?P<mark>\S)""",
+    re.IGNORECASE | re.VERBOSE,
 )
-_PLAIN = str.maketrans(
-    {**dict.fromkeys("‘’ʼ", "'"), **dict.fromkeys('“”„«»"`*', " ")}
-    | {
-        **dict.fromkeys("‐‑‒–−—", "-"),
-        "\u00a0": " ",
-        "\r": "\n",
-        "\t": " ",
-        "<": " ",
-        ">": " ",
-        "→": ":",
-        "=": ":",
-    }
-)
+_SAME = {"'": "‘’ʼ", " ": '“”„«»"`*\u00a0\t<>', "-": "‐‑‒–−—", "\n": "\r", ":": "→="}
+_PLAIN = str.maketrans({sign: plain for plain, signs in _SAME.items() for sign in signs})
 """Replaces single characters, so that positions stay."""
-_POSSESSIVE = "'s"
+_NAME_ENDS = rf"(?!\w|\.\w|-(?!(?:{'|'.join(lexicon.AGENT_NOUNS)})\b))"
 _SHORT = lexicon.words("it's that's there's here's what's who's how's let's he's she's where's")
 _KEY_WORDS = lexicon.words("num ids id nr llm concurrency args type")
-_LONGEST_NAME = 7
-"""Tokens, hyphens included."""
 
 
 def tokenize(text: str, vocabulary: Vocabulary, registered: Mapping[str, str]) -> list[Token]:
@@ -91,48 +87,75 @@ def tokenize(text: str, vocabulary: Vocabulary, registered: Mapping[str, str]) -
         Refusal: An address cannot be one.
     """
     plain = text.translate(_PLAIN)
-    found = [token for match in _TOKEN.finditer(plain) for token in _tokens(match, vocabulary)]
-    found = _with_reference(_with_names(found, plain, vocabulary, registered))
-    return _with_special_nouns(_with_numbers(found), vocabulary)
+    names = _agent_names(registered)
+    name = _names_pattern(frozenset(names))
+    found: list[Token] = []
+    at = 0
+    while at < len(plain):
+        named, match = name.match(plain, at), _TOKEN.match(plain, at)
+        if named:
+            address = names[re.sub("[ -]", "", named[1].lower())]
+            found.append(_token(named, "agent", value=address, text=named[1].lower()))
+        elif match:
+            found += [_with_meaning(token, vocabulary) for token in _tokens(match)]
+        last = named or match
+        at = last.end() if last else at + 1
+    return _with_one(_with_reference(found))
 
 
-def _tokens(match: re.Match[str], vocabulary: Vocabulary) -> Sequence[Token]:
-    """Return the token of a match; a few are two."""
+def _token(match: re.Match[str], kind: Kind, *, value: str = "", text: str = "") -> Token:
+    """Return the token of a match, or of the first letters of it."""
+    text, start = text or match[0].lower(), match.start()
+    value = value or match[0]
+    return Token(kind=kind, text=text, value=value, start=start, end=start + len(text))
+
+
+def _tokens(match: re.Match[str]) -> Sequence[Token]:
+    """Return the token of a match; a few are several."""
+    text = match[0].lower()
     kind: Kind = match.lastgroup  # type: ignore[assignment]  # the groups are named after the kinds
-    text, start, end = match[0], match.start(), match.end()
-    value = text
-    if kind == "agent":
+    if match["key"]:
+        return _words_of_key(match)
+    if match["times"]:
+        times = Token(kind="word", text="times", start=match.end(), end=match.end())
+        return _token(match, "number", value=match["times"]), times
+    if match["agent"]:
         text = text.rstrip(".!?:…")
-        end, value = start + len(text), parse_address(_spelled_out(text))
-    elif kind == "number":
-        kind, value = _number(text)
-    elif match["times"]:
-        times = Token(kind="word", text="times", start=end, end=end)
-        return Token(kind="number", text=text.lower(), value=text[1:], start=start, end=end), times
-    elif match["negative"]:
-        kind = "odd"
-    elif match["key"]:
-        return _words_of_key(match, vocabulary)
-    elif kind == "word" and not text.isascii():
-        kind = "odd"
-    elif kind == "odd" and lexicon.is_harmless(text.lower()):
+        address = parse_address(_spelled_out(match[0][: len(text)]))
+        return (_token(match, "agent", value=address, text=text),)
+    if match["number"]:
+        return (_token(match, "number", value=match["number"].replace(",", "")),)
+    if match["spoken"]:
+        return (_token(match, "number", value=str(_value(text))),)
+    if match["word"]:
+        kind = "word" if text.isascii() else "odd"
+        return (_token(match, kind, text=text if text in _SHORT else text.removesuffix("'s")),)
+    if match["odd"] and lexicon.is_harmless(text):
         kind = "word"
-    token = Token(kind=kind, text=text.lower(), value=value, start=start, end=end)
-    return (_without_possessive(token),)
+    return (_token(match, kind),)
 
 
-def _words_of_key(match: re.Match[str], vocabulary: Vocabulary) -> Sequence[Token]:
+def _value(spoken: str) -> int:
+    """Return the value of a number in words, such as `half a dozen` or `twenty-five`."""
+    value = 0
+    for word in re.findall("[a-z]+", spoken):
+        number = lexicon.NUMBER_WORDS.get(word, 0)
+        value = max(value, 1) * number if word in lexicon.MULTIPLIERS else value + number
+    return value // 2 if spoken.startswith("half") else value
+
+
+def _words_of_key(match: re.Match[str]) -> Sequence[Token]:
     """Return the words of a key such as `num_tasks`; any other word with an underscore is an id."""
-    text, at = match[0], match.start()
-    parts = text.lower().split("_")
-    known = (lexicon.is_known(part) or part in vocabulary.nouns | _KEY_WORDS for part in parts)
-    if not all(known):
-        return (Token(kind="id", text=text.lower(), value=text, start=at, end=match.end()),)
-    words = []
-    for part in parts:
-        words.append(Token(kind="word", text=part, start=at, end=at + len(part)))
-        at += len(part) + 1
-    return words
+    names = lexicon.GENERIC_NOUNS | _KEY_WORDS
+    parts = list(re.finditer(r"[^_]+", match[0].lower()))
+    if all(lexicon.is_known(part[0]) or part[0] in names for part in parts):
+        at = match.start()
+        return [
+            Token(kind="word", text=part[0], start=at + part.start(), end=at + part.end())
+            for part in parts
+        ]
+    text = match[0]
+    return (Token(kind="id", text=text.lower(), value=text, start=match.start(), end=match.end()),)
 
 
 def _spelled_out(raw: str) -> str:
@@ -141,158 +164,70 @@ def _spelled_out(raw: str) -> str:
     return re.sub(r"^localhost ", "localhost:", plain, flags=re.IGNORECASE)
 
 
-def _number(text: str) -> tuple[Kind, str]:
-    digits = text.lower().rstrip("stndrhx").lstrip("x×")
-    whole = re.fullmatch(r"[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+", digits)
-    return ("number", digits.replace(",", "")) if whole else ("odd", "")
-
-
-def _without_possessive(token: Token) -> Token:
-    """Take the possessive ending off a word, which no name has."""
-    if token.kind == "word" and token.text.endswith(_POSSESSIVE) and token.text not in _SHORT:
-        cut = len(_POSSESSIVE)
-        return replace(token, text=token.text[:-cut], end=token.end - cut)
-    return token
-
-
-def _with_names(
-    tokens: Sequence[Token], plain: str, vocabulary: Vocabulary, registered: Mapping[str, str]
-) -> list[Token]:
-    """Find agents, domains and nouns for tasks among the words; a name may be several words."""
-    names = _agent_names(registered)
-    named: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        width = next(
-            (n for n in range(_LONGEST_NAME, 0, -1) if _name(tokens[at : at + n], plain) in names),
-            0,
-        )
-        if width:
-            group = tokens[at : at + width]
-            end, value = group[-1].end, names[_name(group, plain)]
-            said = plain[group[0].start : end].lower()
-            named.append(replace(group[0], kind="agent", text=said, value=value, end=end))
-        else:
-            named.append(_with_meaning(tokens[at], vocabulary))
-        at += max(width, 1)
-    return named
-
-
-def _with_reference(tokens: Sequence[Token]) -> list[Token]:
-    """Take `reference` for the bundled agent where it stands beside another agent, or after `agent:`."""
-    found = list(tokens)
-    for index, token in enumerate(found):
-        if token.text != "reference" or token.kind != "word":
-            continue
-        before = [other.text for other in found[max(index - 2, 0) : index]]
-        beside = [other.kind for other in found[max(index - 2, 0) : index + 3]]
-        after = found[index + 1] if index + 1 < len(found) else None
-        ends = after is None or after.kind != "word" or lexicon.is_harmless(after.text)
-        if before[-2:] == ["agent", ":"] or ("agent" in beside and ends):
-            found[index] = replace(token, kind="agent", value=f"{BUILTIN_PREFIX}reference")
-    return found
-
-
 def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:
     """Return addresses by name without hyphens; of the bundled ones, all that are no plain words."""
-    found = {name: BUILTIN_PREFIX + name for name in BUNDLED_AGENTS if name != "reference"}
     reference = f"{BUILTIN_PREFIX}reference"
+    found = {name: BUILTIN_PREFIX + name for name in BUNDLED_AGENTS if name != "reference"}
     found |= {f"reference{noun}": reference for noun in ("agent", "bot", "assistant")}
     found |= {"bundledreference": reference}
     found |= {name: f"{BUILTIN_PREFIX}{TEAM_PREFIX}{name}" for name in BUNDLED_TEAMS}
-    return found | {name.replace("-", ""): address for name, address in registered.items()}
+    found |= {re.sub("[0-9]+$", _spelled, name): address for name, address in found.items()}
+    return found | {name.replace("-", "").lower(): each for name, each in registered.items()}
 
 
-def _name(group: Sequence[Token], plain: str) -> str:
-    """Return words in one, if only hyphens and single spaces are between them; else nothing."""
-    for left, right in pairwise(group):
-        if plain[left.end : right.start] not in ("", " "):
-            return ""
-    if not group or group[0].text == "-" or group[-1].text == "-":
-        return ""
-    texts = (token.text for token in group if token.text != "-")
-    return "".join(str(lexicon.NUMBER_WORDS.get(text, text)) for text in texts)
+def _spelled(digits: re.Match[str]) -> str:
+    """Return a small number in words: `star5` may be called `star five`."""
+    return lexicon.UNITS[int(digits[0])]
+
+
+@cache
+def _names_pattern(names: frozenset[str]) -> re.Pattern[str]:
+    """Compile the names of agents, with hyphens and spaces anywhere in them."""
+    spelled = ("[ -]?".join(map(re.escape, name)) for name in sorted(names, key=len, reverse=True))
+    return re.compile(
+        rf"(?<![\w.])(?<!\w-)({'|'.join(spelled)}){_NAME_ENDS}(?:'s\b)?", re.IGNORECASE
+    )
 
 
 def _with_meaning(token: Token, vocabulary: Vocabulary) -> Token:
+    """Return a token as a domain, a noun for tasks or an id, if it is one."""
     if token.kind not in ("word", "id", "odd"):
         return token
     domain = vocabulary.domain_named(token.text)
     if domain is not None:
         return replace(token, kind="domain", value=domain)
-    if token.kind == "word" and token.text in vocabulary.nouns:
-        return replace(token, kind="noun")
-    if token.kind == "word" and not lexicon.is_known(token.text):
-        repaired = vocabulary.repaired(token.text)
-        if repaired is not None:
-            return replace(token, kind="domain", value=repaired, repaired=True)
     if token.kind == "odd":
         named = vocabulary.task_named(token.text)
         return replace(token, kind="id", value=named[1]) if named else token
+    if token.kind == "word" and token.text in lexicon.GENERIC_NOUNS:
+        return replace(token, kind="noun")
+    if token.kind == "word" and not lexicon.is_known(token.text):
+        repaired = vocabulary.repaired(token.text)
+        return replace(token, kind="domain", value=repaired, repaired=True) if repaired else token
     return token
 
 
-def _with_special_nouns(tokens: Sequence[Token], vocabulary: Vocabulary) -> list[Token]:
-    """Take a noun that belongs to one domain for the domain, where that is not named beside it."""
+def _with_reference(tokens: Sequence[Token]) -> list[Token]:
+    """Take `reference` for the bundled agent where it stands beside another one, or after `agent:`."""
     found = list(tokens)
     for index, token in enumerate(found):
-        domain = vocabulary.special_nouns.get(token.text) if token.kind == "noun" else None
-        near = found[max(index - 1, 0) : index + 4]
-        if domain and not any(other.value == domain for other in near):
-            found[index] = replace(token, kind="domain", value=domain)
+        if (token.kind, token.text) != ("word", "reference"):
+            continue
+        before, after = found[max(index - 2, 0) : index], found[index + 1 : index + 3]
+        labelled = [other.text for other in before] == ["agent", ":"]
+        beside = any(other.kind == "agent" for other in (*before, *after))
+        ends = not after or after[0].kind != "word" or lexicon.is_harmless(after[0].text)
+        if labelled or (beside and ends):
+            found[index] = replace(token, kind="agent", value=f"{BUILTIN_PREFIX}reference")
     return found
 
 
-def _with_numbers(tokens: Sequence[Token]) -> list[Token]:
-    """Replace numbers in words, such as `half a dozen` or `twenty-five`, with numbers."""
-    found: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        width, value = _spoken(tokens, at)
-        if width and not _is_pronoun(tokens, at, width):
-            end = tokens[at + width - 1].end
-            token = replace(tokens[at], kind="number", value=str(value), end=end)
-            found.append(replace(token, text=" ".join(t.text for t in tokens[at : at + width])))
-        else:
-            width = 1
-            found.append(tokens[at])
-        at += width
+def _with_one(tokens: Sequence[Token]) -> list[Token]:
+    """Take `one` for a number before what it counts only; in `which one` it is none."""
+    found = list(tokens)
+    for index, token in enumerate(found):
+        after = found[index + 1 : index + 2]
+        counts = [t.kind in ("noun", "domain") or t.text in lexicon.TRIAL_NOUNS for t in after]
+        if token.text == "one" and not any(counts):
+            found[index] = replace(token, kind="word")
     return found
-
-
-def _is_pronoun(tokens: Sequence[Token], at: int, width: int) -> bool:
-    """Tell whether `one` stands for a thing, as in `which one`, and counts nothing."""
-    if width > 1 or tokens[at].text != "one":
-        return False
-    after = tokens[at + 1] if at + 1 < len(tokens) else None
-    counts = after is not None and (
-        after.kind in ("noun", "domain") or after.text in lexicon.TRIAL_NOUNS
-    )
-    return not counts
-
-
-def _spoken(tokens: Sequence[Token], at: int) -> tuple[int, int]:
-    """Return how many tokens from `at` on spell a number, and its value."""
-    texts = [token.text for token in tokens[at : at + 8]]
-    if texts[:3] == ["half", "a", "dozen"]:
-        return 3, 6
-    width = (
-        1 if texts[:1] in (["a"], ["an"]) and texts[1:2] and texts[1] in lexicon.MULTIPLIERS else 0
-    )
-    total, value, last = 0, 1 if width else 0, width
-    while width < len(texts):
-        text = texts[width]
-        if text in lexicon.NUMBER_WORDS:
-            number = lexicon.NUMBER_WORDS[text]
-            if text in lexicon.MULTIPLIERS:
-                value = max(value, 1) * number
-            elif value % 10 or (value and number >= 10 and value < 100):
-                break  # "three seven": two numbers
-            else:
-                value += number
-            last = width = width + 1
-        elif text in ("-", "and") and last == width and value >= (100 if text == "and" else 20):
-            width += 1
-        else:
-            break
-    return (last, total + value) if last and (last > 1 or texts[0] != "a") else (0, 0)

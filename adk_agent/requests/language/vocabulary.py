@@ -23,53 +23,44 @@ class Vocabulary:
         domains: The names of the domains, in their order.
         example: A request that can be read.
         lookalikes: English words that look like a misspelled domain but mean something else.
+        common_words: Domains that are common words as well.
         benchmarks: The benchmarks.
-        spellings: Other words for domains, in lower case.
-        special_nouns: Nouns for the tasks of a single domain, with its name.
+        spellings: Other words for domains, and nouns for the tasks of a single one, in lower case.
     """
 
     domains: tuple[str, ...]
     example: str
     lookalikes: frozenset[str] = frozenset()
+    common_words: frozenset[str] = frozenset()
     benchmarks: tuple[Benchmark, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
-    special_nouns: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, benchmarks: Benchmarks) -> Vocabulary:
         """Make the vocabulary of all opened benchmarks."""
-        domains = benchmarks.domains
-        examples = [example for benchmark in benchmarks.all for example in benchmark.examples]
-        usual = f"Evaluate the agent at http://localhost:9010 on five {_shown(domains)} tasks"
+        every = benchmarks.all
+        spellings = {word: name for each in every for word, name in each.spellings.items()}
+        spellings |= {
+            noun: domain.name
+            for benchmark in every
+            for domain in benchmark.domains()
+            for noun in (domain.noun, domain.noun.removesuffix("s"))
+            if noun not in GENERIC_NOUNS
+        }
+        examples = [example for benchmark in every for example in benchmark.examples]
         return cls(
-            domains=domains,
-            example=examples[0] if examples else usual,
-            lookalikes=frozenset().union(*(each.lookalikes for each in benchmarks.all)),
-            benchmarks=benchmarks.all,
-            spellings={k: v for each in benchmarks.all for k, v in each.spellings.items()},
-            special_nouns={
-                noun: domain.name
-                for benchmark in benchmarks.all
-                for domain in benchmark.domains()
-                for noun in (domain.noun, domain.noun.removesuffix("s"))
-                if noun not in GENERIC_NOUNS
-            },
+            domains=benchmarks.domains,
+            example=next(iter(examples), "Evaluate http://localhost:9010 on five <domain> tasks"),
+            lookalikes=frozenset().union(*(each.lookalikes for each in every)),
+            common_words=frozenset().union(*(each.common_words for each in every)),
+            benchmarks=every,
+            spellings=spellings,
         )
 
     @property
     def domain(self) -> str:
         """A domain for examples."""
-        return _shown(self.domains)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the benchmarks, which select no tasks in a sentence."""
-        return tuple(benchmark.name for benchmark in self.benchmarks)
-
-    @cached_property
-    def nouns(self) -> frozenset[str]:
-        """The nouns that stand for tasks."""
-        return GENERIC_NOUNS | self.special_nouns.keys()
+        return next(iter(self.domains), "<domain>")
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
@@ -78,12 +69,7 @@ class Vocabulary:
         Raises:
             DataError: A benchmark cannot read its splits.
         """
-        named = (
-            split
-            for benchmark in self.benchmarks
-            for domain in benchmark.domains()
-            for split in benchmark.splits(domain.name)
-        )
+        named = (s for each in self.benchmarks for d in each.domains() for s in each.splits(d.name))
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
     def domain_named(self, word: str) -> str | None:
@@ -92,27 +78,20 @@ class Vocabulary:
 
     def task_named(self, word: str) -> tuple[str, str] | None:
         """Return domain and id of the task that a word names, whole or by what it begins with."""
-        found = [
-            (domain, task_id)
-            for domain, ids in self._ids.items()
-            for task_id in ids
-            if task_id == word or task_id.startswith(f"{word}_")
-        ]
+        found = [task for task in self._ids if task[1] == word or task[1].startswith(f"{word}_")]
         return found[0] if len(found) == 1 else None
 
     @cached_property
-    def _ids(self) -> dict[str, tuple[str, ...]]:
-        """The ids of each domain that are no numbers."""
-        return {
-            domain.name: tuple(i for i in benchmark.task_ids(domain.name) if not i.isdigit())
+    def _ids(self) -> tuple[tuple[str, str], ...]:
+        """Domain and id of each task whose id is no number."""
+        return tuple(
+            (domain.name, task_id)
             for benchmark in self.benchmarks
             for domain in benchmark.domains()
-        }
+            for task_id in benchmark.task_ids(domain.name)
+            if not task_id.isdigit()
+        )
 
     def repaired(self, word: str) -> str | None:
         """Return the domain that a misspelled word means; None if it means none, or several."""
         return None if word in self.lookalikes else repaired(word, self.domains)
-
-
-def _shown(domains: tuple[str, ...]) -> str:
-    return domains[0] if domains else "<domain>"

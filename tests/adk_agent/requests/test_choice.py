@@ -69,9 +69,9 @@ def test_fewer_than_asked_for_is_a_shortfall_to_be_confirmed() -> None:
     assert one.shortfalls == ("loans: only 1 task has skills: sums, 4 were asked for",)
 
 
-def test_fewer_tasks_than_a_split_has_are_only_a_warning() -> None:
+def test_a_split_with_fewer_tasks_than_were_asked_for_is_said() -> None:
     plan = plan_of(Selection(domain="loans", num_tasks=40))
-    assert plan.shortfalls == ()
+    assert plan.shortfalls == ("loans: 40 tasks were requested, but the split 'base' has 7",)
     assert "40 tasks were requested, but the split 'base' has 7" in plan.warnings[0]
 
 

@@ -476,7 +476,7 @@ def again(read: Read, plan: EvaluationPlan) -> EvaluationPlan:
 
 
 def comparable(plan: EvaluationPlan) -> EvaluationPlan:
-    return plan.model_copy(update={"reasoning": "", "warnings": ()})
+    return plan.model_copy(update={"reasoning": "", "warnings": (), "shortfalls": ()})
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from adk_agent.requests.intent import (
     Why,
 )
 from adk_agent.requests.language.follow_ups import MAX_LENGTH, read_follow_up
-from adk_agent.requests.language.harmless import COURTESIES
+from adk_agent.requests.language.vocabulary import Vocabulary
 
 RUN = "20261121-074500-1f2e3d"
 SHOP = "http://127.0.0.1:9010"
@@ -91,7 +91,7 @@ PHRASINGS = {
     "export": ("download the report", "give me the html page", "save it as json", "export it"),
     "off_topic": (
         "what is the weather like?", "Write me a poem about the sea", "book me a table for two",
-        "What is the capital of France?", "cancel my flight to Boston",
+        "What is the capital of France?",
     ),
     "ask": ("do it again but better", "rerun it tomorrow", "yes", "42", "👍", "again with 0 trials"),
 }  # fmt: skip
@@ -110,6 +110,8 @@ OTHERS = (
     "continue with five more airline tasks",
     "stop after five airline tasks",
     "cancel it if it fails twice",
+    "cancel the second one",
+    "cancel my flight to Boston",
     "cancel everything except the last run",
     "cancel it, I want to run retail",
     "Stop it. Run all of it.",
@@ -144,7 +146,6 @@ MEANT = {
     ),
     "explain why task create_task_1 failed": Why(task_id="create_task_1"),
     "which tasks are about baggage": ListThings(what="tasks", about="baggage"),
-    "list the baggage tasks": ListThings(what="tasks", about="baggage"),
     "show me airline tasks dealing with cancellations": ListThings(
         what="tasks", domain="airline", about="cancellations"
     ),
@@ -154,6 +155,7 @@ MEANT = {
     "explain what the floor is": Explain(term="floor"),
     "what is the difference between pass@1 and pass^1?": Explain(term="pass@1 and pass^1"),
     "Run only the failed ones again": Repeat(intent="repeat_changed", which="failed"),
+    "retry all the failed ones": Repeat(intent="repeat_changed", which="failed"),
     "retry what failed": Repeat(intent="repeat_changed", which="failed"),
     "finish the rest": Repeat(intent="repeat_changed", which="missing"),
     "continue": Repeat(intent="repeat_changed", which="missing"),
@@ -165,7 +167,7 @@ MEANT = {
         intent="repeat_changed", changes=Changes(num_tasks=20)
     ),
     "same again with shop-bot": Repeat(intent="repeat_changed", changes=Changes(agents=(SHOP,))),
-    "again against http://localhost:9010/": Repeat(
+    "again against http://localhost:9010": Repeat(
         intent="repeat_changed", changes=Changes(agents=("http://localhost:9010",))
     ),
     "again with echo": Repeat(intent="repeat_changed", changes=Changes(agents=("builtin:echo",))),
@@ -199,7 +201,9 @@ PLACED = [
 
 
 @pytest.fixture(scope="module")
-def read(vocabulary):
+def read(benchmarks):
+    vocabulary = Vocabulary.of(benchmarks)
+
     def reading(text, situation=SITUATION):
         return read_follow_up(text, situation, vocabulary=vocabulary)
 
@@ -229,6 +233,12 @@ def test_a_vague_repetition_is_asked_about_with_its_words(read):
     assert "'better'" in found.question
 
 
+def test_a_repetition_of_more_than_was_played_is_asked_about(read):
+    assert isinstance(read("run it again on all tasks"), Ask)
+    assert isinstance(read("run it again 3 times"), Ask)
+    assert isinstance(read("rerun task 16"), Ask)
+
+
 def test_two_wishes_in_one_message_are_asked_about(read):
     assert isinstance(read("Stop. Run it again with 5 trials."), Ask)
     assert isinstance(read("Run it again, it failed."), Ask)
@@ -244,10 +254,6 @@ def test_what_may_answer_an_open_question_is_not_asked_about(read):
 
 def test_marks_of_its_own_in_a_text_are_no_names(read):
     assert read("status \ue000") == Status()
-
-
-def test_the_list_of_courtesies_stays_short():
-    assert len(COURTESIES) <= 80
 
 
 UNPLACED = (

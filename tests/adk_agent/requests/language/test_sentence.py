@@ -13,7 +13,9 @@ U, V, W = "http://localhost:9010", "http://localhost:9011", "http://localhost:90
 
 def played(request: EvaluationRequest) -> dict[str, object]:
     """What a request plays, without what is the default."""
-    fields = request.model_dump(exclude_defaults=True, exclude={"reasoning", "warnings", "named_size"})
+    fields = request.model_dump(
+        exclude_defaults=True, exclude={"reasoning", "warnings", "named_size"}
+    )
     fields["agents"] = [each.address for each in request.participants]
     fields["tasks"] = list(fields.pop("selections"))
     del fields["participants"]
@@ -119,6 +121,22 @@ PLANS = {
             tasks("airline", num_tasks=3, about="baggage"),
             tasks("telecom", num_tasks=2, about="roaming"),
         ],
+    },
+    f"{U}, retail, 5 exchanges": {
+        "agents": [U],
+        "tasks": [tasks("retail", num_tasks=5, about="exchanges")],
+    },
+    f"eight retail tasks about shoes or boots for {U}": {
+        "agents": [U],
+        "tasks": [tasks("retail", num_tasks=8, about="shoes or boots")],
+    },
+    f"How do {U} and {V} differ when customers ask about baggage? Three airline tasks.": {
+        "agents": [U, V],
+        "tasks": [tasks("airline", num_tasks=3, about="baggage")],
+    },
+    "star five's score on a hundred and ten telecom tasks": {
+        "agents": ["builtin:team:star5"],
+        "tasks": [tasks("telecom", num_tasks=110)],
     },
     f"Planner {U}, coder {V} and reviewer {W} on 4 exercises": {
         "agents": [U, V, W],

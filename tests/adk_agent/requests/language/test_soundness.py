@@ -17,7 +17,7 @@ CONDITIONS = (
     "before noon", "until it fails", "with a budget of ten dollars", "without refunds", "17", "three",
     "a few", "half", "most", "never", "other", "frontdesk", "beta-bot", "polite", "through the proxy",
     "in random order", "every second", "2.5", "100%", "$5", "v2", "respectively", "instead", "later",
-    "http://elsewhere.example:9", "as a guest", "with loud people", "zebra crossing", "or mock",
+    "http://elsewhere.example:9", "as a guest", "with loud people", "zebra crossing", "or with dogs",
 )  # fmt: skip
 
 
