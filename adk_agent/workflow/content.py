@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from google.genai import types
 
 
@@ -19,3 +21,9 @@ def text_of(content: types.Content | None) -> str:
 def nothing_said() -> types.Content:
     """Make a model's content without text: an event that only changes the state."""
     return types.Content(role="model", parts=[])
+
+
+def as_sentence(text: str) -> str:
+    """Begin a message with a capital letter, unless it begins with a name or an address."""
+    begins_with_a_word = re.match(r"[a-z]+[ ,]", text)
+    return text[:1].upper() + text[1:] if begins_with_a_word else text

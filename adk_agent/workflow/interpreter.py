@@ -26,7 +26,7 @@ from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.store import MARKDOWN
 from adk_agent.workflow import state
 from adk_agent.workflow.artifacts import offer_files, offer_report
-from adk_agent.workflow.content import model_says, nothing_said, text_of
+from adk_agent.workflow.content import as_sentence, model_says, nothing_said, text_of
 from adk_agent.workflow.facts import facts_about
 from adk_agent.workflow.models import UnaskedModel
 from adk_agent.workflow.prompts import prompt
@@ -209,7 +209,8 @@ def _about_answer(session: state.Readable, deps: ConversationDeps) -> _Words | N
 def _plain(session: state.Readable) -> str:
     """Return the words of a problem or of a reply that need no model."""
     found = state.problem(session)
-    return words_of(state.reply(session)) if found is None else escape_markdown(found.message)
+    said = words_of(state.reply(session)) if found is None else escape_markdown(found.message)
+    return as_sentence(said)
 
 
 def words_of(reply: Reply | None) -> str:
