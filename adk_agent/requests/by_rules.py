@@ -71,7 +71,7 @@ def read_evaluation(
 
     def is_topic(words: str, domain: str) -> bool:
         try:
-            return finder.is_topic(words, domain)
+            return bool(finder.find(domain, words))
         except RequestError:  # no word of it says what a task is about
             return False
 

@@ -59,7 +59,7 @@ def bind(
         raise Refusal("ambiguous", "all domains, or only the ones that are named? Write one")
     if not groups:
         groups = [_Group(list(named))] if named is not None else _implied(sentence, vocabulary)
-    _bind_free(groups, free)
+    _bind_free(groups, [each for each in free if not _set_aside(sentence, each)])
     each = each or named is not None or any(" per " in f" {quantity.said} " for quantity in free)
     for group in groups:
         _one_quantity(group)
@@ -160,9 +160,24 @@ def _implied(sentence: Sentence, vocabulary: Vocabulary) -> list[_Group]:
     )
 
 
+def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:
+    """Leave a number that counts no tasks to a question, if it stands among plain words alone."""
+    index = next(i for i, each in sentence.quantities.items() if each is quantity)
+    around = [i for i in (index - 2, index - 1, index + 1, index + 2) if sentence.text_at(i)]
+    plain = all(sentence.tokens[i].kind == "word" and sentence.is_free(i) for i in around[1:-1])
+    near = all(sentence.tokens[i].kind in ("word", "end", "mark") for i in around)
+    if quantity.counts_tasks or not quantity.number or not (plain and near):
+        return False
+    del sentence.quantities[index]
+    sentence.used[index] = False
+    sentence.asides.add(index)
+    return True
+
+
 def _bind_free(groups: Sequence[_Group], free: Sequence[Quantity]) -> None:
     """Give the quantities that stand alone to the domains that have none."""
-    counted = [quantity for quantity in free if quantity.number or quantity.ids]
+    bound = {quantity.number for group in groups for quantity in group.quantities}
+    counted = [q for q in free if q.ids or (q.number and q.number not in bound)]
     without = [group for group in groups if not group.quantities]
     ids = [quantity.ids for group in groups for quantity in group.quantities if quantity.ids]
     if len(groups) == len(ids) == 1 and all(q.number == len(ids[0]) for q in counted):

@@ -13,7 +13,7 @@ from adk_agent.requests.spelling import did_you_mean
 _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
 _SOFT = lexicon.words("only exactly but then each either all")
 """Words that change nothing beside what is placed already, such as `5 tasks only`."""
-_SMALL = lexicon.words("the of for a in on with to")
+_SMALL = lexicon.words("the of for a in on with to very")
 _CAPITALS = re.compile("[a-z]?[A-Z]{2}|[a-z][A-Z]")
 
 
@@ -79,7 +79,7 @@ def _beside_placed(sentence: Sentence, index: int) -> bool:
     """Tell whether a word stands right before or after something that is placed."""
     for step in (1, -1):
         at = index + step
-        while sentence.text_at(at) in _SMALL:
+        while sentence.text_at(at) in _SMALL | _SOFT:
             at += step
         if 0 <= at < len(sentence.tokens) and (
             not sentence.is_free(at) or sentence.tokens[at].kind in ("agent", "domain", "noun")
@@ -102,7 +102,8 @@ def _refuse_name(sentence: Sentence, index: int, vocabulary: Vocabulary) -> None
     if "agent" in joined:
         why = "write its address, or register it first"
         raise Refusal("unknown-agent", f"no agent is registered as {token.text!r}: {why}")
-    if _CAPITALS.search(sentence.text[token.start : token.end]):
+    written = sentence.text[token.start : token.end]
+    if _CAPITALS.search(written) and not sentence.stands_apart(index):
         raise _not_placed(sentence, index, "it is no agent and no domain that is known here")
 
 

@@ -62,22 +62,19 @@ def is_known(word: str) -> bool:
 
 
 CONSTRAINTS = words("""
-    except excepting excluding exclude unless until till if or either neither nor not no never none
-    nothing nobody cannot without skip skipping leave leaving omit avoid ignore ignoring drop instead
-    rather unlike otherwise else respectively alternately don't doesn't didn't won't can't shouldn't
-    isn't aren't wouldn't
+    except excepting excluding exclude unless until till if or either without skip skipping leave
+    leaving omit avoid drop unlike otherwise else respectively alternately
 
-    least approximately approx roughly nearly almost half third quarter fraction share remaining
+    least approximately approx roughly nearly almost half third quarter fraction remaining
     remainder random randomly shuffle shuffled double etc tba tbd harder hardest easier easiest
     trickier trickiest simplest toughest longest shortest worst nasty
 
     nightly hourly daily weekly monthly every tonight tomorrow later schedule scheduled weekend
     weekday weekdays euro euros dollar dollars usd eur cent cents budget timeout deadline
 
-    sorry actually meant mean scratch oops forget correction stop stops stopping quit abort pause
-    wait send sends post email mail upload publish push notify forward store register delete
-    overwrite install download fetch pretend assume weight weighted bonus threshold temperature
-    prompt prompts split splits subset seed seeds step steps turns trial trials solo under above
+    stop stops stopping quit abort pause send sends post email mail upload publish push notify
+    forward store register delete overwrite install download fetch pretend weight weighted bonus
+    threshold temperature split splits subset seed seeds step steps turns trial trials solo under above
     below shard parallel concurrency concurrent
 """)
 """Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
@@ -92,7 +89,10 @@ AMOUNTS = words("""
 QUALIFIERS = words("""
     only solely merely exactly again repeat same about around both then when while whenever but
     however though although times once twice hour hours minute minutes seconds per each apiece focus
-    focusing restrict limited limit limits than latter former offline under forth
+    focusing restrict limited limit limits than latter former offline under forth share
+    not no never none nothing nobody cannot neither nor instead rather ignore ignoring forget don't
+    doesn't didn't won't can't shouldn't isn't aren't wouldn't sorry actually meant mean scratch oops
+    correction wait assume prompt prompts
 """)
 """Words that change a plan in a clause with agents, domains, tasks or numbers. They are refused
 there, and elsewhere they are as unknown as others."""

@@ -41,7 +41,7 @@ _MACROS = {
     "TALK": "(conversation|conversations|dialogue|dialogues|chat|chats|call|calls|task|tasks)",
     "EACHT": f"(each|every|all|any) (of)? {_NOUNS}",
     "PER": f"(throughout|apiece|per (T|one)|a T|(for|of|on|with)? (each|every|all) (of)? {_NOUNS})",
-    "MOST": "(at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"
+    "MOST": "((don't|do not) (run|use|have|allow|take|play)? more than|at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"
     "a maximum of|a limit of|within)",
     "AGENT": _any_of(lexicon.AGENT_NOUNS),
     "AGENTS": _any_of(f"{noun}s" for noun in lexicon.AGENT_NOUNS),

@@ -12,7 +12,7 @@ from adk_agent.requests.refusal import Refusal
 MAX_RANGE = 5_000
 """The most ids in a range."""
 _RANGE_WORDS = lexicon.words("- to through thru until till")
-_COUNTING = lexicon.words("size sample take pick choose select draw each em them ones")
+_COUNTING = lexicon.words("size sample take pick choose select draw each em them ones those these")
 """Words before or after a number that counts tasks."""
 
 _NUMBERED = "(number|numbers|nr|id|ids|index|#)"
@@ -34,7 +34,7 @@ _QUANTITIES = (
     ("count", "(take|pick|choose|select|draw|sample|need|just|only) (just|only)? N !W !T !D"),
     ("count", "(MOST)? N x?"),
     ("first one", "(the)? (first|1st) (D)? T"),
-    ("a", "(a|an|single|a single) (D)? T"),
+    ("a", "(a|an|single|a single) (D)? T !of"),
     ("everything", "(all|every T|everything|whole|entire|entirely|complete|completely|full|fully|in "
      "full) (of it|of them|it has|they have|there is|there are|that there is)?"),
 )  # fmt: skip
@@ -51,10 +51,11 @@ _EVERY_DOMAIN = (
 _LIST = "(for|the|from|on|in|of|domain|domains)* D ((,|and|, and|or|nor|&|/) (the)? D)*"
 _ALL_BUT = (
     f"({_EVERY_DOMAIN}|everything|anything) (except|excepting|but|but not|apart from|other than|"
-    f"excluding|without|minus|save) {_LIST}"
+    f"excluding|without|minus|save|with the exception of) {_LIST}"
 )
+_ALL_ELSE = "(everything|anything|all) else|(all)? the (rest|others)|(run|play)? everything !in"
 _DECLINED = (
-    "(skip|not|no|leave out|leaving out|without|exclude|excluding|except|except for|omit|ignore|"
+    "(skip|not|no|with the exception of|leave out|leaving out|without|exclude|excluding|except|except for|omit|ignore|"
     "forget|drop|never|instead of|rather than|but not|and not|(do not|don't) (use|play|run|include|"
     f"bother with|bother|need|want|touch|do|test|try)) {_LIST} (domain|domains|T|please|this time)*"
     "|D none"
@@ -83,7 +84,7 @@ def take_declined(sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[str]
     taken = [index for found in sentence.find(_DECLINED) for index in found]
     sentence.use(taken)
     declined = sentence.values("domain", taken)
-    if declined and sentence.take("(everything|anything|all) else|(all)? the (rest|others)"):
+    if declined and sentence.take(_ALL_ELSE):
         return declined, [name for name in vocabulary.domains if name not in declined]
     return declined, None
 

@@ -40,7 +40,8 @@ _IDIOMS = (
     "(if|when|as soon as) (possible|you can)|(that's|that is) (it|all)|and then !if|start with|"
     "no (rush|hurry|problem|worries)|(thanks|thank) (you)? in advance|how (many|much|far|long)|"
     "(at the moment|for now|this time|right now|real quick|once more|first of all|so far|as well)|"
-    "(i.e|e.g|that is|namely|such as|in total)|(more|any) better than?|a (bit|little|lot)",
+    "(i.e|e.g|that is|namely|such as|in total)|(see|know|check|tell|say|wonder|out) if|any good|"
+    "with the same (tasks|ones)|make sure that|me again|(more|any) better than?|a (bit|little|lot)",
     "(next|close) to (it|that|them|each other|one another)|side by side|one beside the other|"
     "(with|to|against|beside|alongside) (each other|one another)|under (test|evaluation)|"
     "(reachable|available|running|listening) (under|at|on|via)|on (that|this) topic",
@@ -58,11 +59,11 @@ _REASONS = (
     "(because|since|so that|in order to|so we|so i|so our|in order that) (!LIMIT MORE)* !MORE",
     "START (just|only|simply)? (to|before (we|i|my|our|they)) (!LIMIT MORE)* !MORE",
 )
-_ENDLESS = re.compile(r"[0-9]\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
+_ENDLESS = re.compile(r"[0-9]\s*,?\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
 _COUNTED_AGENTS = (
     "(both|all|these|the|our|my|of|all of)* N (of)? DET* AGENTS",
-    "(both|all|of|between|among) (of)? (the|these|them|my|our)* N !D !T !AGENTS|N (-)? way",
+    "(both|all|of|between|among|the|these|those) (of)? (the|these|them|my|our)* N !D !T !AGENTS|N (-)? way",
 )
 
 
@@ -136,6 +137,8 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     for description in _DESCRIPTIONS:
         sentence.take(description)
     participants, entry = read_participants(sentence)
+    if len(participants) > 1:
+        sentence.take("(the|these|those) (very)? same (one|ones)?")
     doubts = unjoined(sentence) if entry is None else []
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))

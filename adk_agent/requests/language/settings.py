@@ -9,7 +9,7 @@ from adk_agent.requests.refusal import Refusal
 
 SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("user_llm", None, "(user|users) (model|llm|simulator)? FILL* M"),
-    ("user_llm", None, "M (as|for|to be|is|should be|plays|play) (the|a)? (simulated)? USER (model|llm|simulator)?"),
+    ("user_llm", None, "(when|if|with|where)? M (as|for|to be|is|should be|plays|play) (the|a)? (simulated)? USER (model|llm|simulator)?"),
     ("user_llm", None, "M (simulate|simulates|simulating|play|playing|acting as) (the|a)? USER"),
     ("max_concurrency", 1, "(one by one|one at a time|one after the other|one after another|sequentially|"
      "one TALK at a time|one TALK at once|in sequence) (, please)?"),
@@ -20,11 +20,11 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
     ("max_steps", None, "(cap|limit) (the|all)? (TALK|them|it)? (at|to) N steps (each|PER|per TALK)?"),
     ("max_steps", None, "(MOST|and)? N steps (maximum|max|at most)? (each|PER|(per|a|in each) TALK)?"),
-    ("pass_k", None, "pass ^ FILL* N"),
-    ("num_trials", None, "(with)? k FILL* N"),
+    ("pass_k", None, "pass (^|hat) FILL* N"),
+    ("num_trials", None, "(with|for)? k (up)? FILL* N"),
     ("num_trials", 1, "(a|one)? single TRIALS (PER)?"),
     ("num_trials", None, "(num|number of) (-)? TRIALS FILL* N"),
-    ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N"),
+    ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N|START (trials|repeats|repetitions) N"),
     ("num_trials", None, "(EACHT)? (do|run)? (MOST)? N (-)? TRIALS (PER)?"),
     ("num_trials", 2, "(EACHT)? (tried|played|run)? twice !as (PER)?"),
     ("num_trials", 3, "(EACHT)? thrice (PER)?"),

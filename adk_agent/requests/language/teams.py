@@ -24,9 +24,14 @@ _TEAM = (
     "(as a whole)?|as a whole"
 )
 _JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
-_ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|,|:|-)* (the|our|a|an)* W")
+_ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|acts|serves|works|,|:|-)* (the|our|a|an)* W")
 _JOINERS = lexicon.words("and or vs versus v against with than plus beside n")
-_COMPARED = lexicon.words("compare comparison compared comparing versus vs twin")
+_IT = "(put|run|test|evaluate|give|let|try|assess|check|measure|benchmark) it"
+_COMPARED = "(compare|comparison|compared|comparing|versus|vs) !D !the_D|twin"
+_OTHER_ONE = (
+    "(vs|versus|against|or|and|with) (-|the|a|an|its|our|my|their)* (new|other|old|second|staging)? "
+    "(-)? (one|ones|twin) !of !each !TEAM"
+)
 _NOT_ROLES = lexicon.COMPARING | lexicon.words(
     "second old small large left user customer order number before after their whether however"
 )
@@ -53,11 +58,14 @@ def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str 
             if sentence.values("agent", found)[0].startswith(BUILTIN_PREFIX + TEAM_PREFIX):
                 sentence.place(found)  # only describes a bundled team
     if len(addresses) == 1:
-        if any(token.text in _COMPARED for token in sentence.tokens):
+        if any(sentence.find(_COMPARED)):
             raise Refusal("ambiguous", f"compare {addresses[0]} with which agent? Name both")
         sentence.take("team|teams")
         return with_roles(addresses), None
-    is_team = bool(sentence.take(_TEAM))
+    if any(sentence.find(_OTHER_ONE)):
+        raise Refusal("ambiguous", "which other agent? Name each of them")
+    bundled_team = any(value.startswith(BUILTIN_PREFIX + TEAM_PREFIX) for value in values)
+    is_team = bool(sentence.take(_TEAM)) and not bundled_team
     roles = _roles(sentence, agents, is_named_team=is_team)
     if roles:
         members = tuple(Participant(role=r, address=a) for r, a in zip(roles, values, strict=True))
@@ -99,6 +107,8 @@ def refuse_choice(sentence: Sentence) -> None:
 def unjoined(sentence: Sentence) -> list[str]:
     """Return questions about agents that nothing joins to the one before: `null at http://...`."""
     tokens = sentence.tokens
+    if len(set(sentence.values("agent"))) > 1 and any(sentence.find(_IT)):
+        return ["Do you mean all of these agents?"]
     return [
         f"Are {tokens[one].text!r} and {tokens[other].text!r} two agents to evaluate?"
         for one, other in pairwise(sentence.of_kind("agent"))
