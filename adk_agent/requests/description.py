@@ -89,7 +89,7 @@ def _reasons(planned: PlannedTasks) -> list[str]:
 
 
 def in_brief(request: EvaluationRequest) -> str:
-    """Describe a request in one line: `builtin:null on 5 airline tasks, 2 trials each`."""
+    """Describe a request in one line: `builtin:null on 5 shop tasks, 2 trials each`."""
     agents = " and ".join(participant.address for participant in request.participants)
     tasks = " and ".join(map(_in_brief, request.selections))
     trials = f", {request.num_trials} trials each" if (request.num_trials or 1) > 1 else ""

@@ -120,7 +120,7 @@ def _letter(sentence: Sentence, index: int) -> str:
 
 
 def _refuse_bare(sentence: Sentence, span: Sequence[int]) -> None:
-    """Refuse a number after a domain that may be an id: `airline 5`, `airline tasks from 45`."""
+    """Refuse a number after a domain that may be an id: `shop 5`, `shop tasks from 45`."""
     index = next(i for i in reversed(span) if i in sentence.quantities)
     domain = sentence.of_kind("domain", span)[-1]
     between = range(domain + 1, index)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.requests import intent as intents
 from adk_agent.requests.intent import Ask, Intent, Situation
+from adk_agent.requests.language.cues import guess
 from adk_agent.requests.language.frames import FORMATS, FRAMES, LISTABLE, Word, has, words_of
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
@@ -52,7 +53,18 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
     if {"AGENT", "DOMAIN"} <= {word.kind for word in words}:
         return None
     found = _read(words) or _by_clauses(words) or _vague(words) or _general(words)
+    if found is None or isinstance(found, intents.OffTopic | Ask):
+        found = _guess(text, words) or found
     return None if situation.question is not None and isinstance(found, Ask) else found
+
+
+def _guess(text: str, words: Sequence[Word]) -> Intent | None:
+    """Return what a message without agent, and without numbers beside a domain, seems to want."""
+    domains = [word.text for word in words if word.kind == "DOMAIN"]
+    counted = has(words, "NUMBER NUM_TASKS NUM_TRIALS SEED MAX_STEPS MAX_CONCURRENCY")
+    if has(words, "AGENT") or len(domains) > 1 or (domains and counted):
+        return None
+    return guess(text, domains[0] if domains else None)
 
 
 def _read(words: Sequence[Word]) -> Intent | None:
@@ -241,4 +253,4 @@ _MADE: Mapping[str, Callable[[Sequence[Word]], Intent | None]] = {
     "status": _about_run(intents.Status),
     "why": lambda words: _take(intents.Why, words, task_id=_first(words, "TASK_ID", "NUMBER")),
 }
-"""What makes the intent of a frame, with the names and numbers that stand in the message."""
+"""The makers of intents by frame, which take names and numbers from the message."""

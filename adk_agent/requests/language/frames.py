@@ -23,7 +23,7 @@ LISTABLE: Mapping[str, Listable] = {
     "teams": "teams", "runs": "runs", "evaluations": "runs", "history": "runs", "tasks": "tasks",
     "scenarios": "tasks", "metrics": "metrics", "evaluators": "evaluators",
 }  # fmt: skip
-"""What can be listed, by its names in messages."""
+"""The things that can be listed, by their names in messages."""
 
 FORMATS = {"md": "markdown", "xml": "junit", "html": "page", "link": "page"}
 """Other names of formats."""
@@ -39,9 +39,10 @@ _CLASSES = {
     "change": "use switch change make set increase raise lower take",
     "resume": "resume continue proceed",
     "rest": "rest remainder remaining missing left unplayed",
-    "cancel": "cancel stop abort kill halt terminate quit interrupt nevermind nvm",
+    "cancel": """cancel stop abort kill halt terminate quit interrupt nevermind nvm scrap canceling
+        cancelling stopping aborting interrupting""",
     "all": "all everything whole entire thing lot runs evaluations tests",
-    "tight": "it this that them those these they the my our of last latest only just",
+    "tight": "it this that them those these they the my our of last latest previous unchanged just only",
     "run": "run evaluation assessment test benchmark job one runs evaluations tests",
     "tasks": "task tasks trial trials case cases ones conversation conversations scenario scenarios",
     "prep": "with on for of against using at over to from in by but and instead prep each per",
@@ -132,7 +133,7 @@ _JOINED = (
      "(all)? over again|from (scratch|the start))"),
     ("same", "(same thing|as it was|(same)? as before|as is|this time)"),
     ("resume", "((carry|go|keep) on|keep going|pick (it)? up)"),
-    ("cancel", "(never mind|forget it|call (it)? off|end (it|this|the (run|evaluation)))"),
+    ("cancel", "(never mind|forget it|pull the plug (on)?|(do not|dont) (continue|go on|carry on)|call (it)? off|end (it|this|the (run|evaluation)))"),
     ("feeling", "(well done|not bad)"),
     ("can_you", "(can|could|would|will) you"),
     ("can_i", "(can|could|may) (i|we)"),
@@ -172,7 +173,7 @@ def _members(classes: str) -> frozenset[str]:
 
 
 class Frame(NamedTuple):
-    """What a message must have, each of `needs` at least once, and what it may have beside it.
+    """A form of messages: each of `needs` at least once, and what may stand beside.
 
     The strings name classes, kinds of words, and words; `a|b` is one of the two. If `opens` is not
     empty, the first word is one of it. Where harmless words are allowed, the first gives no order.

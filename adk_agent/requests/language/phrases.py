@@ -88,7 +88,7 @@ def _of_terminal(terminal: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """How many tasks, or which; all of them without number and ids.
+    """A number of tasks, or some by id; all of them without number and ids.
 
     Args:
         ids: Ids of tasks.

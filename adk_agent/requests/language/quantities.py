@@ -76,7 +76,7 @@ def take_domain_lists(sentence: Sentence, vocabulary: Vocabulary) -> list[str] |
 
 
 def take_declined(sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[str], list[str] | None]:
-    """Take the domains that are not to be played, such as `skip retail`.
+    """Take the domains that are not to be played, such as `skip shop`.
 
     Returns:
         These domains; and all others, if the sentence asks for `everything else`.

@@ -54,12 +54,13 @@ _DESCRIPTIONS = (
     f"A (,|OPEN|is|as)* OWN {_SERVICE}",
     "about (DET|bundled)* A",
 )
-"""What describes an agent whose address stands beside it changes nothing."""
+"""Descriptions of an agent whose address stands beside it; they change nothing."""
 _REASONS = (
     "(because|since|so that|in order to|so we|so i|so our|in order that) (!LIMIT MORE)* !MORE",
     "START (just|only|simply)? (to|before (we|i|my|our|they)) (!LIMIT MORE)* !MORE",
 )
 _ENDLESS = re.compile(r"[0-9]\s*,?\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
+_PLACE = re.compile(r"<(?!https?:)[\w -]{1,30}>")
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
 _COUNTED_AGENTS = (
     "(both|all|these|the|our|my|of|all of)* N (of)? DET* AGENTS",
@@ -110,7 +111,9 @@ def _refuse_unreadable(text: str, vocabulary: Vocabulary) -> None:
         length = f"the request has {len(text)} characters; a sentence may have {MAX_LENGTH}"
         raise Refusal("unsupported", length)
     refuse_injection(text, vocabulary)
-    endless = _ENDLESS.search(text)
+    endless, open_place = _ENDLESS.search(text), _PLACE.search(text)
+    if open_place:
+        raise Refusal("ambiguous", f"{open_place[0]!r}: write what is meant in its place")
     if endless:
         raise Refusal("ambiguous", f"{endless[0]!r}: where does it end? Name each of them")
 

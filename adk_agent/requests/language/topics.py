@@ -25,11 +25,11 @@ _CERTAIN = (
     f"(D|when)? {_PEOPLE} (who|whose|that|with|(ask|asks|call|calls|complain|complains) about)",
     "(topic|topics|subject|theme|about) :",
 )
-"""What leads to a topic."""
+"""The words before a topic."""
 _UNCERTAIN = ("(T|one|ones|those) with",)
-"""What leads to a topic if tasks are about the words."""
+"""The words before what is a topic if tasks are about it."""
 _IN_FRONT = "W (- related|related)? (D)? T|W (- related|related)"
-"""What ends with a topic: the unknown words up to the first one."""
+"""Phrases that end with a topic: the unknown words up to the first one."""
 
 
 def take_topics(
@@ -96,7 +96,7 @@ def _run(sentence: Sentence, index: int, step: int) -> list[int]:
 def _from_unknown(
     sentence: Sentence, domains: Sequence[str], is_topic: IsTopic
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Take unknown words that tasks are about, such as `airline: cancellations`, to be confirmed."""
+    """Take unknown words that tasks are about, such as `shop: cancellations`, to be confirmed."""
     for index in filter(sentence.is_unknown, range(len(sentence.tokens))):
         begin = index - 1 if sentence.text_at(index - 1) in ("only", "just") else index
         topic = _extent(sentence, index) if _is_boundary(sentence, begin - 1) else []
