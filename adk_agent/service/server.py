@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import replace
@@ -121,6 +122,7 @@ def build_service(
             await receivers.open()
             stack.push_async_callback(sender.aclose)
             if backend is not None:
+                await asyncio.to_thread(follow_ups.prepare)
                 await stack.enter_async_context(backend)
             await sweep(store, artifact_of, now)
             await sender.resume()

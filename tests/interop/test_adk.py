@@ -160,6 +160,7 @@ async def test_the_card_is_taken_by_each_name_of_this_machine(remote, host, path
 @pytest.mark.extras
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 async def test_beside_grpc_the_card_without_it_is_taken(remote, tmp_path, host):
+    pytest.importorskip("grpc", reason="the extra grpc is not installed: make setup_all")
     with service(tmp_path, "--grpc-port", "0") as port:
         agent = remote(host, HTTP_CARD_PATH, port=port)
         [report] = said_by(await events_of(agent, REQUEST), "greenroom")

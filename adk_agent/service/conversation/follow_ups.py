@@ -33,6 +33,14 @@ class FollowUps:
         """
         return self._opened()
 
+    def prepare(self) -> None:
+        """Do what would keep the first message waiting, and others with it.
+
+        Raises:
+            DataError: The data of a benchmark are not there.
+        """
+        self._by_rules("status?", NOTHING)
+
     async def prompt(self, text: str, situation: Situation) -> Status | Cancel | None:
         """Return what has to be done at once, however busy evaluations are; None for all else."""
         intent = await self._read(text, situation)

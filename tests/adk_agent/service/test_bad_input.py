@@ -85,7 +85,6 @@ UNUSABLE = [
     ('{"participants": {"agent": "builtin:null"}, "config": 3}', "config is 3"),
     ('{"participants": {"a": "builtin:null"}, "config": {"x": ' + "[" * 9000, "nested too deeply"),
     ('{"participants": {"agent"', "the json cannot be read"),
-    ("Evaluate builtin:null on 2 mock tasks and on 3 mock tasks", "2 tasks and 3 tasks"),
     ("Evaluate builtin:nul on one mock task", "did you mean 'null'"),
     ("x" * 250_000, "250000 characters"),
 ]
