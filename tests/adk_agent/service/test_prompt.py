@@ -52,12 +52,12 @@ def test_status_and_cancel_do_not_wait_for_what_plays(busy, waiting, assembly):
     assert read_status(assembly.settings.results_dir, run_id).state == "interrupted"
 
 
-@pytest.fixture(scope="module")
-def alone(assembly):
+@pytest.fixture
+def alone(assembly, tmp_path):
     """A service all of whose callers may see all runs."""
-    service = build_service(
-        replace(assembly, may_see_all_runs=True), card_url="http://127.0.0.1:1/"
-    )
+    settings = assembly.settings.model_copy(update={"results_dir": tmp_path})
+    shown = replace(assembly, settings=settings, may_see_all_runs=True)
+    service = build_service(shown, card_url="http://127.0.0.1:1/")
     with serve(service.app) as url:
         yield url
 
