@@ -319,6 +319,8 @@ class Benchmark(ABC):
     headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
     examples: ClassVar[tuple[str, ...]] = ()
     """Requests that play its tasks, to be shown to people."""
+    other_names: ClassVar[tuple[str, ...]] = ()
+    """Other names of the benchmark in sentences, in lower case; they select no tasks."""
     spellings: ClassVar[Mapping[str, str]] = {}
     """Other words for its domains, in lower case, each with the domain that it means."""
     lookalikes: ClassVar[frozenset[str]] = frozenset()

@@ -15,9 +15,10 @@ from adk_agent.requests.intent import Intent
 _ORDERS = re.compile(
     r"\b(?:again|repeat|redo|rerun|re-run|resume|continue|once more|another (?:go|spin|round|try)|cancel|"
     r"stop|abort|kill|interrupt\w*|scrap|enough|play|evaluate|benchmark|run (?:it|them|those|that|this|"
-    r"the|my|a|an|five|ten|[0-9]+)|give it|do (?:it|that)|same)\b|https?:|://"
+    r"the|my|a|an|five|ten|[0-9]+)|give it|do (?:it|that)|same|not|without|except|leave out|first|second|both|"
+    r"order)\b|https?:|://"
 )
-"""Orders to play or stop something, which no guess may stand for."""
+"""Orders to play or stop something, and exceptions, which no guess may stand for."""
 _CUES: tuple[tuple[str, str], ...] = (
     ("help", r"how (?:does|do) (?:this|it|you) work|good for|what (?:can|could|do|should) (?:you|i|we) "
      r"(?:do|write|type|ask|say)|no idea what|how (?:would|do|can) i (?:ask|use|start|begin)|help me"),
@@ -63,7 +64,10 @@ def guess(text: str, domain: str | None) -> Intent | None:
     ):
         return intents.Explain(term=explained["term"].strip())
     name = next((name for name, cue in _CUES if re.search(cue, plain)), None)
-    return None if name is None else _made(name, plain, domain)
+    numbers = re.findall(r"(?<![\w.^])[0-9]+", plain)
+    if name is None or len(numbers) > (name == "why"):
+        return None
+    return _made(name, plain, domain)
 
 
 def _made(name: str, plain: str, domain: str | None) -> Intent | None:

@@ -53,8 +53,8 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
     if {"AGENT", "DOMAIN"} <= {word.kind for word in words}:
         return None
     found = _read(words) or _by_clauses(words) or _vague(words) or _general(words)
-    if found is None or isinstance(found, intents.OffTopic | Ask):
-        found = _guess(text, words) or found
+    if found is None:
+        found = _guess(text, words)
     return None if situation.question is not None and isinstance(found, Ask) else found
 
 
@@ -62,7 +62,8 @@ def _guess(text: str, words: Sequence[Word]) -> Intent | None:
     """Return what a message without agent, and without numbers beside a domain, seems to want."""
     domains = [word.text for word in words if word.kind == "DOMAIN"]
     counted = has(words, "NUMBER NUM_TASKS NUM_TRIALS SEED MAX_STEPS MAX_CONCURRENCY")
-    if has(words, "AGENT") or len(domains) > 1 or (domains and counted):
+    named = has(words, "RUN_ID TRIAL") or len(domains) > 1 or (domains and counted)
+    if has(words, "AGENT") or named:
         return None
     return guess(text, domains[0] if domains else None)
 

@@ -34,7 +34,7 @@ HARMLESS = words("""
     apart separately alone together new own one suppose live learn decide prove
 
     agent bot assistant chatbot endpoint server address url service system purple model domain suite
-    a2a tau2 tau conversation result number figure success sanity smoke setup summary plan goal
+    a2a conversation result number figure success sanity smoke setup summary plan goal
     request bundled builtin built full whole complete entire everything anything boss colleague
     client vendor board somebody everybody something quality skill reliability student
     interview say claim love appreciate grateful include contain establish

@@ -82,7 +82,11 @@ def read_sentence(
             message quotes the words and says what to write instead.
     """
     _refuse_unreadable(text, vocabulary)
-    blanked = _LIST_MARKER.sub(lambda match: " " * len(match[0]), text)
+    names = "|".join(map(re.escape, vocabulary.benchmark_names)) or "(?!)"
+    named = re.compile(rf"(?<![\w./:@-])(?:{names})(?![\w:@.-]\w)/?", re.IGNORECASE)
+    blanked = text
+    for pattern in (_LIST_MARKER, named):
+        blanked = pattern.sub(lambda match: " " * len(match[0]), blanked)
     tokens = tokenize(blanked, vocabulary, registered)
     _refuse_other_languages(tokens, vocabulary)
     if not any(token.kind in ("agent", "domain", "noun") for token in tokens):

@@ -24,6 +24,7 @@ class Vocabulary:
         example: A request that can be read.
         lookalikes: English words that look like a misspelled domain but mean something else.
         common_words: Domains that are common words as well.
+        benchmark_names: Names of benchmarks that are no words for domains, the longest first.
         benchmarks: The benchmarks.
         spellings: Other words for domains, and nouns for the tasks of a single one, in lower case.
     """
@@ -32,6 +33,7 @@ class Vocabulary:
     example: str
     lookalikes: frozenset[str] = frozenset()
     common_words: frozenset[str] = frozenset()
+    benchmark_names: tuple[str, ...] = ()
     benchmarks: tuple[Benchmark, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,8 +50,11 @@ class Vocabulary:
             if noun not in GENERIC_NOUNS
         }
         examples = [example for benchmark in every for example in benchmark.examples]
+        names = {name for each in every for name in (each.name, *each.other_names)}
+        names -= {*benchmarks.domains, *spellings}
         return cls(
             domains=benchmarks.domains,
+            benchmark_names=tuple(sorted(names, key=lambda name: (-len(name), name))),
             example=next(iter(examples), "Evaluate http://localhost:9010 on five <domain> tasks"),
             lookalikes=frozenset().union(*(each.lookalikes for each in every)),
             common_words=frozenset().union(*(each.common_words for each in every)),
