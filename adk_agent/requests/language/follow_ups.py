@@ -23,6 +23,7 @@ MAX_LENGTH = 400
 """Characters. A longer message wants more than a follow-up can say."""
 _LONGEST_TERM = 6
 _Model = TypeVar("_Model", bound=BaseModel)
+_OF_RUNS = (intents.Failures, intents.Results, intents.Status, intents.Compare, intents.Export)
 _CHANGEABLE = "I can change the trials, tasks, seed, domain, agent, concurrency or number of steps."
 _OURS = "fails outcome status why compare repeat resume cancel listed formats help field explaining"
 """Classes of words of evaluations: a message with one of them is not off topic."""
@@ -53,8 +54,9 @@ def read_follow_up(text: str, situation: Situation, *, vocabulary: Vocabulary) -
     if {"AGENT", "DOMAIN"} <= {word.kind for word in words}:
         return None
     found = _read(words) or _by_clauses(words) or _vague(words) or _general(words)
-    if found is None:
-        found = _guess(text, words)
+    if found is None or isinstance(found, intents.OffTopic):
+        guessed = _guess(text, words)
+        found = guessed if found is None or isinstance(guessed, _OF_RUNS) else found
     return None if situation.question is not None and isinstance(found, Ask) else found
 
 

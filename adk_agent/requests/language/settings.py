@@ -60,6 +60,11 @@ def take_settings(sentence: Sentence) -> dict[str, Any]:
             elif values.setdefault(name, value) != value:
                 raise Refusal("contradiction", f"{words[name]!r} and {said!r}: write which holds")
             values[name], words[name] = value, said
+    if values.get("solo") and "user_llm" in values:
+        said = f"{words['solo']!r} and {words['user_llm']!r}"
+        raise Refusal(
+            "contradiction", f"{said}: without a user no model plays one; write which holds"
+        )
     passed = values.pop("pass_k", 0)
     if passed and passed > values.setdefault("num_trials", passed):
         raise Refusal(
