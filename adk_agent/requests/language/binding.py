@@ -164,9 +164,10 @@ def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:
     """Leave a number that counts no tasks to a question, if it stands among plain words alone."""
     index = next(i for i, each in sentence.quantities.items() if each is quantity)
     around = [i for i in (index - 2, index - 1, index + 1, index + 2) if sentence.text_at(i)]
-    plain = all(sentence.tokens[i].kind == "word" and sentence.is_free(i) for i in around[1:-1])
-    near = all(sentence.tokens[i].kind in ("word", "end", "mark") for i in around)
-    if quantity.counts_tasks or not quantity.number or not (plain and near):
+    plain = all(
+        sentence.tokens[i].kind in ("word", "end", "mark") and not sentence.used[i] for i in around
+    )
+    if quantity.counts_tasks or not quantity.number or not plain:
         return False
     del sentence.quantities[index]
     sentence.used[index] = False
@@ -177,10 +178,13 @@ def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:
 def _bind_free(groups: Sequence[_Group], free: Sequence[Quantity]) -> None:
     """Give the quantities that stand alone to the domains that have none."""
     bound = {quantity.number for group in groups for quantity in group.quantities}
-    counted = [q for q in free if q.ids or (q.number and q.number not in bound)]
+    agreeing = [q for q in free if q.counts_tasks and q.number in bound]
+    counted = [q for q in free if (q.ids or q.number) and q not in agreeing]
     without = [group for group in groups if not group.quantities]
     ids = [quantity.ids for group in groups for quantity in group.quantities if quantity.ids]
-    if len(groups) == len(ids) == 1 and all(q.number == len(ids[0]) for q in counted):
+    if len(groups) == len(ids) == 1 and all(
+        q.counts_tasks and q.number == len(ids[0]) for q in counted
+    ):
         return  # "three tasks: 1, 4 and 7"
     said = " and ".join(repr(quantity.said) for quantity in counted)
     if any(not quantity.counts_tasks for quantity in counted):

@@ -41,6 +41,8 @@ def _is_unknown(sentence: Sentence, index: int) -> bool:
     kind, text = sentence.tokens[index].kind, sentence.text_at(index)
     if not sentence.is_free(index) or kind in ("end", "noun", "agent", "domain"):
         return False
+    if kind == "mark" and {index - 1, index + 1} & sentence.asides:
+        return False  # of a number that is quoted
     if kind == "mark" and text not in _SIGNS:
         raise Refusal("unsupported", f"{text!r} is not understood: write it in words")
     if kind == "mark" or (text in _SOFT and _beside_placed(sentence, index)):
@@ -58,9 +60,15 @@ def _is_unknown(sentence: Sentence, index: int) -> bool:
 def _is_constraint(sentence: Sentence, index: int) -> bool:
     """Tell whether a word changes a plan where it stands."""
     text = sentence.text_at(index)
+    following = []
+    for token in sentence.tokens[index + 1 : index + 4]:
+        if token.ends_clause:
+            break
+        following.append(token.kind)
+    if text in ("about", "around"):
+        return "number" in following[:1]
     if text in lexicon.AMOUNTS:
-        following = sentence.tokens[index + 1 : index + 4]
-        return any(token.kind in ("agent", "domain", "noun", "number") for token in following)
+        return not {"agent", "domain", "noun", "number"}.isdisjoint(following)
     if text in lexicon.QUALIFIERS:
         return not sentence.stands_apart(index)
     return text in lexicon.CONSTRAINTS

@@ -63,19 +63,14 @@ def is_known(word: str) -> bool:
 
 CONSTRAINTS = words("""
     except excepting excluding exclude unless until till if or either without skip skipping leave
-    leaving omit avoid drop unlike otherwise else respectively alternately
+    leaving omit avoid drop unlike otherwise respectively alternately
 
     least approximately approx roughly nearly almost half third quarter fraction remaining
     remainder random randomly shuffle shuffled double etc tba tbd harder hardest easier easiest
     trickier trickiest simplest toughest longest shortest worst nasty
 
-    nightly hourly daily weekly monthly every tonight tomorrow later schedule scheduled weekend
-    weekday weekdays euro euros dollar dollars usd eur cent cents budget timeout deadline
-
-    stop stops stopping quit abort pause send sends post email mail upload publish push notify
-    forward store register delete overwrite install download fetch pretend weight weighted bonus
-    threshold temperature split splits subset seed seeds step steps turns trial trials solo under above
-    below shard parallel concurrency concurrent
+    nightly hourly daily weekly monthly schedule scheduled weekday weekdays budget timeout
+    split splits subset seed seeds turns trial trials solo shard concurrency concurrent
 """)
 """Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
 
@@ -87,17 +82,22 @@ AMOUNTS = words("""
 """Words that change a plan right before tasks, domains, agents or numbers. They are refused there."""
 
 QUALIFIERS = words("""
-    only solely merely exactly again repeat same about around both then when while whenever but
-    however though although times once twice hour hours minute minutes seconds per each apiece focus
-    focusing restrict limited limit limits than latter former offline under forth share
+    only solely merely exactly again repeat same both then when while whenever however though
+    although times once twice hour hours minute minutes seconds per each apiece focus focusing
+    restrict limited limit limits than latter former offline under above below forth share else
+    every tonight tomorrow later weekend weekends euro euros dollar dollars usd eur cent cents
+    deadline step steps parallel but
+
     not no never none nothing nobody cannot neither nor instead rather ignore ignoring forget don't
     doesn't didn't won't can't shouldn't isn't aren't wouldn't sorry actually meant mean scratch oops
-    correction wait assume prompt prompts
+    correction wait assume prompt prompts stop stops stopping quit abort pause send sends post email
+    mail upload publish push notify forward store register delete overwrite install download fetch
+    pretend weight weighted bonus threshold temperature
 """)
 """Words that change a plan in a clause with agents, domains, tasks or numbers. They are refused
 there, and elsewhere they are as unknown as others."""
 
-LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS
+LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS | words("about around")
 
 GENERIC_NOUNS = words("""
     task tasks taks tsaks scenario scenarios problem problems instance instances sample samples

@@ -49,8 +49,6 @@ _MACROS = {
     "TEAM": "(team|duo|trio|crew|squad|ensemble)",
     "AND": "(,|and|, and|&|+|/|plus)",
     "LIMIT": _any_of(lexicon.LIMITS),
-    "COND": _any_of(lexicon.CONDITIONS),
-    "MORE": "(!CLASS !COND ANY)",
 }
 _FIXED = {
     **{letter: rf"(?:{letter}[0-9]+ )" for letter in "NDTAMIXQ"},

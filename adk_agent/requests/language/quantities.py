@@ -15,6 +15,9 @@ _RANGE_WORDS = lexicon.words("- to through thru until till")
 _COUNTING = lexicon.words("size sample take pick choose select draw each em them ones those these")
 """Words before or after a number that counts tasks."""
 
+_NO_TASKS = lexicon.words("piece sample case question instance")
+"""Nouns that rarely mean one task."""
+
 _NUMBERED = "(number|numbers|nr|id|ids|index|#)"
 _JOIN = "(,|;|and|, and|&|-|to|through|thru)"
 _MORE = "((,|;|and|, and|&|-|to|through|thru|until|till) (T)? (#)? N !T !D)*"
@@ -32,6 +35,7 @@ _QUANTITIES = (
     ("all", "N of (the|its)* N"),
     ("count", "T : N"),
     ("count", "(take|pick|choose|select|draw|sample|need|just|only) (just|only)? N !W !T !D"),
+    ("key", "N (are|is|should be|will be)? (plenty|enough|sufficient)"),
     ("count", "(MOST)? N x?"),
     ("first one", "(the)? (first|1st) (D)? T"),
     ("a", "(a|an|single|a single) (D)? T !of"),
@@ -130,7 +134,11 @@ def _quantity(kind: str, sentence: Sentence, found: Sequence[int]) -> Quantity |
     if kind == "everything":
         return Quantity()
     if kind in ("a", "first one"):
-        return None if noun.endswith("s") else Quantity(number=1, first=kind == "first one")
+        return (
+            None
+            if noun in _NO_TASKS or noun.endswith("s")
+            else Quantity(number=1, first=kind == "first one")
+        )
     if numbers[-1] == 0:
         raise Refusal("bad-number", f"{sentence.said(found)!r}: no tasks at all?")
     number = numbers[-1] if kind == "key" else numbers[0]

@@ -41,7 +41,9 @@ _IDIOMS = (
     "no (rush|hurry|problem|worries)|(thanks|thank) (you)? in advance|how (many|much|far|long)|"
     "(at the moment|for now|this time|right now|real quick|once more|first of all|so far|as well)|"
     "(i.e|e.g|that is|namely|such as|in total)|(see|know|check|tell|say|wonder|out) if|any good|"
-    "with the same (tasks|ones)|make sure that|me again|(more|any) better than?|a (bit|little|lot)",
+    "with the same (tasks|ones)|make sure that|me again|sorry if|every time|"
+    "but !not !no !only !without !skip !leave !except !D|"
+    "if (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|a (bit|little|lot)",
     "(next|close) to (it|that|them|each other|one another)|side by side|one beside the other|"
     "(with|to|against|beside|alongside) (each other|one another)|under (test|evaluation)|"
     "(reachable|available|running|listening) (under|at|on|via)|on (that|this) topic",
@@ -55,10 +57,6 @@ _DESCRIPTIONS = (
     "about (DET|bundled)* A",
 )
 """Descriptions of an agent whose address stands beside it; they change nothing."""
-_REASONS = (
-    "(because|since|so that|in order to|so we|so i|so our|in order that) (!LIMIT MORE)* !MORE",
-    "START (just|only|simply)? (to|before (we|i|my|our|they)) (!LIMIT MORE)* !MORE",
-)
 _ENDLESS = re.compile(r"[0-9]\s*,?\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
 _PLACE = re.compile(r"<(?!https?:)[\w -]{1,30}>")
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
@@ -146,11 +144,10 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     participants, entry = read_participants(sentence)
     if len(participants) > 1:
         sentence.take("(the|these|those) (very)? same (one|ones)?")
+        sentence.use(found[0] for found in sentence.find("same (N|T)"))
     doubts = unjoined(sentence) if entry is None else []
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))
-    for reason in _REASONS:
-        sentence.take(reason)
     without = take_excluded_ids(sentence)
     named = take_domain_lists(sentence, vocabulary)
     declined, others = take_declined(sentence, vocabulary)

@@ -10,18 +10,19 @@ from adk_agent.requests.refusal import Refusal
 SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("user_llm", None, "(user|users) (model|llm|simulator)? FILL* M"),
     ("user_llm", None, "(when|if|with|where)? M (as|for|to be|is|should be|plays|play) (the|a)? (simulated)? USER (model|llm|simulator)?"),
+    ("user_llm", None, "USER? (simulated|played) by M|simulate (the|a)? USER (with|by) M"),
     ("user_llm", None, "M (simulate|simulates|simulating|play|playing|acting as) (the|a)? USER"),
     ("max_concurrency", 1, "(one by one|one at a time|one after the other|one after another|sequentially|"
      "one TALK at a time|one TALK at once|in sequence) (, please)?"),
     ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent) FILL* MOST? N"),
-    ("max_concurrency", None, "(MOST)? N TALK? (running)? (at a time|at once|at the same time|"
+    ("max_concurrency", None, "(MOST)? N TALK? (running|going)? (at a time|at once|at the same time|"
      "in the same time|in parallel|concurrently|simultaneously|parallel)"),
     ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
     ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
     ("max_steps", None, "(cap|limit) (the|all)? (TALK|them|it)? (at|to) N steps (each|PER|per TALK)?"),
     ("max_steps", None, "(MOST|and)? N steps (maximum|max|at most)? (each|PER|(per|a|in each) TALK)?"),
     ("pass_k", None, "pass (^|hat) FILL* N"),
-    ("num_trials", None, "(with|for)? k (up)? FILL* N"),
+    ("num_trials", None, "(with|for)? k (up)? FILL* N TRIALS?"),
     ("num_trials", 1, "(a|one)? single TRIALS (PER)?"),
     ("num_trials", None, "(num|number of) (-)? TRIALS FILL* N"),
     ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N|START (trials|repeats|repetitions) N"),

@@ -24,13 +24,13 @@ _TEAM = (
     "(as a whole)?|as a whole"
 )
 _JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
-_ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|acts|serves|works|,|:|-)* (the|our|a|an)* W")
+_ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|be|acts|serves|works|,|:|-)* (the|our|a|an)* W")
 _JOINERS = lexicon.words("and or vs versus v against with than plus beside n")
 _IT = "(put|run|test|evaluate|give|let|try|assess|check|measure|benchmark) it"
 _COMPARED = "(compare|comparison|compared|comparing|versus|vs) !D !the_D|twin"
 _OTHER_ONE = (
     "(vs|versus|against|or|and|with) (-|the|a|an|its|our|my|their)* (new|other|old|second|staging)? "
-    "(-)? (one|ones|twin) !of !each !TEAM"
+    "(-)? (one|ones|twin) !of !each !TEAM !OPEN"
 )
 _NOT_ROLES = lexicon.COMPARING | lexicon.words(
     "second old small large left user customer order number before after their whether however"

@@ -57,7 +57,7 @@ _TOKEN = re.compile(
     | built-?in:\s?(?:team:)?[\w\-]*{_FAULTS} | team:[\w\-]+{_FAULTS}
     | https?(?::?/{{1,2}}|:\\+|:(?=[a-z0-9]))\S+
     | (?:\[[0-9a-f:]+\]|localhost|[a-z0-9][a-z0-9.\-]*\.[a-z0-9\-]+):[0-9]{{1,6}}(?![\w:])(?:/[^{_ENDS}]*)?
-    | localhost[ ](?:port[ ])?[0-9]{{4,5}}\b)
+    | localhost[ ](?:(?:port|colon)[ ])?[0-9]{{4,5}}\b)
     | (?P<id>\[[^\]\s]+\][^\s,;]+)
     | (?P<key>\b[a-z0-9]+(?:_[a-z0-9]+)+\b)
     | (?P<model>\b[a-z][\w.\-]*/[\w.:\-]*[0-9][\w.:\-]*\w | \b[a-z][\w.\-]*/[a-z][\w.]*-[\w.\-]*\w
@@ -161,7 +161,7 @@ def _words_of_key(match: re.Match[str]) -> Sequence[Token]:
 def _spelled_out(raw: str) -> str:
     """Return an address with a colon before its port, and `builtin:` before a bundled name."""
     plain = re.sub(r"^built-in:\s?", BUILTIN_PREFIX, raw, flags=re.IGNORECASE)
-    return re.sub(r"^localhost (?:port )?", "localhost:", plain, flags=re.IGNORECASE)
+    return re.sub(r"^localhost (?:(?:port|colon) )?", "localhost:", plain, flags=re.IGNORECASE)
 
 
 def _agent_names(registered: Mapping[str, str]) -> dict[str, str]:

@@ -215,7 +215,6 @@ REFUSED = {
     f"{U} on the last five airline tasks": "unsupported",
     f"{U} on five random airline tasks": "unsupported",
     f"{U} on only the hardest airline tasks": "unsupported",
-    f"{U} on airline, but stop when three fail": "unsupported",
     f"{U} on airline every night": "unsupported",
     f"{U} on five airline tasks if it answers": "unsupported",
     f"{U} on airline and GAIA, 3 tasks each": "unknown-domain",

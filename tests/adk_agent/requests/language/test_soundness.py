@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from adk_agent.core.errors import RequestError
@@ -42,6 +42,7 @@ def silently(read_evaluation: ReadSentence, text: str) -> Evaluate | None:
 def test_a_condition_put_into_a_sentence_never_leaves_the_plan_as_it_was_in_silence(
     read_evaluation: ReadSentence, text: str, condition: str, place: float
 ) -> None:
+    assume(condition not in text)  # a number that is said twice is one number
     words = text.split(" ")
     at = round(place * len(words))
     changed = silently(read_evaluation, " ".join([*words[:at], condition, *words[at:]]))
