@@ -42,7 +42,7 @@ _MACROS = {
     "EACHT": f"(each|every|all|any) (of)? {_NOUNS}",
     "PER": f"(throughout|apiece|per (T|one)|a T|(for|of|on|with)? (each|every|all) (of)? {_NOUNS})",
     "MOST": "((don't|do not) (run|use|have|allow|take|play)? more than|at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"
-    "a maximum of|a limit of|within)",
+    "(a|the) maximum of|a limit of|within)",
     "AGENT": _any_of(lexicon.AGENT_NOUNS),
     "AGENTS": _any_of(f"{noun}s" for noun in lexicon.AGENT_NOUNS),
     "USER": "(user|users|customer|customers|user side|users side|caller|callers)",

@@ -15,7 +15,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("max_concurrency", 1, "(one by one|one at a time|one after the other|one after another|sequentially|"
      "one TALK at a time|one TALK at once|in sequence) (, please)?"),
     ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent) FILL* MOST? N"),
-    ("max_concurrency", None, "(MOST)? N TALK? (running|going)? (at a time|at once|at the same time|"
+    ("max_concurrency", None, "(MOST)? N TALK? (may|can|should)? (run|running|going)? (at a time|at once|at the same time|"
      "in the same time|in parallel|concurrently|simultaneously|parallel)"),
     ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
     ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
@@ -29,7 +29,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("num_trials", None, "(EACHT)? (do|run)? (MOST)? N (-)? TRIALS (PER)?"),
     ("num_trials", 2, "(EACHT)? (tried|played|run)? twice !as (PER)?"),
     ("num_trials", 3, "(EACHT)? thrice (PER)?"),
-    ("num_trials", 1, "just once|once each|once per T"),
+    ("num_trials", 1, "just once|once each|once per T|(each|every) T once"),
     ("seed", None, "(random)? (seed|seeded) FILL* N"),
     ("solo", True, "solo (mode|setting|tasks)?"),
     ("solo", True, "(with no|without|no) DET* (simulated)? USER (simulator|simulation|simulated|side)?"),

@@ -19,11 +19,12 @@ from adk_agent.requests.refusal import Refusal
 
 _TEAM = (
     "(as|into|in|be|form|forms|are|is|of|make|makes|makes up) (a|one|the same|single) (good|single)? "
-    "TEAM|(our|my|the|a|this|support|whole|as a|one)* TEAM (of|consists of|consisting of|is|are)?|"
+    "TEAM|(our|my|the|a|this|support|whole|as a|one) TEAM (of|consists of|consisting of|is|are)?|"
+    "TEAM (of|consists of|consisting of|:)|"
     "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) "
     "(as a whole)?|as a whole"
 )
-_JOINT = "(at|is|is at|:|-|OPEN|,|the|on|called|named|runs at|lives at)"
+_JOINT = "(at|is|is at|:|-|OPEN|,|the|on|runs|called|named|runs at|lives at)"
 _ROLES = (f"W {_JOINT}* A", "A OPEN? (as|is|be|acts|serves|works|,|:|-)* (the|our|a|an)* W")
 _JOINERS = lexicon.words("and or vs versus v against with than plus beside n")
 _IT = "(put|run|test|evaluate|give|let|try|assess|check|measure|benchmark) it"
