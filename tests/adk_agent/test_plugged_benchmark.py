@@ -77,7 +77,7 @@ def test_it_is_listed_with_its_tasks(greenroom):
     assert code == 0
     assert re.search(r"^trivia  3 tasks  base  trivia  sha256:", domains, re.MULTILINE)
     _, tasks = greenroom("list", "tasks", "--domain", "trivia")
-    assert tasks == "capital  [ANSWER]\nmetal  [ANSWER]\nplanet  [ANSWER]\n"
+    assert tasks.splitlines()[1] == "metal    [ANSWER]  Which metal is liquid at room temperature?"
     _, named = greenroom("list", "trivia")
     assert named.startswith("capital  What is the capital of Mongolia?")
 

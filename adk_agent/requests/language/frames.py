@@ -200,7 +200,9 @@ class Frame(NamedTuple):
 
 _TELLING = "harmless filler what show run RUN_ID tasks"
 _CHANGE = "NUM_TRIALS|NUM_TASKS|SEED|MAX_CONCURRENCY|MAX_STEPS|AGENT|DOMAIN"
-_AGAIN = f"tight run RUN_ID repeat same tasks do prep parallel OLD {_CHANGE.replace('|', ' ')}"
+_AGAIN = (
+    f"tight run RUN_ID repeat same tasks do agent prep parallel OLD {_CHANGE.replace('|', ' ')}"
+)
 _WHY = f"{_TELLING} fails outcome DOMAIN low bad zero wrong points counts exactly explain says"
 
 FRAMES = (

@@ -115,7 +115,11 @@ def _refuse_unreadable(text: str, vocabulary: Vocabulary) -> None:
     refuse_injection(text, vocabulary)
     endless, open_place = _ENDLESS.search(text), _PLACE.search(text)
     if open_place:
-        raise Refusal("ambiguous", f"{open_place[0]!r}: write what is meant in its place")
+        known = ", ".join(vocabulary.domains)
+        raise Refusal(
+            "ambiguous",
+            f"{open_place[0]!r}: write what is meant in its place (domains: {known})",
+        )
     if endless:
         raise Refusal("ambiguous", f"{endless[0]!r}: where does it end? Name each of them")
 
