@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from adk_agent.requests.spelling import is_slip
+
 
 def words(text: str) -> frozenset[str]:
     """Split a text into a set of words."""
@@ -38,10 +40,14 @@ HARMLESS = words("""
     request bundled builtin built full whole complete entire everything anything boss colleague
     client vendor board somebody everybody something quality skill reliability student
     interview say claim love appreciate grateful include contain establish
+    afternoon evening day cheers ta lol possible necessary behave manage achieve reach set someone
+    estimate simulate target yes
 """)
 """Words, in their base form, that change nothing about a plan."""
 
 _ENDINGS = (("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("es", ""), ("s", ""))
+_LONG = 7
+"""Letters of a word from which on a slip of the keys leaves it recognisable."""
 _SHORT_FORM = re.compile(r"'(?:s|d|m|ll|re|ve)$")
 
 
@@ -53,7 +59,9 @@ def is_harmless(word: str) -> bool:
     word = _SHORT_FORM.sub("", word)
     bases = [word, *(word.removesuffix(end) + new for end, new in _ENDINGS if word.endswith(end))]
     bases += [base[:-1] for base in bases if base[-1:] == base[-2:-1]]  # "running"
-    return any(base in HARMLESS for base in bases if len(base) > 1 or base == word)
+    return any(base in HARMLESS for base in bases if len(base) > 1 or base == word) or any(
+        is_slip(word, known) for known in HARMLESS if len(known) >= _LONG
+    )
 
 
 def is_known(word: str) -> bool:
@@ -65,7 +73,7 @@ CONSTRAINTS = words("""
     except excepting excluding exclude unless until till if or either without skip skipping leave
     leaving omit avoid drop unlike otherwise respectively alternately
 
-    least approximately approx roughly nearly almost half third quarter fraction remaining
+    least approximately approx roughly nearly almost half third fraction remaining
     remainder random randomly shuffle shuffled double etc tba tbd harder hardest easier easiest
     trickier trickiest simplest toughest longest shortest worst nasty
 
@@ -82,7 +90,7 @@ AMOUNTS = words("""
 """Words that change a plan right before tasks, domains, agents or numbers. They are refused there."""
 
 QUALIFIERS = words("""
-    only solely merely exactly again repeat same both then when while whenever however though
+    quarter only solely merely exactly again repeat same both then when while whenever however though
     although times once twice hour hours minute minutes seconds per each apiece focus focusing
     restrict limited limit limits than latter former offline under above below forth share else
     every tonight tomorrow later weekend weekends euro euros dollar dollars usd eur cent cents

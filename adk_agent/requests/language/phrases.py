@@ -34,11 +34,11 @@ def _any_of(words: Iterable[str]) -> str:
 
 _NOUNS = "(the|them|those|these|one)* (T)?"
 _MACROS = {
-    "FILL": "(the|a|an|of|to|set|is|be|as|:|at|number|value|with|should|my|your|our|their|fixed)",
+    "FILL": "(the|a|an|of|to|set|is|be|as|:|at|number|value|with|should|my|your|our|their|fixed|please)",
     "OWN": "(the|a|an|my|our|your|its|their|his|her|this|that)",
     "DET": "(OWN|any|these|those|all|and)",
     "TRIALS": _any_of(lexicon.TRIAL_NOUNS),
-    "TALK": "(conversation|conversations|dialogue|dialogues|chat|chats|call|calls|task|tasks)",
+    "TALK": "(conversation|conversations|convo|convos|dialogue|dialogues|chat|chats|call|calls|task|tasks)",
     "EACHT": f"(each|every|all|any) (of)? {_NOUNS}",
     "PER": f"(throughout|apiece|per (T|one)|a T|(for|of|on|with)? (each|every|all) (of)? {_NOUNS})",
     "MOST": "((don't|do not) (run|use|have|allow|take|play)? more than|at most|at maximum|no more than|not more than|up to|maximum|max|limited to|capped at|"

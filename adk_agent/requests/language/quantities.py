@@ -29,17 +29,18 @@ _QUANTITIES = (
     ("ids", f"(D|T)* {_NUMBERED} (:)? {_NUMBERED}* N ({_JOIN}? (until|till)? (T)? (#)? N !D)*"),
     ("ids", f"T (:)? (#)? N !T !D {_JOIN} (#)? N !T !D {_MORE}"),
     ("ids", "T (#)* N !T !D"),
-    ("first", "(the)? first (and only)? N !of_them"),
+    ("first", "(the)? (first|opening) (and only)? N !of_them"),
     ("first", "N first"),
     ("all", "(all|the whole|the full|the complete|the entire) (of)? (the|its|your|our)* N"),
     ("all", "N of (the|its)* N"),
     ("count", "T : N"),
     ("count", "(take|pick|choose|select|draw|sample|need|just|only) (just|only)? N !W !T !D"),
     ("key", "N (are|is|should be|will be)? (plenty|enough|sufficient)"),
+    ("count", "(those|these) N"),
     ("count", "(MOST)? N x?"),
     ("first one", "(the)? (first|1st) (D)? T"),
     ("a", "(a|an|single|a single) (D)? T !of"),
-    ("everything", "(all|every T|everything|whole|entire|entirely|complete|completely|full|fully|in "
+    ("everything", "(all|every (D)? T|everything|whole|entire|entirely|complete|completely|full|fully|in "
      "full) (of it|of them|it has|they have|there is|there are|that there is)?"),
 )  # fmt: skip
 """Kinds of quantities, and their words."""
@@ -49,7 +50,7 @@ _EXCLUDED_IDS = (
     "(N !T !D !TRIALS !steps|I) ((,|and|, and|-|to) (#)? (N !T !D !TRIALS !steps|I))*"
 )
 _EVERY_DOMAIN = (
-    "(all|every|each|all of|each of|any|one of every) (of)? (the|your|available)*"
+    "(all|every|each|all of|each of|any|one of every) (of)? (the|your|available)* N?"
     " (domain|domains|benchmark|benchmarks) (you have|you offer|there is|there are|available|you know)?"
 )
 _LIST = "(for|the|from|on|in|of|domain|domains)* D ((,|and|, and|or|nor|&|/) (the)? D)*"
@@ -69,6 +70,7 @@ _DECLINED = (
 def take_domain_lists(sentence: Sentence, vocabulary: Vocabulary) -> list[str] | None:
     """Take `every domain`, with exceptions; return the domains that are meant, None without it."""
     for found in [*sentence.find(_ALL_BUT), *sentence.find(_EVERY_DOMAIN)]:
+        _check_count(sentence, found, vocabulary)
         others = set(sentence.of_kind("domain")).difference(found)
         if others and sentence.text_at(found[0]) in ("each", "every", "all", "any"):
             sentence.place(found[1:])  # each of the domains that are named
@@ -77,6 +79,14 @@ def take_domain_lists(sentence: Sentence, vocabulary: Vocabulary) -> list[str] |
         without = sentence.values("domain", found)
         return [name for name in vocabulary.domains if name not in without]
     return None
+
+
+def _check_count(sentence: Sentence, found: Sequence[int], vocabulary: Vocabulary) -> None:
+    """Refuse `all five domains` if there are not five."""
+    for number in sentence.values("number", found):
+        if int(number) != len(vocabulary.domains):
+            known = ", ".join(vocabulary.domains)
+            raise Refusal("ambiguous", f"{sentence.said(found)!r}, but there are {known}: name them")
 
 
 def take_declined(sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[str], list[str] | None]:

@@ -41,14 +41,20 @@ _IDIOMS = (
     "no (rush|hurry|problem|worries)|(thanks|thank) (you)? in advance|how (many|much|far|long)|"
     "(at the moment|for now|this time|right now|real quick|once more|first of all|so far|as well)|"
     "(i.e|e.g|that is|namely|such as|in total)|(see|know|check|tell|say|wonder|out) if|any good|"
-    "with the same (tasks|ones)|make sure that|me again|sorry if|every time|"
+    "with the same (tasks|ones)|no more than that|leave nothing out|at all|after all|full stop|comma|make sure that|me again|sorry if|every time|"
     "but !not !no !only !without !skip !leave !except !D|"
-    "if (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|a (bit|little|lot)",
+    "(if|when) (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|a (bit|little|lot)",
     "(next|close) to (it|that|them|each other|one another)|side by side|one beside the other|"
     "(with|to|against|beside|alongside) (each other|one another)|under (test|evaluation)|"
     "(reachable|available|running|listening) (under|at|on|via)|on (that|this) topic",
 )
 """Words that change nothing where they stand together."""
+_CORRECTED = (
+    "(N|A|D) (,|-|on|at|for|with)* (uh|um|,|-)* ((no)? (,)? wait|no ,|(no)? sorry|oops|scratch that|"
+    "correction|i (mean|meant)|no make it|make that|or rather) (,|-|no|yes|make it|make that|i mean)* "
+    "(the|on|at|for|with)? (N|A|D)"
+)
+"""Something and its correction: `10, no wait, 15`."""
 _SERVICE = "(agent|bot|assistant|chatbot|endpoint|server|service|system)"
 _DESCRIPTIONS = (
     f"OWN ({_SERVICE}|model) (of ours)? "
@@ -140,6 +146,7 @@ def _refuse_other_languages(tokens: Sequence[Token], vocabulary: Vocabulary) -> 
 
 def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Evaluate:
     """Take one kind of words after the other out of a sentence, and see what is left."""
+    doubts = [*_take_corrections(sentence), *_take_hypotheses(sentence)]
     for idiom in _IDIOMS:
         sentence.take(idiom)
     refuse_choice(sentence)
@@ -149,7 +156,7 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     if len(participants) > 1:
         sentence.take("(the|these|those) (very)? same (one|ones)?")
         sentence.use(found[0] for found in sentence.find("same (N|T)"))
-    doubts = unjoined(sentence) if entry is None else []
+    doubts += unjoined(sentence) if entry is None else []
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))
     without = take_excluded_ids(sentence)
@@ -182,6 +189,32 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
         without_it = f"{refusal}. Without it I would understand: {in_brief(request)}"
         raise Refusal(refusal.code, without_it) from refusal
     return Evaluate(request=request, unused=unused, doubts=(*doubts, *questions))
+
+
+def _take_corrections(sentence: Sentence) -> list[str]:
+    """Take what is corrected at once; return the questions whether it is."""
+    questions = []
+    for found in sentence.find(_CORRECTED):
+        first, last = sentence.tokens[found[0]], sentence.tokens[found[-1]]
+        if first.kind == last.kind:
+            questions.append(f"Do you mean {last.text!r}, not {first.text!r}?")
+            sentence.tokens[found[0]] = replace(first, kind="word")
+            sentence.use(found[:-1])
+    return questions
+
+
+def _take_hypotheses(sentence: Sentence) -> list[str]:
+    """Take the `if` of questions such as `what would A score if it played ...?`; return questions."""
+    questions = []
+    for index in (index for found in sentence.find("if") for index in found):
+        end = next((i for i in sentence.of_kind("end") if i > index), None)
+        if end is None or "?" not in sentence.text_at(end):
+            continue
+        if any(sentence.tokens[i].kind in ("agent", "domain", "noun") for i in range(index, end)):
+            said = sentence.said(range(index, end))
+            questions.append(f"Shall this be played: {said!r}?")
+            sentence.use([index])
+    return questions
 
 
 def _take_agent_counts(sentence: Sentence, agents: int) -> None:

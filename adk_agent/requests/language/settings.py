@@ -14,7 +14,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("user_llm", None, "M (simulate|simulates|simulating|play|playing|acting as) (the|a)? USER"),
     ("max_concurrency", 1, "(one by one|one at a time|one after the other|one after another|sequentially|"
      "one TALK at a time|one TALK at once|in sequence) (, please)?"),
-    ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent) FILL* MOST? N"),
+    ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent|parallel TALK) FILL* MOST? N"),
     ("max_concurrency", None, "(MOST)? N TALK? (may|can|should)? (run|running|going)? (at a time|at once|at the same time|"
      "in the same time|in parallel|concurrently|simultaneously|parallel)"),
     ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
@@ -27,6 +27,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("num_trials", None, "(num|number of) (-)? TRIALS FILL* N"),
     ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N|START (trials|repeats|repetitions) N"),
     ("num_trials", None, "(EACHT)? (do|run)? (MOST)? N (-)? TRIALS (PER)?"),
+    ("num_trials", None, "N x (each|PER)"),
     ("num_trials", 2, "(EACHT)? (tried|played|run)? twice !as (PER)?"),
     ("num_trials", 3, "(EACHT)? thrice (PER)?"),
     ("num_trials", 1, "just once|once each|once per T|(each|every) T once"),

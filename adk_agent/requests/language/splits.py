@@ -51,7 +51,8 @@ def _note(
 def _domain_beside(sentence: Sentence, match: list[int]) -> str | None:
     """Return the domain that a split belongs to; None if it is the only one, or all are meant."""
     tokens, named = sentence.tokens, sentence.of_kind("domain")
-    if len({tokens[i].value for i in named}) < 2:
+    of_all = any(sentence.text_at(i) in ("splits", "sets", "subsets") for i in match)
+    if of_all or len({tokens[i].value for i in named}) < 2:
         return None
     before = [i for i in named if i <= match[-1]]
     following = [i for i in named if i > match[-1] + 1]

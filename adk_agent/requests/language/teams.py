@@ -20,7 +20,7 @@ from adk_agent.requests.refusal import Refusal
 _TEAM = (
     "(as|into|in|be|form|forms|are|is|of|make|makes|makes up) (a|one|the same|single) (good|single)? "
     "TEAM|(our|my|the|a|this|support|whole|as a|one) TEAM (of|consists of|consisting of|is|are)?|"
-    "TEAM (of|consists of|consisting of|:)|"
+    "TEAM (of|consists of|consisting of|:)|START TEAM|"
     "(they|who|them|all)* (work|works|working|play|plays|acting|act)? (together|jointly) "
     "(as a whole)?|as a whole"
 )

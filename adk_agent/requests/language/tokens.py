@@ -63,7 +63,7 @@ _TOKEN = re.compile(
     | (?P<model>\b[a-z][\w.\-]*/[\w.:\-]*[0-9][\w.:\-]*\w | \b[a-z][\w.\-]*/[a-z][\w.]*-[\w.\-]*\w
     | \b[a-z]+-[\w.\-]*[0-9][\w.\-]*(?<=\w) | \bo[0-9][\w.]*-[\w.\-]*\w)
     | (?P<number>(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]+)(?=(?:st|nd|rd|th|x)?(?!\w|\.[0-9])))
-      (?:st|nd|rd|th|x)?
+      (?:st|nd|rd|th)?
     | \b[x×](?P<times>[0-9]+)\b
     | (?P<odd>(?<![^\s(])-[0-9]+\b | [0-9]+(?:\.[0-9]+)+\w* | \w*[0-9]\w*)
     | (?P<spoken>{_SPOKEN})
@@ -122,7 +122,12 @@ def _tokens(match: re.Match[str]) -> Sequence[Token]:
     if match["agent"]:
         text = text.rstrip(".!?:…")
         address = parse_address(_spelled_out(match[0][: len(text)]))
-        return (_token(match, "agent", value=address, text=text),)
+        named = _token(match, "agent", value=address, text=text)
+        sign = match[0][len(text) :][:1]
+        if not sign:
+            return (named,)
+        kind = "mark" if sign == ":" else "end"
+        return named, Token(kind=kind, text=sign, start=named.end, end=match.end())
     if match["number"]:
         return (_token(match, "number", value=match["number"].replace(",", "")),)
     if match["spoken"]:
