@@ -24,7 +24,7 @@ _PATTERNS = tuple(
         # orders to set rules aside
         rf"\b(?:ignor\w+|disregard\w*|forget|override|bypass|overrule|circumvent|skip|violate)\b{_NEAR}"
         rf"\b(?:{_ORDERS}|what\s+you\s+were\s+told|safeguards?|safety|above|previous|prior)\b",
-        rf"\b(?:new|real|updated)\s+(?:system\s+)?{_ORDERS}\b",
+        rf"(?<!our )(?<!my )(?<!\ba )(?<!the )\b(?:new|real|updated)\s+(?:system\s+)?{_ORDERS}\b",
         # texts that pretend to be somebody else's
         r"(?:^|\n)\W*(?:system|developer|admin(?:istrator)?|root|assistant)\s*(?:prompt|message)?\s*[:>\]]",
         r"</?\s*(?:system|instructions?|assistant|user|request|prompt|script)\s*>|<!--|\$\(",

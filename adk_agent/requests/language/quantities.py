@@ -15,7 +15,7 @@ _RANGE_WORDS = lexicon.words("- to through thru until till")
 _COUNTING = lexicon.words("size sample take pick choose select draw each em them ones those these")
 """Words before or after a number that counts tasks."""
 
-_NO_TASKS = lexicon.words("piece sample case question instance")
+_NO_TASKS = lexicon.words("piece sample case question instance problem")
 """Nouns that rarely mean one task."""
 
 _NUMBERED = "(number|numbers|nr|id|ids|index|#)"
@@ -23,10 +23,10 @@ _JOIN = "(,|;|and|, and|&|-|to|through|thru)"
 _MORE = "((,|;|and|, and|&|-|to|through|thru|until|till) (T)? (#)? N !T !D)*"
 _QUANTITIES = (
     ("ids", f"(T)? {_NUMBERED}* (:)? I ((,|and|, and|&) (T)? I)*"),
-    ("key", "(num (-)? T|(the)? number of T|how many|how much|sample size|size|sample|count|T per D|"
-     "T per domain) (:|is|are)* N !,_N"),
+    ("key", "(num (-)? T|(the)? number of T|how many|how much|sample size|size|sample|count|quantity|T per D|"
+     "T per domain) (:|is|are|.)* N !,_N"),
     ("ids", f"D N !T !D {_JOIN} (#)? N !T !D {_MORE}"),
-    ("ids", f"(D|T)* {_NUMBERED} (:)? {_NUMBERED}* N ({_JOIN}? (until|till)? (T)? (#)? N !D)*"),
+    ("ids", f"(D|T)* {_NUMBERED} (:)? {_NUMBERED}* N ({_JOIN}? (until|till)? (the)? (T)? {_NUMBERED}? N !D)*"),
     ("ids", f"T (:)? (#)? N !T !D {_JOIN} (#)? N !T !D {_MORE}"),
     ("ids", "T (#)* N !T !D"),
     ("first", "(the)? (first|opening) (and only)? N !of_them"),
@@ -40,7 +40,7 @@ _QUANTITIES = (
     ("count", "(MOST)? N x?"),
     ("first one", "(the)? (first|1st) (D)? T"),
     ("a", "(a|an|single|a single) (D)? T !of"),
-    ("everything", "(all|every (D)? T|everything|whole|entire|entirely|complete|completely|full|fully|in "
+    ("everything", "(all|every (D)? T|every D|every one of (the)?|everything|whole|entire|entirely|complete|completely|full|fully|in "
      "full) (of it|of them|it has|they have|there is|there are|that there is)?"),
 )  # fmt: skip
 """Kinds of quantities, and their words."""
@@ -86,7 +86,9 @@ def _check_count(sentence: Sentence, found: Sequence[int], vocabulary: Vocabular
     for number in sentence.values("number", found):
         if int(number) != len(vocabulary.domains):
             known = ", ".join(vocabulary.domains)
-            raise Refusal("ambiguous", f"{sentence.said(found)!r}, but there are {known}: name them")
+            raise Refusal(
+                "ambiguous", f"{sentence.said(found)!r}, but there are {known}: name them"
+            )
 
 
 def take_declined(sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[str], list[str] | None]:
@@ -126,6 +128,8 @@ def mark_quantities(sentence: Sentence, is_topic: Callable[[str], bool]) -> None
             if kind in ("count", "first", "all") and _is_aside(sentence, found, is_topic):
                 sentence.asides.update(found)
                 continue
+            if kind == "everything" and sentence.quantities and sentence.is_unknown(found[-1] + 1):
+                continue  # "all night"
             quantity = _quantity(kind, sentence, found)
             rest = [index for index in found if sentence.tokens[index].kind != "domain"]
             if quantity is not None:

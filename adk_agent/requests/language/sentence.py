@@ -38,19 +38,22 @@ READ_BY_RULES = "Read by fixed rules: what the sentence names, and nothing else.
 _IDIOMS = (
     "if you (do not mind|don't mind|can|could|like|want|please|would)|nothing (more|else)|"
     "(if|when|as soon as) (possible|you can)|(that's|that is) (it|all)|and then !if|start with|"
-    "no (rush|hurry|problem|worries)|(thanks|thank) (you)? in advance|how (many|much|far|long)|"
+    "no (rush|hurry|problem|worries)|(thanks|thank) (you)? in advance|how (many|much|far|long) !:|"
     "(at the moment|for now|this time|right now|real quick|once more|first of all|so far|as well)|"
     "(i.e|e.g|that is|namely|such as|in total)|(see|know|check|tell|say|wonder|out) if|any good|"
-    "with the same (tasks|ones)|no more than that|leave nothing out|at all|after all|full stop|comma|make sure that|me again|sorry if|every time|"
+    "with the same (tasks|ones)|the same ones|no more than that|leave nothing out|at all|after all|"
+    "full stop|comma|make sure that|me again|sorry if|every time|"
     "but !not !no !only !without !skip !leave !except !D|"
-    "(if|when) (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|a (bit|little|lot)",
+    "(if|when|while) (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|"
+    "a (bit|little|lot)|if so|sorry for my english|then (please|evaluate|run|test|play|put|let)|"
+    "send (it|(the|my|our|this) AGENT) !M !to",
     "(next|close) to (it|that|them|each other|one another)|side by side|one beside the other|"
     "(with|to|against|beside|alongside) (each other|one another)|under (test|evaluation)|"
     "(reachable|available|running|listening) (under|at|on|via)|on (that|this) topic",
 )
 """Words that change nothing where they stand together."""
 _CORRECTED = (
-    "(N|A|D) (,|-|on|at|for|with)* (uh|um|,|-)* ((no)? (,)? wait|no ,|(no)? sorry|oops|scratch that|"
+    "(N|A|D) T? (,|-|on|at|for|with)* (uh|um|,|-)* ((no)? (,)? wait|no ,|(no)? sorry|oops|scratch that|"
     "correction|i (mean|meant)|no make it|make that|or rather) (,|-|no|yes|make it|make that|i mean)* "
     "(the|on|at|for|with)? (N|A|D)"
 )
@@ -64,10 +67,11 @@ _DESCRIPTIONS = (
 )
 """Descriptions of an agent whose address stands beside it; they change nothing."""
 _ENDLESS = re.compile(r"[0-9]\s*,?\s*(?:\.\.|…)|\band (?:so (?:on|forth)|others)\b", re.IGNORECASE)
+_LEADERS = re.compile(r"\.{4,}")
 _PLACE = re.compile(r"<(?!https?:)[\w -]{1,30}>")
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
 _COUNTED_AGENTS = (
-    "(both|all|these|the|our|my|of|all of)* N (of)? DET* AGENTS",
+    "(both|all|these|the|our|my|of|all of)* N (of)? DET* (AGENTS|AGENT)",
     "(both|all|of|between|among|the|these|those) (of)? (the|these|them|my|our)* N !D !T !AGENTS|N (-)? way",
 )
 
@@ -91,6 +95,7 @@ def read_sentence(
     blanked = text
     for pattern in (_LIST_MARKER, named):
         blanked = pattern.sub(lambda match: " " * len(match[0]), blanked)
+    blanked = _LEADERS.sub(lambda match: ":".ljust(len(match[0])), blanked)
     tokens = tokenize(blanked, vocabulary, registered)
     _refuse_other_languages(tokens, vocabulary)
     if not any(token.kind in ("agent", "domain", "noun") for token in tokens):
@@ -155,7 +160,8 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     participants, entry = read_participants(sentence)
     if len(participants) > 1:
         sentence.take("(the|these|those) (very)? same (one|ones)?")
-        sentence.use(found[0] for found in sentence.find("same (N|T)"))
+        sentence.use(found[0] for found in sentence.find("(same|identical) (N|T)"))
+        sentence.take("(,|and) (the)? other (one)? (is|in|at|on|:) A")
     doubts += unjoined(sentence) if entry is None else []
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))

@@ -8,7 +8,7 @@ from adk_agent.requests.language.phrases import Sentence
 from adk_agent.requests.refusal import Refusal
 
 SETTINGS: tuple[tuple[str, Any, str], ...] = (
-    ("user_llm", None, "(user|users) (model|llm|simulator)? FILL* M"),
+    ("user_llm", None, "(simulated)? (user|users) (take the|use the)? (model|llm|simulator)? FILL* M"),
     ("user_llm", None, "(when|if|with|where)? M (as|for|to be|is|should be|plays|play) (the|a)? (simulated)? USER (model|llm|simulator)?"),
     ("user_llm", None, "USER? (simulated|played) by M|simulate (the|a)? USER (with|by) M"),
     ("user_llm", None, "M (simulate|simulates|simulating|play|playing|acting as) (the|a)? USER"),
@@ -16,7 +16,8 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
      "one TALK at a time|one TALK at once|in sequence) (, please)?"),
     ("max_concurrency", None, "(concurrency|parallelism|max concurrency|max concurrent|parallel TALK) FILL* MOST? N"),
     ("max_concurrency", None, "(MOST)? N TALK? (may|can|should)? (run|running|going)? (at a time|at once|at the same time|"
-     "in the same time|in parallel|concurrently|simultaneously|parallel)"),
+     "in (the)? same time|in parallel|concurrently|simultaneously|parallel)"),
+    ("max_concurrency", None, "(keep to|MOST)? N (simultaneous|concurrent|parallel) TALK"),
     ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
     ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
     ("max_steps", None, "(cap|limit) (the|all)? (TALK|them|it)? (at|to) N steps (each|PER|per TALK)?"),
@@ -25,7 +26,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("num_trials", None, "(with|for)? k (up)? FILL* N TRIALS?"),
     ("num_trials", 1, "(a|one)? single TRIALS (PER)?"),
     ("num_trials", None, "(num|number of) (-)? TRIALS FILL* N"),
-    ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N|START (trials|repeats|repetitions) N"),
+    ("num_trials", None, "TRIALS (PER)? (:|-|are|is) N !T !D|START (trials|repeats|repetitions) N"),
     ("num_trials", None, "(EACHT)? (do|run)? (MOST)? N (-)? TRIALS (PER)?"),
     ("num_trials", None, "N x (each|PER)"),
     ("num_trials", 2, "(EACHT)? (tried|played|run)? twice !as (PER)?"),
@@ -34,7 +35,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
     ("seed", None, "(random)? (seed|seeded) FILL* N"),
     ("solo", True, "solo (mode|setting|tasks)?"),
     ("solo", True, "(with no|without|no) DET* (simulated)? USER (simulator|simulation|simulated|side)?"),
-    ("references", True, "(the)? floor (and|+|&|/|,) (the)? ceiling (agents)? ((beside|alongside|besides|next to|together with|with) (it|them|that|its score|the score)?)?"),
+    ("references", True, "(the)? floor (and|n|+|&|/|,) (the)? ceiling (agents)? ((beside|alongside|besides|next to|together with|with) (it|them|that|its score|the score)?)?"),
     ("evaluation_type", "action", "evaluation type FILL* action|action evaluation"),
     ("evaluation_type", "action", "(legacy)? (action|actions) (-)? only (scoring|evaluation|score)?"),
     ("evaluation_type", "action", "(only)? by (its|the) actions|legacy action (scoring|evaluation)|"

@@ -12,6 +12,7 @@ from adk_agent.core.plan import BUILTIN_PREFIX
 from adk_agent.requests.agents import BUNDLED_AGENTS, BUNDLED_TEAMS, TEAM_PREFIX, parse_address
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.spelling import is_slip
 
 Kind = Literal["agent", "domain", "number", "noun", "id", "model", "word", "mark", "end", "odd"]
 """`noun`: a word for tasks. `model`: looks like the name of a language model. `odd`: holds digits or
@@ -57,6 +58,7 @@ _TOKEN = re.compile(
     | built-?in:\s?(?:team:)?[\w\-]*{_FAULTS} | team:[\w\-]+{_FAULTS}
     | https?(?::?/{{1,2}}|:\\+|:(?=[a-z0-9]))\S+
     | (?:\[[0-9a-f:]+\]|localhost|[a-z0-9][a-z0-9.\-]*\.[a-z0-9\-]+):[0-9]{{1,6}}(?![\w:])(?:/[^{_ENDS}]*)?
+    | [a-z][a-z0-9\-]*:[0-9]{{2,5}}/[^{_ENDS}]+
     | localhost[ ](?:(?:port|colon)[ ])?[0-9]{{4,5}}\b)
     | (?P<id>\[[^\]\s]+\][^\s,;]+)
     | (?P<key>\b[a-z0-9]+(?:_[a-z0-9]+)+\b)
@@ -204,7 +206,8 @@ def _with_meaning(token: Token, vocabulary: Vocabulary) -> Token:
     if token.kind == "odd":
         named = vocabulary.task_named(token.text)
         return replace(token, kind="id", value=named[1]) if named else token
-    if token.kind == "word" and token.text in lexicon.GENERIC_NOUNS:
+    slipped = token.text.startswith("t") and is_slip(token.text, "tasks")
+    if token.kind == "word" and (token.text in lexicon.GENERIC_NOUNS or slipped):
         return replace(token, kind="noun")
     if token.kind == "word" and not lexicon.is_known(token.text):
         repaired = vocabulary.repaired(token.text)

@@ -84,7 +84,7 @@ def _said(sentence: Sentence) -> Iterator[tuple[list[int], str | None, bool]]:
             yield topic, next(iter(sentence.values("domain", beside)), None), True
     for found in sentence.find("Q W"):
         topic = _run(sentence, found[1], 1)
-        if topic:
+        if topic and sentence.quantities[found[0]].number:
             yield topic, None, True
 
 
