@@ -91,6 +91,7 @@ async def test_with_a_model_a_retail_task_is_solved_by_real_calls(retail, tmp_pa
     assert len(model.asked) > len(gold)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_when_the_model_dies_another_takes_over_and_no_write_is_made_twice(retail, tmp_path):
     task_id, gold = retail

@@ -217,6 +217,7 @@ async def test_from_python_errors_are_raised(tools):
         await tools.start("Hello")
 
 
+@pytest.mark.slow
 async def test_there_is_an_end_to_the_evaluations_at_once(tools, shop):
     for _ in range(MAX_RUNNING):
         begun = await tools.run_evaluation(

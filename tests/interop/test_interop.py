@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 REQUEST = "Evaluate the bundled null agent on one mock task"
 INSTALL_TIMEOUT_S = 45
 TRANSPORTS = ["JSONRPC", "HTTP+JSON"]
-pytestmark = pytest.mark.xdist_group("interop")
+pytestmark = [pytest.mark.xdist_group("interop"), pytest.mark.slow]
 
 
 def installed(command, what, **options):

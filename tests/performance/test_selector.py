@@ -108,6 +108,7 @@ def run(*arguments, **variables):
     )
 
 
+@pytest.mark.slow
 def test_a_model_is_measured_by_class_with_its_calls_and_tokens(tmp_path):
     corpus = tmp_path / "some.jsonl"
     corpus.write_text("\n".join(map(json.dumps, CASES)))
@@ -124,6 +125,7 @@ def test_a_model_is_measured_by_class_with_its_calls_and_tokens(tmp_path):
     assert "sk-very-secret" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_model_the_rules_are_measured():
     done = run("--limit", "10")
     assert "right: 10 of 10" in done.stdout, done.stdout + done.stderr

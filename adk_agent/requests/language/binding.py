@@ -167,7 +167,8 @@ def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:
     plain = all(
         sentence.tokens[i].kind in ("word", "end", "mark") and not sentence.used[i] for i in around
     )
-    if quantity.counts_tasks or not quantity.number or not plain:
+    said = sentence.text_at(index - 1) in ("do", "make", "take", "run", "play", "use", "say")
+    if quantity.counts_tasks or not quantity.number or not plain or said:
         return False
     del sentence.quantities[index]
     sentence.used[index] = False

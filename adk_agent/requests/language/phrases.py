@@ -34,7 +34,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 _NOUNS = "(the|them|those|these|one)* (T)?"
 _MACROS = {
-    "FILL": "(the|a|an|of|to|set|is|be|as|:|at|number|value|with|should|my|your|our|their|fixed|please)",
+    "FILL": "(the|a|an|of|to|set|equal|is|be|as|:|at|number|value|with|should|my|your|our|their|fixed|please)",
     "OWN": "(the|a|an|my|our|your|its|their|his|her|this|that)",
     "DET": "(OWN|any|these|those|all|and)",
     "TRIALS": _any_of(lexicon.TRIAL_NOUNS),

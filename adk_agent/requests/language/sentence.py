@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from pydantic import ValidationError
 
@@ -23,7 +24,7 @@ from adk_agent.requests.language.quantities import (
     take_excluded_ids,
 )
 from adk_agent.requests.language.settings import take_settings
-from adk_agent.requests.language.splits import take_splits
+from adk_agent.requests.language.splits import doubtful_splits, take_splits
 from adk_agent.requests.language.teams import read_participants, refuse_choice, unjoined
 from adk_agent.requests.language.tokens import Token, tokenize
 from adk_agent.requests.language.topics import IsTopic, holds, take_topics
@@ -47,6 +48,7 @@ _IDIOMS = (
     "(if|when|while) (you|i|we) (hand|give|let|run|put|play|test|evaluate|try)|(more|any) better than?|"
     "a (bit|little|lot)|if so|sorry for my english|then (please|evaluate|run|test|play|put|let)|"
     "send (it|(the|my|our|this) AGENT) !M !to",
+    "(each|every|this|that|which|new|old|other) one !T !D !TRIALS",
     "(next|close) to (it|that|them|each other|one another)|side by side|one beside the other|"
     "(with|to|against|beside|alongside) (each other|one another)|under (test|evaluation)|"
     "(reachable|available|running|listening) (under|at|on|via)|on (that|this) topic",
@@ -71,7 +73,7 @@ _LEADERS = re.compile(r"\.{4,}")
 _PLACE = re.compile(r"<(?!https?:)[\w -]{1,30}>")
 _LIST_MARKER = re.compile(r"(?m)^\s*(?:[0-9]{1,2}[.)]|[a-z]\))(?=\s)")
 _COUNTED_AGENTS = (
-    "(both|all|these|the|our|my|of|all of)* N (of)? DET* (AGENTS|AGENT)",
+    "(both|all|these|the|our|my|of|all of)* N (of)? DET* (AGENTS|AGENT) !:",
     "(both|all|of|between|among|the|these|those) (of)? (the|these|them|my|our)* N !D !T !AGENTS|N (-)? way",
 )
 
@@ -97,7 +99,7 @@ def read_sentence(
         blanked = pattern.sub(lambda match: " " * len(match[0]), blanked)
     blanked = _LEADERS.sub(lambda match: ":".ljust(len(match[0])), blanked)
     tokens = tokenize(blanked, vocabulary, registered)
-    _refuse_other_languages(tokens, vocabulary)
+    _refuse_other_languages(text, tokens, vocabulary)
     if not any(token.kind in ("agent", "domain", "noun") for token in tokens):
         raise not_an_evaluation("no agent and no domain are named", vocabulary)
     try:
@@ -135,12 +137,21 @@ def _refuse_unreadable(text: str, vocabulary: Vocabulary) -> None:
         raise Refusal("ambiguous", f"{endless[0]!r}: where does it end? Name each of them")
 
 
-def _refuse_other_languages(tokens: Sequence[Token], vocabulary: Vocabulary) -> None:
-    """Refuse a sentence with words of another language."""
+def _refuse_other_languages(text: str, tokens: Sequence[Token], vocabulary: Vocabulary) -> None:
+    """Refuse a sentence with words of another language; a name in it is none, as in `Hi Zoë`."""
     texts = [token.text for token in tokens if token.kind in ("word", "noun")]
     strange = [t.text for t in tokens if t.kind == "word" and not lexicon.is_known(t.text)]
     foreign = [text for text in texts if text in lexicon.FOREIGN]
-    script = [t.text for t in tokens if t.kind in ("odd", "mark") and t.text.isalpha()]
+    names = {
+        b.start
+        for a, b in pairwise(tokens)
+        if a.kind != "end" and text[b.start : b.start + 1].isupper()
+    }
+    script = [
+        t.text
+        for t in tokens
+        if t.kind in ("odd", "mark") and t.text.isalpha() and t.start not in names
+    ]
     if script or len(foreign) > 1 or len(strange) > max(4, 2 * len(texts) // 3):
         raise Refusal(
             "unsupported",
@@ -169,6 +180,7 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     named = take_domain_lists(sentence, vocabulary)
     declined, others = take_declined(sentence, vocabulary)
     splits = take_splits(sentence, vocabulary)
+    doubts += [] if splits else doubtful_splits(sentence)
     _take_adjectives(sentence, vocabulary)
     present = set(sentence.values("domain"))
     mark_quantities(sentence, lambda said: any(holds(is_topic, said, each) for each in present))

@@ -19,7 +19,7 @@ SETTINGS: tuple[tuple[str, Any, str], ...] = (
      "in (the)? same time|in parallel|concurrently|simultaneously|parallel)"),
     ("max_concurrency", None, "(keep to|MOST)? N (simultaneous|concurrent|parallel) TALK"),
     ("max_concurrency", None, "(and|with)? N (parallel)? (workers|threads|lanes)"),
-    ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step) (limit)? FILL* N"),
+    ("max_steps", None, "(maximum|max|maximal|step) (number of)? (steps|limit|step|cap) (limit)? FILL* N"),
     ("max_steps", None, "(cap|limit) (the|all)? (TALK|them|it)? (at|to) N steps (each|PER|per TALK)?"),
     ("max_steps", None, "(MOST|and)? N steps (maximum|max|at most)? (each|PER|(per|a|in each) TALK)?"),
     ("pass_k", None, "pass (^|hat) FILL* N"),

@@ -36,6 +36,15 @@ def take_splits(sentence: Sentence, vocabulary: Vocabulary) -> dict[str | None, 
     return found
 
 
+def doubtful_splits(sentence: Sentence) -> list[str]:
+    """Return the questions whether `airline test` means the domain or its split."""
+    return [
+        f"Shall all of {sentence.text_at(found[0])!r} be played, not its split 'test' alone?"
+        for found in sentence.find("D test !T !N !D")
+        if sentence.text_at(found[0] - 1) not in ("a", "an")
+    ]
+
+
 def _note(
     sentence: Sentence, form: str, vocabulary: Vocabulary, found: dict[str | None, str]
 ) -> None:

@@ -238,6 +238,8 @@ def _with_one(tokens: Sequence[Token]) -> list[Token]:
         counts = [t.kind in ("noun", "domain") or t.text in lexicon.TRIAL_NOUNS for t in after]
         if after and after[0].text in lexicon.CONDITIONS:
             counts = []  # "the one on ..."
+        if found[index - 1].text == "each":
+            counts = []  # "repeat each one three times"
         if token.text == "one" and not any(counts):
             found[index] = replace(token, kind="word")
     return found

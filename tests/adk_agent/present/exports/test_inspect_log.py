@@ -8,10 +8,13 @@ from adk_agent.runs.store import load_trials
 
 from .conftest import BROKEN, UNSCORED, trial
 
-inspect_log = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
+
+@pytest.fixture
+def inspect_log():
+    return pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
 
 
-def test_inspect_reads_the_samples_with_their_scores_and_messages(played, export):
+def test_inspect_reads_the_samples_with_their_scores_and_messages(inspect_log, played, export):
     code, out, err = export(played.results_dir, "inspect")
     assert (code, err) == (0, "")
     [listed] = inspect_log.list_eval_logs(str(played.folder))
@@ -46,7 +49,9 @@ def test_the_same_run_gives_the_same_bytes(played, export):
     assert first.startswith("{")
 
 
-def test_a_trial_without_a_reward_has_no_score_and_one_that_broke_an_error(stored, exported):
+def test_a_trial_without_a_reward_has_no_score_and_one_that_broke_an_error(
+    inspect_log, stored, exported
+):
     user_call = {"name": "check_status", "arguments": {}, "id": "1", "requestor": "user"}
     messages = (
         {"role": "user", "tool_calls": [user_call]},

@@ -93,6 +93,21 @@ PLANS = {
         "tasks": [tasks("telecom", num_tasks=8, split="small")],
         "num_trials": 3,
     },
+    f"domain=retail tasks=30 agent={U} trials=2": {
+        "agents": [U],
+        "tasks": [tasks("retail", num_tasks=30)],
+        "num_trials": 2,
+    },
+    "Run: 10 retail tasks with echo": {
+        "agents": ["builtin:echo"],
+        "tasks": [tasks("retail", num_tasks=10)],
+    },
+    f"{U} on 5 mock tasks, seed equal to 42, step cap 80": {
+        "agents": [U],
+        "tasks": [tasks("mock", num_tasks=5)],
+        "seed": 42,
+        "max_steps": 80,
+    },
     "okay so run shop bot on uh half a dozen airline tasks please": {
         "agents": ["http://127.0.0.1:7001"],
         "tasks": [tasks("airline", num_tasks=6)],
@@ -181,6 +196,7 @@ ASKED = {
     f"Our website turned purple last week. Evaluate {U} on mock.": "website turned",
     f"After 14 complaints, please run {U} on 8 airline tasks": "14 complaints",
     f"{U} on five airline tasks, zebra style": "zebra",
+    f"Hi Zoë, please run {U} on five airline tasks": "Zoë",
 }
 
 
@@ -195,6 +211,20 @@ def test_words_that_change_nothing_known_are_quoted_in_a_question(
 def test_an_address_after_a_bundled_name_is_asked_about(read_evaluation: ReadSentence) -> None:
     found = read_evaluation(f"Evaluate echo on five airline tasks at {U}")
     assert "two agents" in " ".join(found.doubts)
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("echo on airline test", "not its split 'test'"),
+        (f"Run 10, no wait, make it 20 airline tasks with {U}", "Do you mean '20', not '10'?"),
+        (f"What would {U} score if it played 3 mock tasks?", "Shall this be played"),
+    ],
+)
+def test_what_may_mean_something_else_is_asked_about(
+    read_evaluation: ReadSentence, text: str, question: str
+) -> None:
+    assert question in " ".join(read_evaluation(text).doubts)
 
 
 def test_a_topic_that_stands_alone_is_asked_about(read_evaluation: ReadSentence) -> None:
@@ -217,6 +247,8 @@ REFUSED = {
     f"{U} on only the hardest airline tasks": "unsupported",
     f"{U} on airline every night": "unsupported",
     f"{U} on five airline tasks if it answers": "unsupported",
+    f"{U} on 2 mock tasks. nah do 4": "ambiguous",
+    f"Évalue {U} sur mock": "unsupported",
     f"{U} on airline and GAIA, 3 tasks each": "unknown-domain",
     f"{U} on airline and SWE-bench": "unknown-domain",
     "shop-bot and frontdesk on five airline tasks": "unknown-agent",
