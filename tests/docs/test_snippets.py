@@ -47,8 +47,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = ("README.md", "docs/a2a.md", "docs/benchmarks.md", "docs/runs.md", "docs/scaling.md")
-"""Pages whose commands take several seconds."""
 LANGUAGES = ("console", "python", "json", "text", "http")
 PROGRAMS = ("greenroom", "python", "ls", "cat", "printf")
 """What a command that is run may begin with: what every machine with this project has."""
@@ -388,12 +386,9 @@ def session(tmp_path, cache, exchange, page, programs_that_start_at_once):
     opened.close()
 
 
-def slow_if_long(page):
-    return pytest.param(page, marks=[pytest.mark.slow] if name_of(page) in LONG else [])
-
-
+@pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("page", [slow_if_long(page) for page in PAGES], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_what_a_page_shows_is_what_happens(page, session):
     for block in blocks_of(page):
         session.play(block, f"{name_of(page)}:{block.line}")

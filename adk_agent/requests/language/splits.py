@@ -37,7 +37,7 @@ def take_splits(sentence: Sentence, vocabulary: Vocabulary) -> dict[str | None, 
 
 
 def doubtful_splits(sentence: Sentence) -> list[str]:
-    """Return the questions whether `airline test` means the domain or its split."""
+    """Return the questions whether `test` after a domain means its split."""
     return [
         f"Shall all of {sentence.text_at(found[0])!r} be played, not its split 'test' alone?"
         for found in sentence.find("D test !T !N !D")
