@@ -42,7 +42,8 @@ def silently(read_evaluation: ReadSentence, text: str) -> Evaluate | None:
 def test_a_condition_put_into_a_sentence_never_leaves_the_plan_as_it_was_in_silence(
     read_evaluation: ReadSentence, text: str, condition: str, place: float
 ) -> None:
-    assume(condition not in text)  # a number that is said twice is one number
+    assume(condition not in text.lower())  # a number that is said twice is one number
+    assume(condition != "never" or "Leave out" not in text)  # "leave out telecom and never mock"
     words = text.split(" ")
     at = round(place * len(words))
     changed = silently(read_evaluation, " ".join([*words[:at], condition, *words[at:]]))
