@@ -193,9 +193,10 @@ class Tau2Benchmark(Benchmark):
 
     async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
         """Play a conversation of the agent with a user, over a world of its own."""
-        from tau_bridge.tau2.agents import WireAgent
         from tau_bridge.tau2.loop import ConversationLimits, converse
         from tau_bridge.tau2.replay import new_world
+        from tau_bridge.tau2.solo import agent_tools
+        from tau_bridge.wire_agent import WireAgent
 
         domain, task, solo = self._domain(ref.domain), self._task(ref), self.options.solo
         user = None if solo else _user(domain, task, context)
@@ -203,7 +204,12 @@ class Tau2Benchmark(Benchmark):
         played = await converse(
             task=task,
             world=world,
-            agent=WireAgent(agent, address=context.address, world=world, solo=solo),
+            agent=WireAgent(
+                agent,
+                address=context.address,
+                policy=world.policy,
+                tools=agent_tools(world, solo=solo),
+            ),
             user=user,
             limits=ConversationLimits(max_steps=context.max_steps),
             recorder=context.recorder,

@@ -20,10 +20,10 @@ from evals.diagnosis import (
 from evals.outcome import TaskResult
 from evals.trace import CallType, InteractionStep, Provenance, Trace
 from tau_bridge.messages import AssistantMessage, Message, UserMessage
-from tau_bridge.tau2.agents import DONE
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.gold_path import CallGap, GoldComparison, compare_to_gold
 from tau_bridge.tau2.matching import MadeCall
+from tau_bridge.tau2.solo import DONE
 from tau_bridge.tau2.tasks import Instructions, Task
 from tau_bridge.wire import example_replies
 

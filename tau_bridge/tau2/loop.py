@@ -29,11 +29,12 @@ from tau_bridge.messages import (
     parse_messages,
 )
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.agents import DONE, AgentSide
 from tau_bridge.tau2.environment import Environment
+from tau_bridge.tau2.solo import DONE
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
+from tau_bridge.wire_agent import AgentSide
 
 GREETING: Final = AssistantMessage(content="Hi! How can I help you today?")
 """The beginning of every conversation with a user; given to the agent, not asked of it."""

@@ -14,13 +14,14 @@ from evals.outcome import TaskResult
 from tau_bridge.clock import Runtime
 from tau_bridge.messages import AssistantMessage, Message, ToolCall
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.agents import DONE, AgentTurn, call_ids
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.tau2.scripted_user import ScriptedUser
+from tau_bridge.tau2.solo import DONE
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task
+from tau_bridge.wire_agent import AgentTurn, call_ids
 
 REFUSAL: Final = AssistantMessage(content="I am sorry, but I cannot help with that.")
 CLOSING: Final = "Is there anything else I can help you with?"

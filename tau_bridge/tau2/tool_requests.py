@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import ToolCall, ToolMessage
-from tau_bridge.tau2.agents import call_ids
+from tau_bridge.wire_agent import call_ids
 
 MAX_REQUESTS: Final = 5
 """Tools taken from one text."""

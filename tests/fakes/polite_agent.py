@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage
-from tau_bridge.tau2.agents import call_ids
 from tau_bridge.tau2.domains import Domain
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.stopping import is_stop
 from tau_bridge.tau2.tasks import EvaluationCriteria, GoldAction, Task
+from tau_bridge.wire_agent import call_ids
 
 GREETING: Final = "Hi! How can I help you today?"
 IDENTITY: Final = (

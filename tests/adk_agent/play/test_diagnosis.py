@@ -21,13 +21,13 @@ from tau_bridge.business.scenarios import scenarios
 from tau_bridge.messages import UserMessage
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.tau2 import diagnosis as tau2_diagnosis
-from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.diagnosis import diagnose_played
 from tau_bridge.tau2.domains import load_domain
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.replay import new_world
 from tau_bridge.tau2.scoring import score_components
 from tau_bridge.wire import parse_reply
+from tau_bridge.wire_agent import WireAgent
 from tests.fakes import auth_required, http_500, rejects, scripted_agent, serve
 from tests.fakes.runtime import manual_runtime
 
@@ -253,7 +253,12 @@ async def played_diagnosis(source, says, user, *, max_steps=200):
     played = await converse(
         task=task,
         world=world,
-        agent=WireAgent(Replies(says), address="http://agent.test/", world=world),
+        agent=WireAgent(
+            Replies(says),
+            address="http://agent.test/",
+            policy=world.policy,
+            tools=world.agent_tools,
+        ),
         user=user,
         limits=ConversationLimits(max_steps=max_steps),
         recorder=TraceRecorder("t", runtime=manual_runtime()),

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tau_bridge.clock import Runtime
 from tau_bridge.messages import ToolMessage, UserMessage
 from tau_bridge.recorder import TraceRecorder
-from tau_bridge.tau2.agents import WireAgent
 from tau_bridge.tau2.loop import ConversationLimits, converse
+from tau_bridge.tau2.solo import agent_tools
 from tau_bridge.tau2.tasks import parse_task
+from tau_bridge.wire_agent import WireAgent
 
 GREETING = "Hi! How can I help you today?"
 URL = "http://agent.test/"
@@ -149,7 +150,8 @@ class Wire:
 def wired(*replies, solo=False):
     wire = Wire(*replies)
     world = Shelf(solo=solo)
-    return wire, WireAgent(wire, address=URL, world=world, solo=solo), world
+    tools = agent_tools(world, solo=solo)
+    return wire, WireAgent(wire, address=URL, policy=world.policy, tools=tools), world
 
 
 replies = st.one_of(

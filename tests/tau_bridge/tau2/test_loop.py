@@ -24,11 +24,11 @@ from tau_bridge.errors import (
     UserModelError,
 )
 from tau_bridge.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, parse_messages
-from tau_bridge.tau2.agents import AgentTurn
 from tau_bridge.tau2.loop import ConversationLimits, converse
 from tau_bridge.tau2.tasks import parse_task
 from tau_bridge.tau2.users import ScriptedUser
 from tau_bridge.wire import MESSAGES_LINE
+from tau_bridge.wire_agent import AgentTurn
 from tests.tau_bridge.tau2.shelf import (
     GREETING,
     SAID,

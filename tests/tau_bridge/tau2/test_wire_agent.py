@@ -3,7 +3,7 @@
 import json
 
 from tau_bridge.messages import UserMessage
-from tau_bridge.tau2.agents import DONE_TOOL
+from tau_bridge.tau2.solo import DONE_TOOL
 from tau_bridge.wire import MESSAGES_LINE
 from tests.tau_bridge.tau2.shelf import GREETING, SAID, TalkingUser, play, task, wired
 

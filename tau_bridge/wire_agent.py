@@ -1,4 +1,4 @@
-"""The agent's side of a conversation: a remote agent behind the τ² wire."""
+"""WireAgent: the agent's side of a conversation, a remote agent that speaks the text wire."""
 
 from __future__ import annotations
 
@@ -9,20 +9,7 @@ from typing import Any, Final, Protocol
 
 from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from tau_bridge.tau2.environment import Environment
 from tau_bridge.wire import first_message, parse_reply, tool_result_line
-
-DONE: Final = "done"
-"""The tool by which an agent that works alone says that it has finished."""
-
-DONE_TOOL: Final[ToolSchema] = {
-    "type": "function",
-    "function": {
-        "name": DONE,
-        "description": "Call this when the ticket is solved, or nothing more can be done.",
-        "parameters": {"properties": {}, "title": "parameters", "type": "object"},
-    },
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +76,13 @@ def call_ids(prefix: str = "call") -> Iterator[str]:
 
 
 class WireAgent:
-    """A remote agent that speaks the τ² wire. Serves one conversation.
+    """A remote agent that speaks the text wire. Serves one conversation.
 
     Args:
         conversation: A fresh context with the agent.
         address: The agent's URL, for the trace.
-        world: Whose policy and tools the agent is given.
-        solo: There is no user: the agent gets `DONE_TOOL` as well.
+        policy: Sent as it is, at the beginning of the first message.
+        tools: The tools that the agent may call.
     """
 
     def __init__(
@@ -103,13 +90,13 @@ class WireAgent:
         conversation: RemoteConversation,
         *,
         address: str,
-        world: Environment,
-        solo: bool = False,
+        policy: str,
+        tools: Sequence[ToolSchema],
     ) -> None:
         self._conversation = conversation
         self._address = address
-        self._policy = world.policy
-        self._tools = (*world.agent_tools, DONE_TOOL) if solo else world.agent_tools
+        self._policy = policy
+        self._tools = tools
         self._call_ids = call_ids()
         self._names: dict[str, str] = {}
         self._begun = False
