@@ -59,6 +59,9 @@ class Reply(Protocol):
     def step_id(self) -> str | None:
         """Return the step of the trace that recorded the call, if one did."""
 
+    def as_text(self) -> str:
+        """Return text and data in one, the data as JSON."""
+
 
 class RemoteConversation(Protocol):
     """One context with a remote agent, for example of `tau_bridge.a2a.messenger`."""
@@ -168,6 +171,44 @@ class WireAgent:
         call_id = next(each for each in self._call_ids if each not in self._names)
         self._names[call_id] = name
         return call_id
+
+
+class PlainAgent:
+    """A remote agent that is talked to without policy, tools or a form of replies.
+
+    Args:
+        conversation: A fresh context with the agent.
+        address: The agent's URL, for the trace.
+        instructions: Sent before the user's first words; empty for none.
+    """
+
+    def __init__(
+        self, conversation: RemoteConversation, *, address: str, instructions: str = ""
+    ) -> None:
+        self._conversation = conversation
+        self._address = address
+        self._instructions = instructions
+
+    @property
+    def address(self) -> str:
+        """Return the agent's URL."""
+        return self._address
+
+    async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
+        """Send the user's words, and take the reply as it is.
+
+        An agent that answers in the form of the text wire all the same has said its `content`.
+
+        Raises:
+            tau_bridge.errors.AgentError: The agent gave no reply.
+        """
+        said = [self._instructions, *(message.content or "" for message in incoming)]
+        self._instructions = ""
+        reply = await self._conversation.send("\n\n".join(each for each in said if each))
+        parsed = parse_reply(reply.text, reply.data)
+        in_form = parsed.kind == "respond" and not parsed.repairs
+        text = (parsed.content or "") if in_form else reply.as_text()
+        return AgentTurn(message=AssistantMessage(content=text.strip()), step_id=reply.step_id)
 
 
 _SPEAKER: Final = {"assistant": "You said: ", "user": "The user said: ", "tool": "", "system": ""}
