@@ -314,6 +314,8 @@ class Benchmark(ABC):
     """Its place in listings; lower first, equal ones by name."""
     options_type: ClassVar[type[BaseModel]] = NoOptions
     """Its options, a frozen pydantic model whose fields all have defaults."""
+    file_suffixes: ClassVar[tuple[str, ...]] = ()
+    """What the names of task files end with, for `with_file`."""
     variables: ClassVar[Mapping[str, str]] = {}
     """The environment variables that `open` is given, each with what it is for."""
     headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
@@ -359,6 +361,23 @@ class Benchmark(ABC):
         other = copy.copy(self)
         other.options = options
         return other
+
+    def with_file(
+        self, path: Path, *, allow_code: bool = False
+    ) -> tuple[Self, tuple[str, ...]] | None:
+        """Return the same benchmark with the tasks of a file, and its domains; None: it reads none.
+
+        Its option `task_files` holds the paths then, and the plan of a run keeps them.
+
+        Args:
+            path: The file, which a person at this machine named.
+            allow_code: Code that the file names may be run.
+
+        Raises:
+            DataError: The file cannot be used.
+        """
+        del path, allow_code
+        return None
 
     def chosen_options(self) -> dict[str, Any]:
         """Return the options that are not the defaults, as JSON values for `with_options`."""

@@ -16,6 +16,7 @@ from tau_bridge.errors import DataError, UnknownDomainError, nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from pathlib import Path
 
 
 class Benchmarks:
@@ -77,6 +78,38 @@ class Benchmarks:
         return Benchmarks(
             (each.with_options(options(each)) for each in self.all), warnings=self.warnings
         )
+
+    def with_file(
+        self, path: Path, *, allow_code: bool = False
+    ) -> tuple[Benchmarks, tuple[str, ...]]:
+        """Return the same benchmarks with the tasks of a file, and its domains.
+
+        Args:
+            path: The file, which a person at this machine named.
+            allow_code: Code that the file names may be run.
+
+        Raises:
+            DataError: The file cannot be used, or has the name of another domain.
+        """
+        for each in self.all:
+            found = each.with_file(path, allow_code=allow_code)
+            if found is None:
+                continue
+            other, names = found
+            for name in names:
+                if self._by_domain.get(name, each) is not each:
+                    raise DataError(
+                        f"{path.name}: there is a domain {name!r} already: give the file another "
+                        "'name:'"
+                    )
+            every = [other if one is each else one for one in self.all]
+            return Benchmarks(every, warnings=self.warnings), names
+        raise DataError(f"no benchmark reads task files such as {path.name}")
+
+    @property
+    def file_suffixes(self) -> tuple[str, ...]:
+        """Return what the names of task files end with."""
+        return tuple(suffix for each in self.all for suffix in each.file_suffixes)
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -152,21 +185,23 @@ def open_benchmarks(
         DataError: What the variables of a benchmark say cannot be used.
     """
     classes, warnings = installed()
-    opened: dict[str, Benchmark] = {}
+    opened: list[Benchmark] = []
+    taken: dict[str, Benchmark] = {}
     problems = list(warnings)
     for each in sorted(classes, key=lambda found: (found.position, found.name)):
         given = variables(each.variables)
         try:
             benchmark = each.open(given)
             domains = [domain.name for domain in benchmark.domains()]
-            _refuse_taken(domains, opened)
+            _refuse_taken(domains, taken)
         except Exception as error:
             if strict and given and isinstance(error, DataError):
                 raise  # the user chose it: playing without it would surprise them
             problems.append(left_out("benchmark", each.name, f"{type(error).__name__}: {error}"))
         else:
-            opened |= dict.fromkeys(domains, benchmark)
-    return Benchmarks(dict.fromkeys(opened.values()), warnings=problems)
+            taken |= dict.fromkeys(domains, benchmark)
+            opened.append(benchmark)  # it may have no domain until it is given a file
+    return Benchmarks(opened, warnings=problems)
 
 
 def _refuse_taken(domains: Iterable[str], opened: Mapping[str, Benchmark]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from adk_agent.cli import values
 from adk_agent.cli.cancel import stop
+from adk_agent.cli.chosen import add_files, opened, reading_of
 from adk_agent.cli.edge import OK, USAGE
 from adk_agent.cli.flags import add_playing, read_token, settings_of
 from adk_agent.cli.playing import assembly_of, play, stop_rule_of
@@ -19,9 +20,8 @@ from adk_agent.conversation.replies import Answer, Asked, CancelRuns, Play, Read
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls
 from adk_agent.core.plan import Overrides
-from adk_agent.core.settings import Settings, variables
+from adk_agent.core.settings import Settings
 from adk_agent.requests.intent import Question, Situation
-from tau_bridge.benchmarks import open_benchmarks
 
 if TYPE_CHECKING:
     from adk_agent.assembly import Assembly
@@ -60,6 +60,7 @@ def add_message(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of a benchmark; may be repeated",
     )
+    add_files(parser)
     parser.add_argument("--yes", action="store_true", help="confirm whatever would be asked")
     add_playing(parser)
 
@@ -85,7 +86,8 @@ class Message:
     """One message of a command, and what answers it.
 
     Args:
-        text: The message.
+        text: The message; files of tasks that it names are named by their domains in it.
+        domains: Those of the files that flags name.
         situation: The conversation that it is part of.
         parsed: The arguments of the command.
         settings: The settings, with the folder of runs.
@@ -95,6 +97,7 @@ class Message:
     """
 
     text: str
+    domains: tuple[str, ...]
     situation: Situation
     parsed: argparse.Namespace
     settings: Settings
@@ -121,9 +124,11 @@ class Message:
         stop_rule_of(parsed)  # refuse an invalid rule before anything is done
         if parsed.token is not None:
             read_token(parsed.token)
-        assembly = assembly_of(parsed, settings, plan=None, benchmarks=open_benchmarks(variables))
+        benchmarks, text, domains = opened(parsed, text)
+        assembly = assembly_of(parsed, settings, plan=None, benchmarks=benchmarks)
         return cls(
             text=text,
+            domains=domains,
             situation=Situation(run_ids=run_ids),
             parsed=parsed,
             settings=settings,
@@ -139,6 +144,14 @@ class Message:
             GreenroomError: The configured model cannot be reached, and rules cannot read it.
         """
         return self.loop.run(self.pipeline.read(self.text, self.situation))
+
+    def chosen(self) -> Reading:
+        """Return what the flags ask for, where there is no message.
+
+        Raises:
+            RequestError: Something is missing.
+        """
+        return reading_of(self.parsed, self.domains)
 
     def reply(self, reading: Reading, *, confirmed: bool) -> Reply:
         """Return what is to be done about what was read."""

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import get_args
 
+from adk_agent.cli.chosen import add_code, with_files
 from adk_agent.cli.display import Display
 from adk_agent.cli.flags import add_playing, settings_of
 from adk_agent.cli.playing import assembly_of, conclude, play, stop_rule_of
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the ended trials to play again: failed ones (default), also those without a score, "
         "or all",
     )
+    add_code(parser)
     add_playing(parser)
 
 
@@ -53,7 +55,9 @@ def execute(parsed: argparse.Namespace) -> int:
         return conclude(settled, parsed, settings)
 
     async def work(display: Display) -> EvaluationReport:
-        deps = assembly_of(parsed, settings, plan=manifest.plan).evaluation_deps()
+        benchmarks = with_files(manifest.plan.task_files, allow_code=parsed.allow_code)
+        assembly = assembly_of(parsed, settings, plan=manifest.plan, benchmarks=benchmarks)
+        deps = assembly.evaluation_deps()
         return await resume(manifest.run_id, deps, retry=parsed.retry, on_progress=display.show)
 
     return play(work, parsed, settings, run_id=status.run_id)

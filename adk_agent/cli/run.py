@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import shlex
 
+from adk_agent.cli.chosen import add_choice, refuse_without_agent
 from adk_agent.cli.dry_run import show_plan
 from adk_agent.cli.message import Message, add_message, text_of
 from adk_agent.conversation.replies import Reading
@@ -22,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'example: greenroom run "Evaluate the agent at http://127.0.0.1:9010 on five DOMAIN '
         'tasks, two trials each"; greenroom list domains names the domains'
     )
-    parser.add_argument("request", help="a sentence, or AgentBeats JSON; - reads standard input")
+    parser.add_argument(
+        "request", nargs="?", help="a sentence, or AgentBeats JSON; - reads standard input"
+    )
+    add_choice(parser)
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -33,10 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(parsed: argparse.Namespace) -> int:
     """Evaluate agents and return the exit code."""
-    text = text_of(parsed.request)
+    if parsed.agent is None:
+        if parsed.request is None:
+            raise RequestError("nothing to evaluate: write a sentence, or --agent URL --tasks FILE")
+        refuse_without_agent(parsed)
+    elif parsed.request is not None:
+        raise RequestError("write a sentence or --agent, not both")
+    text = "" if parsed.request is None else text_of(parsed.request)
     with asyncio.Runner() as loop:
         message = Message.of(text, parsed, loop)
-        reading = message.read()
+        reading = message.read() if parsed.agent is None else message.chosen()
         _refuse_others(reading, text)
         reply = message.reply(reading, confirmed=parsed.yes)
         if parsed.dry_run:

@@ -35,6 +35,9 @@ EVERY_MEMBER = "all"
 NAMED_OPTIONS = ("solo", "evaluation_type")
 """The options of benchmarks that requests and plans have fields for."""
 
+TASK_FILES = "task_files"
+"""The option of benchmarks that names files of tasks. Only the person at this machine sets it."""
+
 EvaluationType = Literal["all", "action"]
 """`all`: the official reward. `action`: the legacy comparison of actions alone."""
 
@@ -134,6 +137,8 @@ class EvaluationPlan(_Frozen):
     evaluation_type: EvaluationType = "all"
     options: dict[str, Any] = {}
     """Further options of benchmarks, by name."""
+    task_files: tuple[str, ...] = ()
+    """The files that the tasks come from, by their absolute paths."""
     user_llm: str | None = None
     user_llm_args: dict[str, Any] = Field(default_factory=dict)
     reasoning: str = ""
@@ -177,5 +182,7 @@ class Overrides(_Frozen):
 def options_of(asked: EvaluationRequest | EvaluationPlan, benchmark: Benchmark) -> dict[str, Any]:
     """Return the options of a request or plan that a benchmark supports."""
     named = {name: getattr(asked, name) for name in NAMED_OPTIONS} | asked.options
+    if isinstance(asked, EvaluationPlan):
+        named[TASK_FILES] = asked.task_files
     known = benchmark.options_type.model_fields
     return {name: value for name, value in named.items() if name in known}

@@ -22,6 +22,7 @@ from adk_agent.core.plan import (
     MAX_TRIALS,
     NAMED_OPTIONS,
     NEEDS_GOLD,
+    TASK_FILES,
     EvaluationPlan,
     EvaluationRequest,
     Overrides,
@@ -156,10 +157,17 @@ class _Planner:
             **request.model_dump(
                 include={"solo", "evaluation_type", "options", "user_llm", "reasoning"}
             ),
+            task_files=self._task_files(planned),
             user_llm_args=request.user_llm_args or {},
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
+
+    def _task_files(self, planned: Iterable[PlannedTasks]) -> tuple[str, ...]:
+        """Return the files that the planned tasks come from, beside those that are installed."""
+        played = [self._catalogue.of(each.domain) for each in planned]
+        found = [each.chosen_options().get(TASK_FILES, ()) for each in played]
+        return tuple(dict.fromkeys(path for paths in found for path in paths))
 
     def _setting(self, name: str, default: int) -> int:
         values = (getattr(self._flags, name), getattr(self._request, name), default)
@@ -272,7 +280,8 @@ class _Planner:
             known = ", ".join(self._catalogue.domains)
             raise RequestError(f"no domain is named; known: {known}")
         catalogue = self._with_options()
-        alike = not any(each.chosen_options() for each in catalogue.all)
+        pairs = zip(catalogue.all, self._catalogue.all, strict=True)
+        alike = all(each.options == other.options for each, other in pairs)
         return choose(
             request,
             # Its indexes are kept, where those of options that only this request has are not.
@@ -287,6 +296,8 @@ class _Planner:
         played = [self._catalogue.of(selection.domain) for selection in request.selections]
         options = {name for benchmark in played for name in benchmark.options_type.model_fields}
         for name in request.options:
+            if name == TASK_FILES:
+                raise RequestError("no request can name task files: name them with --tasks")
             if name not in options:
                 known = (
                     f"its options are {', '.join(sorted(options))}" if options else "it has none"

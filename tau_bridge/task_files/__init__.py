@@ -1,0 +1,1 @@
+"""Task files: a benchmark of the user's own tasks, read from YAML, JSON, JSON Lines or CSV."""

@@ -1,0 +1,220 @@
+"""Reads a file into JSON values, and tells on which line each of them stands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from tau_bridge.errors import DataError
+
+SUFFIXES: Final = (".yaml", ".yml", ".json", ".jsonl", ".csv")
+MAX_BYTES: Final = 20_000_000
+MAX_VALUES: Final = 2_000_000
+"""Values of a YAML file, those behind aliases counted as often as they are named."""
+MAX_DEPTH: Final = 60
+
+_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+"""Not `007`: what begins with a zero is a text, such as a postal code."""
+_CONSTANTS: Final = {"true": True, "false": False, "null": None, "~": None, "": None}
+Path_ = Sequence[str | int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """The content of a file.
+
+    Args:
+        path: The file.
+        value: Its content as a JSON value; of JSON Lines and CSV, the list of the records.
+        line_of: Returns the line of the value at a path of keys and indices, or of what is nearest
+            above it.
+        is_table: The records are rows of a table.
+    """
+
+    path: Path
+    value: Any
+    line_of: Callable[[Path_], int]
+    is_table: bool = False
+
+
+def read_document(path: Path) -> Document:
+    """Read a file.
+
+    Raises:
+        DataError: It cannot be read, is too large, or is not well-formed; the message has the line.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"{path.name}: a task file ends with {', '.join(SUFFIXES)}")
+    text = _text(path)
+    if suffix == ".jsonl":
+        return _json_lines(path, text)
+    if suffix == ".csv":
+        return _table(path, text)
+    if suffix == ".json":
+        try:
+            value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path.name}: not JSON: {error}") from error
+        return Document(path=path, value=value, line_of=lambda at: _line_in(text, at))
+    root = _compose(path, text)
+    value = _Reader(path.name).value(root) if root is not None else None
+    return Document(path=path, value=value, line_of=lambda at: _line(root, at))
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"{path.name}: larger than {MAX_BYTES // 10**6} MB; split it")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name}: not a text in UTF-8 (byte {error.start})") from error
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _json_lines(path: Path, text: str) -> Document:
+    values, lines = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values.append(json.loads(line, object_pairs_hook=_without_duplicates))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path.name}, line {number}: not JSON: {error}") from error
+        lines.append(number)
+    return Document(path=path, value=values, line_of=lambda at: _of_record(lines, at))
+
+
+def _table(path: Path, text: str) -> Document:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    values, lines = [], []
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise DataError(
+                    f"{path.name}, line {reader.line_num}: not as many cells as columns"
+                )
+            values.append(row)
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise DataError(f"{path.name}, line {reader.line_num}: not CSV: {error}") from error
+    return Document(
+        path=path, value=values, line_of=lambda at: _of_record(lines, at), is_table=True
+    )
+
+
+def _of_record(lines: Sequence[int], at: Path_) -> int:
+    return lines[at[0]] if at and isinstance(at[0], int) and at[0] < len(lines) else 1
+
+
+# -- YAML --------------------------------------------------------------------------------------
+
+
+def _compose(path: Path, text: str) -> yaml.Node | None:
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise DataError(f"{path.name}{where}: not YAML: {problem}") from error
+    except RecursionError as error:
+        raise DataError(f"{path.name}: nested too deeply") from error
+    return node
+
+
+class _Reader:
+    """Makes JSON values of YAML nodes, by the rules of YAML 1.2: `yes` and `2026-01-31` are texts."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+        self._open: set[int] = set()
+
+    def value(self, node: yaml.Node) -> Any:
+        self._count += 1
+        if self._count > MAX_VALUES:
+            raise DataError(f"{self._name}: more than {MAX_VALUES:,} values; split it")
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if id(node) in self._open or len(self._open) >= MAX_DEPTH:
+            why = "holds itself" if id(node) in self._open else "is nested too deeply"
+            raise DataError(f"{self._name}, line {node.start_mark.line + 1}: this {why}")
+        self._open.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            found: Any = [self.value(each) for each in node.value]
+        else:
+            found = self._mapping(node)
+        self._open.discard(id(node))
+        return found
+
+    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key_node, each in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise DataError(f"{self._name}, line {line}: a key is one word or text")
+            if key_node.value in found:
+                raise DataError(
+                    f"{self._name}, line {line}: the key {key_node.value!r} stands twice"
+                )
+            found[key_node.value] = self.value(each)
+        return found
+
+
+def _scalar(node: yaml.ScalarNode) -> Any:
+    text: str = node.value
+    if node.style in ("'", '"', "|", ">"):
+        return text
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    if _NUMBER.fullmatch(text):
+        return float(text) if any(each in text for each in ".eE") else int(text)
+    return text
+
+
+def _line_in(text: str, at: Path_) -> int:
+    """Return a line of a JSON text; JSON is YAML, but for rare texts."""
+    try:
+        return _line(yaml.compose(text, Loader=yaml.CSafeLoader), at)
+    except (yaml.YAMLError, RecursionError):
+        return 1
+
+
+def _line(node: yaml.Node | None, at: Path_) -> int:
+    line = 1
+    for key in at:
+        below: yaml.Node | None = None
+        if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            below = node.value[key]
+            line = node.value[key].start_mark.line + 1
+        elif isinstance(node, yaml.MappingNode):
+            for key_node, each in node.value:
+                if key_node.value == key:
+                    below, line = each, key_node.start_mark.line + 1
+        if below is None:
+            break
+        node = below
+    return line
