@@ -39,12 +39,14 @@ class GoldScript(_Data):
     """The oracle's knowledge of one task.
 
     `opening` is the user's first text, which identifies a conversation without metadata;
-    `communicate` are strings to tell the user verbatim.
+    `communicate` are strings to tell the user verbatim. `answer` is the whole closing text, word
+    for word, for tasks whose answer is compared; it replaces the usual one.
     """
 
     opening: str | None = None
     actions: tuple[GoldAction, ...] = ()
     communicate: tuple[str, ...] = ()
+    answer: str | None = None
 
 
 _SCRIPTS: TypeAdapter[dict[str, GoldScript]] = TypeAdapter(dict[str, GoldScript])
@@ -64,7 +66,7 @@ def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
         where = " -> ".join(str(key) for key in first["loc"]) or "the whole"
         raise GoldScriptError(
             f"the gold scripts cannot be read: {where}: {first['msg']} (expected a JSON object "
-            '{"<domain>/<task_id>": {"opening", "actions", "communicate"}})'
+            '{"<domain>/<task_id>": {"opening", "actions", "communicate", "answer"}})'
         ) from exc
 
 
@@ -100,7 +102,9 @@ def request_of_user_tool(action: GoldAction) -> str:
 
 
 def closing(script: GoldScript) -> str:
-    """Return the last text: everything to communicate, verbatim, and a closing question."""
+    """Return the last text: the script's answer, or what is to be communicated and a question."""
+    if script.answer is not None:
+        return script.answer
     if not script.communicate:
         return f"That is done. {CLOSING_QUESTION}"
     return (

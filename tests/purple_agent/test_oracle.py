@@ -79,6 +79,15 @@ def wire_respond(content):
     return {"name": "respond", "arguments": {"content": content}}
 
 
+def test_an_answer_is_said_word_for_word_in_place_of_the_closing_text():
+    script = GoldScript(
+        actions=(GoldAction(name="count"),), communicate=("two days",), answer=" 3, as is "
+    )
+    caller = Caller(OracleAgent({"shop/1": script}))
+    assert caller.say(begin(), task="shop/1")["name"] == "count"
+    assert caller.say("3") == wire_respond(" 3, as is ")
+
+
 def test_arguments_of_a_user_tool_are_python_literals():
     action = GoldAction(
         requestor="user", name="set_apn", arguments={"name": "it's", "on": True, "n": None, "x": 2}
