@@ -316,6 +316,8 @@ class Benchmark(ABC):
     """Its options, a frozen pydantic model whose fields all have defaults."""
     file_suffixes: ClassVar[tuple[str, ...]] = ()
     """What the names of task files end with, for `with_file`."""
+    file_template: ClassVar[str] = ""
+    """A task file to begin with."""
     variables: ClassVar[Mapping[str, str]] = {}
     """The environment variables that `open` is given, each with what it is for."""
     headlines: ClassVar[tuple[Headline, ...]] = (PASS_HAT_K,)
@@ -378,6 +380,11 @@ class Benchmark(ABC):
         """
         del path, allow_code
         return None
+
+    @classmethod
+    def file_schema(cls) -> Mapping[str, Any]:
+        """Return the JSON Schema of its task files; empty where it reads none."""
+        return {}
 
     def chosen_options(self) -> dict[str, Any]:
         """Return the options that are not the defaults, as JSON values for `with_options`."""

@@ -142,9 +142,8 @@ class _Planner:
         without = [each.domain for each in planned if not self._domain(each.domain).has_gold]
         if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
             raise RequestError(
-                f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and the tasks of "
-                f"{without[0]!r} have none, so it would reject them all; name another agent or "
-                "domain"
+                f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and not all tasks of "
+                f"{without[0]!r} have some, so it would reject those; name another agent or domain"
             )
         return EvaluationPlan(
             participants=participants,

@@ -39,6 +39,7 @@ from tau_bridge.task_files.checks import Expectation, Facts, Verdict
 from tau_bridge.task_files.diagnosis import diagnose
 from tau_bridge.task_files.documents import SUFFIXES
 from tau_bridge.task_files.model import Task, TaskFile, load
+from tau_bridge.task_files.schema import TEMPLATE, file_schema
 from tau_bridge.task_files.users import user_of
 from tau_bridge.task_files.world import TableWorld, schemas
 from tau_bridge.tool_dialogue import CUT_OFF, Dialogue, converse
@@ -87,6 +88,7 @@ class TaskFileBenchmark(Benchmark):
     position = 50
     options_type = TaskFileOptions
     file_suffixes = SUFFIXES
+    file_template = TEMPLATE
     variables: ClassVar[Mapping[str, str]] = {
         VARIABLE: f"Task files to be listed and played, with {os.pathsep!r} between two paths."
     }
@@ -131,6 +133,11 @@ class TaskFileBenchmark(Benchmark):
         other = self.with_options({"task_files": tuple(files)})
         other.runs_code = allow_code
         return other, tuple(n for n, each in other.opened.items() if each.path == resolved)
+
+    @classmethod
+    def file_schema(cls) -> Mapping[str, Any]:
+        """Return the JSON Schema of the form in full."""
+        return file_schema()
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -372,12 +379,13 @@ def _transcript(messages: Sequence[Message]) -> str:
 def _outcome(expected: Sequence[Expectation], checks: Sequence[Any], maker: str) -> Outcome:
     """Score the checks: all of them have to hold; with weights, the share that holds.
 
-    A check that cannot be told leaves it unscored, unless the others decide.
+    One that cannot be told leaves the task unscored, also beside one that does not hold: were only
+    the zeros of such tasks kept, their mean would be biased.
     """
+    open_ = next((check for check in checks if check.met is None), None)
+    if open_ is not None:
+        return Unscored(reason=f"{open_.description}: {open_.reason}")
     is_weighted = any(each.weight != 1 for each in expected)
-    open_ = [check for check in checks if check.met is None]
-    if open_ and (is_weighted or all(check.met is not False for check in checks)):
-        return Unscored(reason=f"{open_[0].description}: {open_[0].reason}")
     if not is_weighted:
         return Scored(value=float(all(check.met for check in checks)), produced_by=maker)
     whole = sum(each.weight for each in expected)

@@ -160,10 +160,10 @@ class Expectation(BaseModel):
         if len(kinds) != 1:
             raise ValueError(f"a check has one kind beside its weight, not {len(kinds)}")
         kind = kinds[0]
-        if kind not in _KINDS:
-            raise ValueError(f"unknown check {kind!r}: {nearest(kind, _KINDS)}")
+        if kind not in KINDS:
+            raise ValueError(f"unknown check {kind!r}: {nearest(kind, KINDS)}")
         try:
-            value = _KINDS[kind].type.validate_python(given[kind])
+            value = KINDS[kind].type.validate_python(given[kind])
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f".{part}" for part in first["loc"])
@@ -186,7 +186,7 @@ class Expectation(BaseModel):
 
     def decide(self, facts: Facts) -> Check:
         """Tell whether it holds."""
-        kind = _KINDS[self.kind]
+        kind = KINDS[self.kind]
         met, reason = kind.decide(self.value, facts)
         return Check(description=kind.words(self.value), met=met, reason=None if met else reason)
 
@@ -316,19 +316,19 @@ def _python(value: str, facts: Facts) -> Verdict:
 
 def _any(value: Sequence[Expectation], facts: Facts) -> Verdict:
     checks = [each.decide(facts) for each in value]
-    if any(check.met for check in checks):
-        return True, None
-    open_ = [check for check in checks if check.met is None]
-    return (None, open_[0].reason) if open_ else (False, f"{checks[0].reason}")
+    open_ = next((check for check in checks if check.met is None), None)
+    if open_ is not None:
+        return None, open_.reason
+    return any(check.met for check in checks), checks[0].reason
 
 
 def _all(value: Sequence[Expectation], facts: Facts) -> Verdict:
     checks = [each.decide(facts) for each in value]
-    for met in (False, None):
-        for check in checks:
-            if check.met is met:
-                return met, check.reason
-    return True, None
+    open_ = next((check for check in checks if check.met is None), None)
+    unmet = next((check for check in checks if not check.met), None)
+    if open_ is not None:
+        return None, open_.reason
+    return unmet is None, None if unmet is None else unmet.reason
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ def _similar_or(value: object) -> object:
     return value if isinstance(value, dict) else {"text": value}
 
 
-_KINDS: Final[Mapping[str, _Kind]] = {
+KINDS: Final[Mapping[str, _Kind]] = {
     "equals": _kind(Text, lambda v: f"answers {_quoted(v)}", _equals),
     "contains": _kind(Texts, lambda v: f"says {_list(v)}", _contains),
     "not_contains": _kind(Texts, lambda v: f"does not say {_list(v)}", _not_contains),
@@ -400,7 +400,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
         lambda v: f"passes {v}",
         _python,
     ),
-    "any": _kind(_Checks, lambda v: " or ".join(_KINDS[e.kind].words(e.value) for e in v), _any),
-    "all": _kind(_Checks, lambda v: " and ".join(_KINDS[e.kind].words(e.value) for e in v), _all),
+    "any": _kind(_Checks, lambda v: " or ".join(KINDS[e.kind].words(e.value) for e in v), _any),
+    "all": _kind(_Checks, lambda v: " and ".join(KINDS[e.kind].words(e.value) for e in v), _all),
 }  # fmt: skip
 """Every kind of check, by its key in a task file."""
