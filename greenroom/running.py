@@ -41,6 +41,7 @@ class Options:
         timeout_s: The time that an agent may take for one reply.
         token: The bearer token for remote agents.
         options: Options of the benchmark, by name.
+        allow_code: Run the code that `python:` checks of a task file name.
         results_dir: The folder of runs; None for `GREENROOM_RESULTS_DIR`, or `results`.
         offline: Use no language model, even if one is configured.
     """
@@ -53,13 +54,14 @@ class Options:
     timeout_s: PositiveFloat = 300.0
     token: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    allow_code: bool = False
     results_dir: Path | str | None = None
     offline: bool | None = None
 
 
 def evaluate(
     agent: str | Sequence[str],
-    benchmark_or_domain: str,
+    benchmark_or_domain: str | Path,
     *,
     tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
@@ -81,7 +83,7 @@ def evaluate(
 
 async def aevaluate(
     agent: str | Sequence[str],
-    benchmark_or_domain: str,
+    benchmark_or_domain: str | Path,
     *,
     tasks: int | str | Sequence[str] | None = None,
     trials: int = 1,
@@ -91,7 +93,8 @@ async def aevaluate(
 
     Args:
         agent: An address, or the name of a registered or bundled agent (`null`, `echo`, `oracle`).
-        benchmark_or_domain: `airline`, `tau2/airline`, or a benchmark's name for all its domains.
+        benchmark_or_domain: `airline`, `tau2/airline`, a benchmark's name for all its domains, or a
+            file of your own tasks.
         tasks: How many of each domain, or which by id (one, or a list); None for all.
         trials: How often each task is played.
         options: The fields of `Options`.
@@ -107,11 +110,11 @@ async def aevaluate(
         offline=chosen.offline,
     )
     try:
-        benchmarks = open_benchmarks(variables)
+        benchmarks, domain = _opened(benchmark_or_domain, allow_code=chosen.allow_code)
     except BridgeError as exc:
         raise RequestError(str(exc)) from exc
     agents = _addresses(_texts("agent", agent), settings)
-    plan = _plan(agents, benchmark_or_domain, benchmarks, tasks, trials, chosen)
+    plan = _plan(agents, domain, benchmarks, tasks, trials, chosen)
     remote = [each.address for each in plan.participants if each.builtin is None]
     assembly = Assembly(
         settings=settings,
@@ -119,9 +122,23 @@ async def aevaluate(
         tokens={} if chosen.token is None else dict.fromkeys(remote, chosen.token),
         benchmarks=benchmarks,
     )
-    request = f"evaluate {', '.join(agents)} on {benchmark_or_domain}"
+    request = f"evaluate {', '.join(agents)} on {domain}"
     outcome = await assembly.pipeline().run_plan(plan, request=request, on_progress=silent)
     return outcome.required_report()
+
+
+def _opened(where: str | Path, *, allow_code: bool) -> tuple[Benchmarks, str]:
+    """Open the benchmarks; of a file of tasks, return its domain in its place."""
+    if not isinstance(where, str | Path):
+        raise RequestError(f"benchmark_or_domain is {where!r}: give one name, a text")
+    benchmarks = open_benchmarks(variables)
+    path = Path(where)
+    if path.suffix.lower() not in benchmarks.file_suffixes:
+        return benchmarks, str(where)
+    if not path.is_file():
+        raise RequestError(f"there is no file {str(where)!r}")
+    benchmarks, [domain] = benchmarks.with_file(path, allow_code=allow_code)
+    return benchmarks, domain
 
 
 def load_report(run: str | Path) -> Report:
@@ -217,8 +234,6 @@ def _plan(
     trials: int,
     chosen: Options,
 ) -> EvaluationPlan:
-    if not isinstance(benchmark_or_domain, str):
-        raise RequestError(f"benchmark_or_domain is {benchmark_or_domain!r}: give one name, a text")
     _check_number("trials", trials, MAX_TRIALS)
     ids = None
     if isinstance(tasks, int | float):

@@ -211,15 +211,23 @@ def _equals(value: str, facts: Facts) -> Verdict:
     return normalize(facts.last) == normalize(value), f"it is {_quoted(facts.last)}"
 
 
+def _stands_in(said: str, text: str) -> bool:
+    """Tell whether a text is part of another; a number is no part of a longer number."""
+    wanted = normalize(text)
+    before = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if wanted[-1:].isdigit() else ""
+    return re.search(f"{before}{re.escape(wanted)}{after}", said) is not None
+
+
 def _contains(value: Sequence[str], facts: Facts) -> Verdict:
     said = normalize(facts.said)
-    missing = [each for each in value if normalize(each) not in said]
+    missing = [each for each in value if not _stands_in(said, each)]
     return not missing, f"{_list(missing)} was not said"
 
 
 def _not_contains(value: Sequence[str], facts: Facts) -> Verdict:
     said = normalize(facts.said)
-    there = [each for each in value if normalize(each) in said]
+    there = [each for each in value if _stands_in(said, each)]
     return not there, f"{_list(there)} was said"
 
 

@@ -110,7 +110,7 @@ class Task(_Part):
     """Instead of the file's."""
     user: tuple[str, ...] | Person = ()
     """Further turns, or a person who is played."""
-    expect: Annotated[tuple[Expectation, ...], BeforeValidator(as_checks)]
+    expect: Annotated[tuple[Expectation, ...], BeforeValidator(as_checks), Field(min_length=1)]
     gold: Gold | None = None
     attributes: dict[str, Text] = {}
 
@@ -188,7 +188,10 @@ def _record(task: Any, number: int) -> Any:
 
 
 def _worded(error: ValidationError, document: Document, prefix: int) -> str:
-    first = error.errors(include_url=False)[0]
+    errors = error.errors(include_url=False)
+    # An unknown key is most often a known one, misspelled, which is then missing.
+    beside = [each for each in errors if each["loc"][:-1] == errors[0]["loc"][:-1]]
+    first = next((each for each in beside if each["type"] == "extra_forbidden"), errors[0])
     at = [part for part in first["loc"] if not _is_branch(part)]
     line = document.line_of(at if prefix else at[1:])
     where = ".".join(map(str, at)) or "the file"

@@ -1,0 +1,115 @@
+"""Checks of task files: what holds, what does not and why, and what cannot be told."""
+
+import pytest
+
+from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.checks import Expectation, Facts
+
+
+def called(name, **arguments):
+    return ToolCall(name=name, arguments=arguments)
+
+
+FACTS = Facts(
+    answers=["One moment, please.", "You get 1,040.50 euros back, within five days."],
+    calls=[called("get_order", order_id="A-17", full=True), called("refund", order_id="A-17")],
+    latencies_ms=[120.0, 340.0],
+    tables={"orders": {"A-17": {"status": "refunded", "total": 1040.5}}},
+)
+
+
+def said(text):
+    return Facts(answers=[text])
+
+
+@pytest.mark.parametrize(
+    ("check", "facts"),
+    [
+        ({"equals": "yes, it is"}, said("  Yes,  it is ")),
+        ({"contains": "FIVE days"}, FACTS),
+        ({"contains": ["moment", "five days"]}, FACTS),
+        ({"not_contains": "sorry"}, FACTS),
+        ({"not_contains": ["40.50", "1,04", "5 euros"]}, said("It costs 140.50, 1,040.5 euros.")),
+        ({"matches": r"(?i)within \w+ days"}, FACTS),
+        ({"number": 1040.5}, FACTS),
+        ({"number": {"value": 1000, "tolerance": 50}}, FACTS),
+        ({"one_of": ["yes", "no"]}, said("Yes.")),
+        ({"json": {"type": "object", "required": ["a"]}}, said('{"a": 1}')),
+        ({"json": {"type": "array"}}, said("Here:\n```json\n[1]\n```")),
+        ({"similar": {"text": "It ships today", "at_least": 0.7}}, said("it ships to-day")),
+        ({"calls": "refund"}, FACTS),
+        ({"calls": {"name": "get_order", "arguments": {"order_id": "A-17"}}}, FACTS),
+        ({"calls": ["refund", "get_order"]}, FACTS),
+        ({"not_calls": {"name": "refund", "arguments": {"order_id": "A-18"}}}, FACTS),
+        ({"calls_in_order": ["get_order", "refund"]}, FACTS),
+        ({"max_calls": 2}, FACTS),
+        ({"latency_ms": 340}, FACTS),
+        ({"state": {"orders": {"A-17": {"status": "refunded"}}}}, FACTS),
+        ({"any": [{"contains": "nope"}, {"calls": "refund"}]}, FACTS),
+        ({"all": [{"contains": "euros"}, {"calls": "refund"}]}, FACTS),
+    ],
+)
+def test_what_holds(check, facts):
+    decided = Expectation.model_validate(check).decide(facts)
+    assert (decided.met, decided.reason) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("check", "facts", "reason"),
+    [
+        ({"equals": "yes"}, said("no"), "it is 'no'"),
+        ({"equals": "yes"}, Facts(), "it is ''"),
+        ({"contains": ["five days", "six days"]}, FACTS, "'six days' was not said"),
+        ({"not_contains": "euros"}, FACTS, "'euros' was said"),
+        ({"matches": "^never"}, FACTS, "nothing that was said fits"),
+        ({"number": 40.5}, FACTS, "its last answer has 1040.5"),
+        ({"number": 1}, said("none"), "its last answer has none"),
+        ({"one_of": ["yes", "no"]}, said("perhaps"), "it is 'perhaps'"),
+        ({"json": {"type": "object"}}, said("no json"), "its last answer is no JSON"),
+        ({"json": {"type": "object"}}, said("[1]"), "[1] is not of type 'object'"),
+        ({"similar": "quite different"}, said("x"), "the similarity is 0.00"),
+        (
+            {"calls": {"name": "refund", "arguments": {"order_id": "B"}}},
+            FACTS,
+            'no call of refund(order_id="B"); called were get_order, refund',
+        ),
+        ({"calls": {"name": "get_order", "arguments": {"full": 1}}}, FACTS, None),
+        ({"calls": "refund"}, Facts(), "no call of refund; nothing was called"),
+        ({"not_calls": "refund"}, FACTS, "refund was called"),
+        ({"calls_in_order": ["refund", "get_order"]}, FACTS, "no call of get_order in its turn"),
+        ({"max_calls": 1}, FACTS, "there were 2"),
+        ({"latency_ms": 300}, FACTS, "the slowest took 340 ms"),
+        ({"state": {"orders": {"B": {}}}}, FACTS, "orders has no row 'B'"),
+        (
+            {"state": {"orders": {"A-17": {"status": "new"}}}},
+            FACTS,
+            "status of orders 'A-17' is 'refunded'",
+        ),
+        ({"any": [{"contains": "nope"}, {"calls": "x"}]}, FACTS, "'nope' was not said"),
+        ({"all": [{"calls": "refund"}, {"contains": "nope"}]}, FACTS, "'nope' was not said"),
+    ],
+)
+def test_what_does_not_hold_says_why(check, facts, reason):
+    decided = Expectation.model_validate(check).decide(facts)
+    assert decided.met is False
+    assert reason is None or decided.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"judge": "is polite"},
+        {"python": "checks:fine"},
+        {"any": [{"calls": "refund"}, {"judge": "is polite"}]},
+        {"all": [{"contains": "nope"}, {"judge": "is polite"}]},
+    ],
+)
+def test_without_a_judge_nothing_that_needs_one_is_told(check):
+    assert Expectation.model_validate(check).decide(FACTS).met is None
+
+
+def test_a_judge_and_code_decide():
+    facts = Facts(verdicts={"is polite": True}, ran={"checks:fine": (False, "too long")})
+    assert Expectation.model_validate({"judge": "is polite"}).decide(facts).met is True
+    decided = Expectation.model_validate({"python": "checks:fine"}).decide(facts)
+    assert (decided.met, decided.reason) == (False, "too long")
