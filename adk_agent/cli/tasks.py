@@ -79,7 +79,8 @@ def _check(path: Path, benchmarks: Benchmarks) -> int:
     for name in names:
         benchmark, domain = with_file.of(name), with_file.domain(name)
         tasks = benchmark.tasks(name)
-        print(escape_controls(f"{path.name}: {name}, {len(tasks)} {domain.noun}"))
+        noun = domain.noun if len(tasks) != 1 else domain.noun.removesuffix("s")
+        print(escape_controls(f"{path.name}: {name}, {len(tasks)} {noun}"))
         problems = asyncio.run(_play(benchmark, domain))
         for problem in problems:
             print(escape_controls(f"greenroom: {problem}"), file=sys.stderr)

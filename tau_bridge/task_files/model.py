@@ -201,7 +201,8 @@ def _worded(error: ValidationError, document: Document, prefix: int) -> str:
         problem = f"unknown key {at[-1]!r}: {nearest(str(at[-1]), known)}"
     elif first["type"] == "missing":
         problem = f"the key {at[-1]!r} is missing"
-    more = error.error_count() - 1
+    others = [each["loc"] for each in errors if each is not first]
+    more = sum(loc != first["loc"][: len(loc)] for loc in others)  # the rest follows from it
     rest = f" (and {more} more)" if more else ""
     return f"{document.path.name}, line {line}: {where}: {problem}{rest}"
 
