@@ -42,7 +42,7 @@ _MEANT = {"tasks": "task_ids", "trials": "num_trials", "domains": "domain", "con
           "ceiling": "references", "floor_and_ceiling": "references"}  # fmt: skip
 """Unknown keys, and the keys that were probably meant."""
 _KEYS = (
-    "domain", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
+    "domain", "benchmark", "task_ids", "num_tasks", "num_instances", "split", "num_trials", "max_concurrency",
     "max_concurrent", "seed", "max_steps", "solo", "evaluation_type", "user_llm", "user_llm_args",
     "shard_index", "num_shards", "entry", "references", "options",
 )  # fmt: skip
@@ -234,12 +234,39 @@ class _Config:
 
     def _domains(self) -> list[str]:
         value = self._values.get("domain")
+        benchmark = self._values.get("benchmark")
+        if benchmark is not None:
+            return self._domains_of(benchmark, value)
         if value is None or value in ("", []):
             raise Refusal(
                 "no-domain",
                 f"config.domain is missing: one of {', '.join(self._vocabulary.domains)}. "
                 f"For example: {_example(self._vocabulary)}",
             )
+        return self._named(value)
+
+    def _domains_of(self, benchmark: object, value: object) -> list[str]:
+        """Return the domains of a benchmark, or those of them that are named as well."""
+        known = {each.name: each for each in self._vocabulary.benchmarks}
+        if not isinstance(benchmark, str) or benchmark not in known:
+            raise Refusal(
+                "unknown-domain",
+                f"config.benchmark is {benchmark!r}, which is none of {', '.join(known)}",
+            )
+        own = [domain.name for domain in known[benchmark].domains()]
+        if value is None or value in ("", []):
+            return own
+        named = self._named(value)
+        stray = next((domain for domain in named if domain not in own), None)
+        if stray is not None:
+            raise Refusal(
+                "contradiction",
+                f"config.domain names {stray!r}, which is no domain of {benchmark!r}: "
+                f"{', '.join(own)}",
+            )
+        return named
+
+    def _named(self, value: Any) -> list[str]:
         domains = value if isinstance(value, list) else [value]
         if not all(isinstance(domain, str) and domain.strip() for domain in domains):
             raise _wrong("domain", value, "a domain's name, or a list of names")

@@ -9,10 +9,11 @@ from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 
 
-def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
-    """Make the row that AgentBeats leaderboards query, for the report's first participant.
+def leaderboard_rows(report: EvaluationReport) -> list[dict[str, Any]]:
+    """Make the rows that AgentBeats leaderboards query, for the report's first participant.
 
-    Returns None if none of its trials was scored: a row would claim that it was evaluated.
+    There is a row for each benchmark, for what two of them measure is never added up. One of which
+    no trial was scored has none: a row would claim that the agent was evaluated.
 
     `score` counts passed trials and `max_score` scored and failed ones; `pass_rate` is their ratio
     in percent. That is the low end, so that a fault never improves a row. Unscored trials do not
@@ -22,12 +23,32 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
     tasks. A value is None if nothing was scored or a domain has no such agent.
     """
     participant = report.plan.participants[0].address
-    rows = _rows_of(report, participant)
-    trials = [trial for trial in report.trials if trial.participant == participant]
+    rows = [row for row in report.summary if row.participant == participant]
+    benchmarks = dict.fromkeys(row.data.benchmark for row in rows)
+    made = (
+        _row(report, participant, [row for row in rows if row.data.benchmark == benchmark])
+        for benchmark in benchmarks
+    )
+    return [row for row in made if row is not None]
+
+
+def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
+    """Return the first of `leaderboard_rows`, of most runs the only one; None where there is none."""
+    return next(iter(leaderboard_rows(report)), None)
+
+
+def _row(
+    report: EvaluationReport, participant: str, rows: Sequence[SummaryRow]
+) -> dict[str, Any] | None:
+    domains = [row.domain for row in rows]
+    trials = [
+        trial
+        for trial in report.trials
+        if trial.participant == participant and trial.domain in domains
+    ]
     task_rewards: dict[str, list[float]] = {}
-    several = len(report.plan.tasks) > 1
     for trial in trials:
-        key = f"{trial.domain}/{trial.task_id}" if several else trial.task_id
+        key = f"{trial.domain}/{trial.task_id}" if len(domains) > 1 else trial.task_id
         rewards = task_rewards.setdefault(key, [])
         if trial.status != "unscored":
             rewards.append(trial.reward or 0.0)
@@ -35,7 +56,8 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
     if not any(row.scored for row in rows):
         return None
     return {
-        "domain": ",".join(row.domain for row in rows),
+        "domain": ",".join(domains),
+        "benchmark": rows[0].data.benchmark,
         "score": passed,
         "max_score": _counted(rows),
         "pass_rate": _pass_rate(rows),
@@ -49,13 +71,17 @@ def leaderboard_row(report: EvaluationReport) -> dict[str, Any] | None:
         "unscored": sum(row.unscored for row in rows),
         "failed": sum(row.failed for row in rows),
         "participant": participant,
-        "floor": _mark(report, FLOOR, [row.floor for row in rows]),
-        "ceiling": _mark(report, CEILING, [row.ceiling for row in rows]),
+        "floor": _mark(_rows_of(report, FLOOR, domains), [row.floor for row in rows]),
+        "ceiling": _mark(_rows_of(report, CEILING, domains), [row.ceiling for row in rows]),
     }
 
 
-def _rows_of(report: EvaluationReport, participant: str) -> list[SummaryRow]:
-    return [row for row in report.summary if row.participant == participant]
+def _rows_of(
+    report: EvaluationReport, participant: str, domains: Sequence[str]
+) -> list[SummaryRow]:
+    return [
+        row for row in report.summary if row.participant == participant and row.domain in domains
+    ]
 
 
 def _pass_rate(rows: Sequence[SummaryRow]) -> float | None:
@@ -69,11 +95,9 @@ def _counted(rows: Sequence[SummaryRow]) -> int:
     return sum(row.scored + row.failed for row in rows)
 
 
-def _mark(
-    report: EvaluationReport, agent: str, measured: Sequence[ReferenceScore | None]
-) -> float | None:
-    """Return a reference agent's pass rate in percent."""
-    played = _pass_rate(_rows_of(report, agent))
+def _mark(rows: Sequence[SummaryRow], measured: Sequence[ReferenceScore | None]) -> float | None:
+    """Return a reference agent's pass rate in percent, by its rows or as it was measured."""
+    played = _pass_rate(rows)
     if played is not None:
         return played
     known = [score for score in measured if score is not None]

@@ -26,19 +26,31 @@ MOST_REASON_CHARS = 156
 def meaning_lines(report: EvaluationReport) -> list[str]:
     """Say what each agent's score means, in one line per agent."""
     lines = []
-    for row in gated_rows(report):
-        trials = [trial for trial in report.trials if trial.participant == row.participant]
+    rows = gated_rows(report)
+    agents = [row.participant for row in rows]
+    for row in rows:
+        domains = (row.domain,) if isinstance(row, SummaryRow) else row.domains
+        trials = [
+            trial
+            for trial in report.trials
+            if trial.participant == row.participant and trial.domain in domains
+        ]
+        tasks = [task for task in report.tasks if task.domain in domains]
+        where = f" on {' and '.join(domains)}" if agents.count(row.participant) > 1 else ""
         if trials:
-            lines.append(f"{row.participant}: {'; '.join(_meaning(row, trials, report.tasks))}")
+            lines.append(f"{row.participant}{where}: {'; '.join(_meaning(row, trials, tasks))}")
     return lines
 
 
 def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
-    """Return a row for each agent that must reach the bound, over all domains if there are several.
+    """Return the rows that must reach the bound: for each agent one over all domains.
 
-    The floor and ceiling agents are left out if there are others.
+    It has one for each benchmark if there are several. The floor and ceiling agents are left out if
+    there are others.
     """
-    rows: Sequence[OverallRow | SummaryRow] = report.overall or report.summary
+    together = {domain for row in report.overall for domain in row.domains}
+    rows: list[OverallRow | SummaryRow] = [*report.overall]
+    rows += [row for row in report.summary if row.domain not in together]
     agents = [row for row in rows if row.participant not in (FLOOR, CEILING)]
     return agents or rows
 

@@ -26,6 +26,8 @@ class AgentPair(Row):
 
     first_agent: str
     second_agent: str
+    domains: tuple[str, ...] = ()
+    """The domains of the benchmark that they are compared on, if the run has several benchmarks."""
     comparison: Comparison
     best_case: Comparison | None = None
     """None if no trial failed, because the two readings are then the same."""
@@ -45,11 +47,20 @@ class AgentPair(Row):
         return "second is better" if best.difference > 0 else "first is better"
 
 
-def agent_pairs(trials: Sequence[TrialRow], plan: EvaluationPlan) -> tuple[AgentPair, ...]:
-    """Compare each two agents of a run, in the order of the plan.
+def agent_pairs(
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    benchmarks: Sequence[tuple[str, ...]] = (),
+) -> tuple[AgentPair, ...]:
+    """Compare each two agents of a run, in the order of the plan, on each benchmark for itself.
 
     The agents that were added as floor and ceiling are left out, and so are the members of one
     team, which are no rivals.
+
+    Args:
+        trials: The trials that ended.
+        plan: The plan of the run.
+        benchmarks: The domains of each benchmark; empty for a single one.
     """
     agents = [
         each.address
@@ -58,24 +69,32 @@ def agent_pairs(trials: Sequence[TrialRow], plan: EvaluationPlan) -> tuple[Agent
     ]
     if plan.members or not 2 <= len(agents) <= MOST_AGENTS:
         return ()
-    by_agent = {
-        agent: [trial for trial in trials if trial.participant == agent] for agent in agents
-    }
+    several = benchmarks if len(benchmarks) > 1 else [()]
+
+    def played(agent: str, domains: tuple[str, ...]) -> list[TrialRow]:
+        return [
+            trial
+            for trial in trials
+            if trial.participant == agent and (not domains or trial.domain in domains)
+        ]
+
     found = [
-        (one, other, readings)
+        (one, other, domains, readings)
         for one, other in combinations(agents, 2)
-        if (readings := _readings(by_agent[one], by_agent[other])) is not None
+        for domains in several
+        if (readings := _readings(played(one, domains), played(other, domains))) is not None
     ]
-    adjusted = _holm([max(each.p_value for each in readings) for _, _, readings in found])
+    adjusted = _holm([max(each.p_value for each in readings) for *_, readings in found])
     return tuple(
         AgentPair(
             first_agent=one,
             second_agent=other,
+            domains=domains,
             comparison=readings[0],
             best_case=readings[1] if len(readings) > 1 else None,
             p_adjusted=p_value,
         )
-        for (one, other, readings), p_value in zip(found, adjusted, strict=True)
+        for (one, other, domains, readings), p_value in zip(found, adjusted, strict=True)
     )
 
 
@@ -128,6 +147,7 @@ def _line(pair: AgentPair, *, pairs: int) -> str:
         one, other = other, one
     adjusted = f" adjusted for {pairs} pairs" if pairs > 1 else ""
     tasks = "1 task" if by.tasks == 1 else f"{by.tasks} tasks"
+    tasks += f" of {' and '.join(pair.domains)}" if pair.domains else ""
     otherwise = ""
     if pair.best_case is not None:
         difference = sign * pair.best_case.difference

@@ -49,7 +49,7 @@ class EvaluationReport(Row):
     warnings: tuple[str, ...] = ()
     summary: tuple[SummaryRow, ...]
     overall: tuple[OverallRow, ...] = ()
-    """Scores over all domains, if there are several."""
+    """Scores over all domains of a benchmark, if there are several."""
     headlines: tuple[HeadlineRow, ...] = ()
     """The main figures of benchmarks that use something other than pass^k."""
     tasks: tuple[TaskRow, ...] = ()

@@ -215,8 +215,12 @@ class SummaryRow(ScoreRow):
 
 
 class OverallRow(ScoreRow):
-    """One participant over all domains, every task with the same weight."""
+    """One participant over the domains of a benchmark, every task with the same weight.
 
+    There is none over several benchmarks: their scores measure different things.
+    """
+
+    benchmark: str | None = None
     domains: tuple[str, ...]
 
 
@@ -284,10 +288,23 @@ def tables(
                 for task_id in planned.task_ids
                 if (key := (participant.address, planned.domain, task_id)) in by_task
             ]
-        if len(plan.tasks) > 1:
-            scores = _scores(mine, participant, plan.num_trials, references)
-            overall.append(OverallRow(**scores, domains=plan.domains))
+        for benchmark, domains in domains_by_benchmark(plan, origins).items():
+            if len(domains) > 1:
+                together = [trial for trial in mine if trial.domain in domains]
+                scores = _scores(together, participant, plan.num_trials, references)
+                overall.append(OverallRow(**scores, benchmark=benchmark, domains=domains))
     return Tables(summary=tuple(summary), overall=tuple(overall), tasks=tuple(tasks))
+
+
+def domains_by_benchmark(
+    plan: EvaluationPlan, origins: Mapping[str, DataOrigin]
+) -> dict[str | None, tuple[str, ...]]:
+    """Return the domains of each benchmark, in the order of the plan."""
+    found: dict[str | None, tuple[str, ...]] = {}
+    for domain in plan.domains:
+        benchmark = origins[domain].benchmark
+        found[benchmark] = (*found.get(benchmark, ()), domain)
+    return found
 
 
 def _task_row(trials: Sequence[TrialRow], references: References, reason: str | None) -> TaskRow:

@@ -16,6 +16,14 @@ OVERALL = "overall"
 """The domain's name in a row over all domains."""
 
 
+def domain_label(row: SummaryRow | OverallRow, rows: Sequence[SummaryRow | OverallRow]) -> str:
+    """Return the domain of a row; of one over several, which they are if there are others."""
+    if isinstance(row, SummaryRow):
+        return row.domain
+    others = {each.domain for each in rows if isinstance(each, SummaryRow)} - {*row.domains}
+    return f"{OVERALL} {row.benchmark}" if others else OVERALL
+
+
 def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
     """Make the table of scores, with `-` for missing values."""
     most_trials = max((len(row.pass_hat_k) for row in rows), default=1)
@@ -28,7 +36,7 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
     cells = [
         (
             row.participant,
-            OVERALL if isinstance(row, OverallRow) else row.domain,
+            domain_label(row, rows),
             *map(str, (row.tasks, row.trials, row.passed)),
             *map(str, (row.scored, row.unscored, row.failed)),
             _short_range(row.pass_hat_k.get("1"), row.high("1")),

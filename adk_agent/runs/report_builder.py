@@ -21,6 +21,7 @@ from adk_agent.results.summary import (
     SummaryRow,
     TrialRow,
     by_frequency,
+    domains_by_benchmark,
     tables,
     total_kinds,
 )
@@ -210,6 +211,7 @@ def report_of(
     """
     plan = manifest.plan
     made = tables(rows, plan, manifest.data, manifest.references)
+    by_benchmark = tuple(domains_by_benchmark(plan, manifest.data).values())
     return EvaluationReport(
         run_id=manifest.run_id,
         status=status,
@@ -228,7 +230,7 @@ def report_of(
         ),
         **made,
         headlines=headline_rows(rows, plan, manifest.headlines),
-        pairs=agent_pairs(rows, plan),
+        pairs=agent_pairs(rows, plan, by_benchmark),
         trials=rows,
         teams=teams,
         evaluations=evaluations,

@@ -7,16 +7,16 @@ import json
 from adk_agent.core.plan import Participant
 from adk_agent.present.exports.output import Export, Output, names_of
 from adk_agent.present.exports.played import PlayedRun
-from adk_agent.results.leaderboard import leaderboard_row
+from adk_agent.results.leaderboard import leaderboard_rows
 
 ROLE = "agent"
 """The role that the leaderboard's queries read, whatever the run's own name for it."""
 
 
 def to_agentbeats(run: PlayedRun) -> Export:
-    """Export one file for each participant: its address, and its row.
+    """Export one file for each participant: its address, and its row of each benchmark.
 
-    Rows of one record are shards of one submission, so participants never share a record.
+    Rows of one record belong to one submission, so participants never share a record.
     """
     participants = run.report.plan.participants
     names = names_of("agentbeats", ".json", [each.address for each in participants])
@@ -30,7 +30,6 @@ def to_agentbeats(run: PlayedRun) -> Export:
 
 def _record(run: PlayedRun, participant: Participant) -> str:
     plan = run.report.plan.model_copy(update={"participants": (participant,)})
-    row = leaderboard_row(run.report.model_copy(update={"plan": plan}))
-    results = [row] if row is not None else []
+    results = leaderboard_rows(run.report.model_copy(update={"plan": plan}))
     record = {"participants": {ROLE: participant.address}, "results": results}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"

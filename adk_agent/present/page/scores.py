@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from adk_agent.present.page import texts
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, ReferenceScore, ScoreRow, SummaryRow
-from adk_agent.results.tables import counted
+from adk_agent.results.tables import OVERALL, counted, domain_label
 from evals.statistics import Interval
 
 
@@ -58,7 +58,7 @@ def scores(report: EvaluationReport) -> tuple[Score, ...]:
     """Return a participant's rows together: over all domains first, then each domain."""
     rows: tuple[OverallRow | SummaryRow, ...] = (*report.overall, *report.summary)
     return tuple(
-        _score(row)
+        _score(row, "all domains" if (label := domain_label(row, rows)) == OVERALL else label)
         for participant in report.plan.participants
         for row in rows
         if row.participant == participant.address
@@ -70,7 +70,7 @@ def most_telling(rows: Sequence[Score], participant: str) -> Score | None:
     return next((row for row in rows if row.participant == participant), None)
 
 
-def _score(row: OverallRow | SummaryRow) -> Score:
+def _score(row: OverallRow | SummaryRow, domain: str) -> Score:
     estimates = tuple(
         _estimate(int(k), value, row.high(k), row.intervals.get(k))
         for k, value in row.pass_hat_k.items()
@@ -79,7 +79,7 @@ def _score(row: OverallRow | SummaryRow) -> Score:
     over = row.above_floor_interval
     return Score(
         participant=row.participant,
-        domain=row.domain if isinstance(row, SummaryRow) else "all domains",
+        domain=domain,
         row=row,
         estimates=estimates,
         shown=shown,

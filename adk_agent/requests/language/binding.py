@@ -42,7 +42,11 @@ class _Group:
 
 
 def bind(
-    sentence: Sentence, named: Sequence[str] | None, vocabulary: Vocabulary
+    sentence: Sentence,
+    named: Sequence[str] | None,
+    vocabulary: Vocabulary,
+    *,
+    of_each: bool = True,
 ) -> list[tuple[str, Quantity]]:
     """Return what is wanted of each domain, in the order of the sentence.
 
@@ -50,6 +54,7 @@ def bind(
         sentence: With its quantities marked.
         named: The domains that a phrase such as `every domain` names; None without one.
         vocabulary: Knows the ids that belong to one domain.
+        of_each: A number is meant for each of the domains that are named so.
 
     Raises:
         Refusal: `no-domain`, or `ambiguous` if it is open which number belongs to which domain.
@@ -60,7 +65,11 @@ def bind(
     if not groups:
         groups = [_Group(list(named))] if named is not None else _implied(sentence, vocabulary)
     _bind_free(groups, [each for each in free if not _set_aside(sentence, each)])
-    each = each or named is not None or any(" per " in f" {quantity.said} " for quantity in free)
+    each = (
+        each
+        or (named is not None and of_each)
+        or any(" per " in f" {quantity.said} " for quantity in free)
+    )
     for group in groups:
         _one_quantity(group)
         if not each and len(group.domains) > 1 and any(q.number for q in group.quantities):
@@ -148,16 +157,26 @@ def _implied(sentence: Sentence, vocabulary: Vocabulary) -> list[_Group]:
     domains = list(dict.fromkeys(task[0] for task in named if task))
     if len(domains) == 1:
         return [_Group(domains)]
-    for found in sentence.find("W (domain|domains|benchmark|T)"):
-        word = sentence.text_at(found[0])
-        if not lexicon.is_known(word):
-            hint = did_you_mean(word, vocabulary.domains)
-            raise Refusal("unknown-domain", f"unknown domain {word!r}: {hint}")
+    for form in ("W (domain|domains|benchmark|T)", "(on|play|against|with) (the)? W"):
+        for found in sentence.find(form):
+            word = next((i for i in found if not lexicon.is_known(sentence.text_at(i))), None)
+            if word is not None and sentence.tokens[word].kind == "word":
+                raise _unknown_domain(sentence, word, vocabulary)
     raise Refusal(
         "no-domain",
         f"no domain is named: write, for example, 'on five {vocabulary.domain} tasks' "
         f"(domains: {', '.join(vocabulary.domains)})",
     )
+
+
+def _unknown_domain(sentence: Sentence, index: int, vocabulary: Vocabulary) -> Refusal:
+    """Return the refusal of a word in the place of a domain, with what there is."""
+    end = index
+    while sentence.text_at(end + 1) == "-" and sentence.text_at(end + 2):
+        end += 2  # "SWE-bench"
+    said = sentence.said(range(index, end + 1))
+    hint = did_you_mean(said.lower(), vocabulary.domains)
+    return Refusal("unknown-domain", f"there is no domain or benchmark {said!r}: {hint}")
 
 
 def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:

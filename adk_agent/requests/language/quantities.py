@@ -53,6 +53,9 @@ _EVERY_DOMAIN = (
     "(all|every|each|all of|each of|any|one of every) (of)? (the|your|available)* N?"
     " (domain|domains|benchmark|benchmarks) (you have|you offer|there is|there are|available|you know)?"
 )
+_WHATEVER = (
+    "(everything|anything|whatever) (you have|you offer|there is|is there|you have got|you know)"
+)
 _LIST = "(for|the|from|on|in|of|domain|domains)* D ((,|and|, and|or|nor|&|/) (the)? D)*"
 _ALL_BUT = (
     f"({_EVERY_DOMAIN}|everything|anything) (except|excepting|but|but not|apart from|other than|"
@@ -69,7 +72,7 @@ _DECLINED = (
 
 def take_domain_lists(sentence: Sentence, vocabulary: Vocabulary) -> list[str] | None:
     """Take `every domain`, with exceptions; return the domains that are meant, None without it."""
-    for found in [*sentence.find(_ALL_BUT), *sentence.find(_EVERY_DOMAIN)]:
+    for found in [*sentence.find(_ALL_BUT), *sentence.find(f"{_EVERY_DOMAIN}|{_WHATEVER}")]:
         _check_count(sentence, found, vocabulary)
         others = set(sentence.of_kind("domain")).difference(found)
         if others and sentence.text_at(found[0]) in ("each", "every", "all", "any"):

@@ -103,7 +103,8 @@ def read_sentence(
     if not any(token.kind in ("agent", "domain", "noun") for token in tokens):
         raise not_an_evaluation("no agent and no domain are named", vocabulary)
     try:
-        return _read(Sentence(text, tokens), vocabulary, is_topic)
+        whole = [match[0].strip("/") for match in named.finditer(text)]
+        return _read(Sentence(text, tokens), vocabulary, is_topic, whole)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Refusal(
@@ -160,8 +161,13 @@ def _refuse_other_languages(text: str, tokens: Sequence[Token], vocabulary: Voca
         )
 
 
-def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Evaluate:
-    """Take one kind of words after the other out of a sentence, and see what is left."""
+def _read(
+    sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic, benchmarks: Sequence[str]
+) -> Evaluate:
+    """Take one kind of words after the other out of a sentence, and see what is left.
+
+    `benchmarks` are the benchmarks that it names.
+    """
     doubts = [*_take_corrections(sentence), *_take_hypotheses(sentence)]
     for idiom in _IDIOMS:
         sentence.take(idiom)
@@ -183,15 +189,18 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     doubts += [] if splits else doubtful_splits(sentence)
     _take_adjectives(sentence, vocabulary)
     present = set(sentence.values("domain"))
+    whole, asked = _whole_benchmarks(benchmarks, present, vocabulary)
+    doubts += asked
     mark_quantities(sentence, lambda said: any(holds(is_topic, said, each) for each in present))
-    wanted = bind(sentence, named or others, vocabulary)
+    every = named or others
+    wanted = bind(sentence, every or whole, vocabulary, of_each=every is not None)
     sentence.take("each|apiece|per (domain|agent|bot)")
     domains = [domain for domain, _ in wanted]
     both = [domain for domain in domains if domain in declined]
     if both:
         why = "is both asked for and left out: write which holds"
         raise Refusal("contradiction", f"{both[0]!r} {why}")
-    topics, questions = take_topics(sentence, domains, is_topic)
+    topics, about = take_topics(sentence, domains, is_topic)
     request = EvaluationRequest(
         participants=participants,
         entry=entry,
@@ -206,7 +215,31 @@ def _read(sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic) -> Eval
     except Refusal as refusal:
         without_it = f"{refusal}. Without it I would understand: {in_brief(request)}"
         raise Refusal(refusal.code, without_it) from refusal
-    return Evaluate(request=request, unused=unused, doubts=(*doubts, *questions))
+    return Evaluate(request=request, unused=unused, doubts=(*doubts, *about))
+
+
+def _whole_benchmarks(
+    named: Sequence[str], present: set[str], vocabulary: Vocabulary
+) -> tuple[list[str] | None, list[str]]:
+    """Return the domains of benchmarks that stand for all of theirs, and the questions whether so.
+
+    Beside a domain of its own, the name of a benchmark says nothing more: `tau2-bench airline`.
+
+    Raises:
+        Refusal: `ambiguous` beside the domains of others alone.
+    """
+    whole: dict[str, None] = {}
+    questions = []
+    for name in dict.fromkeys(each.lower() for each in named):
+        own = vocabulary.benchmark_names[name]
+        if not own or present & {*own}:
+            continue
+        listed = ", ".join(own)
+        if present:
+            raise Refusal("ambiguous", f"which domains of {name!r} ({listed})? Write their names")
+        whole |= dict.fromkeys(own)
+        questions.append(f"Shall all domains of {name!r} be played: {listed}?")
+    return list(whole) or None, questions
 
 
 def _take_corrections(sentence: Sentence) -> list[str]:

@@ -24,7 +24,8 @@ class Vocabulary:
         example: A request that can be read.
         lookalikes: English words that look like a misspelled domain but mean something else.
         common_words: Domains that are common words as well.
-        benchmark_names: Names of benchmarks that are no words for domains, the longest first.
+        benchmark_names: Names of benchmarks that are no words for domains, the longest first, each
+            with the domains of its benchmark.
         benchmarks: The benchmarks.
         spellings: Other words for domains, and nouns for the tasks of a single one, in lower case.
     """
@@ -33,7 +34,7 @@ class Vocabulary:
     example: str
     lookalikes: frozenset[str] = frozenset()
     common_words: frozenset[str] = frozenset()
-    benchmark_names: tuple[str, ...] = ()
+    benchmark_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     benchmarks: tuple[Benchmark, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
 
@@ -50,11 +51,15 @@ class Vocabulary:
             if noun not in GENERIC_NOUNS
         }
         examples = [example for benchmark in every for example in benchmark.examples]
-        names = {name for each in every for name in (each.name, *each.other_names)}
-        names -= {*benchmarks.domains, *spellings}
+        names = {
+            name.lower(): tuple(domain.name for domain in each.domains())
+            for each in every
+            for name in (each.name, *each.other_names)
+            if name not in {*benchmarks.domains, *spellings}
+        }
         return cls(
             domains=benchmarks.domains,
-            benchmark_names=tuple(sorted(names, key=lambda name: (-len(name), name))),
+            benchmark_names=dict(sorted(names.items(), key=lambda each: (-len(each[0]), each))),
             example=next(iter(examples), "Evaluate http://localhost:9010 on five <domain> tasks"),
             lookalikes=frozenset().union(*(each.lookalikes for each in every)),
             common_words=frozenset().union(*(each.common_words for each in every)),

@@ -1,4 +1,7 @@
-"""The artifact of an evaluation: its prose as text, and its report as one data part."""
+"""The artifact of an evaluation: its prose as text, and its report as data.
+
+The platform makes a row of its leaderboard of each data part: one, or one for each benchmark.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from a2a.types import Part
 
 from adk_agent.core.errors import StorageError
 from adk_agent.results.digest import digest_of, template_prose
-from adk_agent.results.leaderboard import leaderboard_row
+from adk_agent.results.leaderboard import leaderboard_row, leaderboard_rows
 from adk_agent.results.report import EvaluationReport
 from adk_agent.runs.store import load_report
 
@@ -24,11 +27,12 @@ NAME = "evaluation"
 def report_parts(report: EvaluationReport, prose: str | None = None) -> list[Part]:
     """Return the parts of a report's artifact; without prose, with a template's."""
     text = prose or template_prose(digest_of(report))
-    return [new_text_part(text), new_data_part(report_data(report))]
+    further = [new_data_part(row) for row in leaderboard_rows(report)[1:]]
+    return [new_text_part(text), new_data_part(report_data(report)), *further]
 
 
 def report_data(report: EvaluationReport) -> dict[str, Any]:
-    """Return the data part: the leaderboard row's keys at the top level, the report's beside them.
+    """Return the data part: the first leaderboard row's keys, the report's beside them.
 
     Where the first participant was not evaluated there is no row, and so none of its keys.
     """

@@ -379,3 +379,16 @@ def test_agentbeats_json_may_name_the_domain(read, benchmarks, config, roles):
     request = read(json.dumps(record))
     assert [each.domain for each in request.selections] == ["business"]
     assert [each.role for each in resolve(request, benchmarks).participants] == roles
+
+
+def test_a_benchmark_stands_for_all_its_domains_or_for_those_that_are_named(parse: Parse) -> None:
+    def domains(**config: Any) -> list[str]:
+        asked = {"participants": {"agent": ADDRESS}, "config": config}
+        return [each.domain for each in parse(asked).selections]
+
+    assert domains(benchmark="tau2") == ["airline", "mock", "retail", "telecom"]
+    assert domains(benchmark="tau2", domain="retail") == ["retail"]
+    with pytest.raises(Refusal, match="'business', which is no domain of 'tau2'"):
+        domains(benchmark="tau2", domain=["retail", "business"])
+    with pytest.raises(Refusal, match=r"config.benchmark is 'gaia'"):
+        domains(benchmark="gaia")

@@ -58,6 +58,17 @@ PLANS = {
             for name in ("airline", "mock", "retail", "telecom", "coordination", "business")
         ],
     },
+    "echo on three tau2-bench airline tasks": {
+        "agents": ["builtin:echo"],
+        "tasks": [tasks("airline", num_tasks=3)],
+    },
+    "echo on everything you have, 1 task each": {
+        "agents": ["builtin:echo"],
+        "tasks": [
+            tasks(name, num_tasks=1)
+            for name in ("airline", "mock", "retail", "telecom", "coordination", "business")
+        ],
+    },
     "Everything except retail and business with echo": {
         "agents": ["builtin:echo"],
         "tasks": [tasks(name) for name in ("airline", "mock", "telecom", "coordination")],
@@ -217,6 +228,8 @@ def test_an_address_after_a_bundled_name_is_asked_about(read_evaluation: ReadSen
     ("text", "question"),
     [
         ("echo on airline test", "not its split 'test'"),
+        ("echo on all tau2-bench tasks", "airline, mock, retail, telecom?"),
+        ("echo on tau-bench, 2 tasks each", "Shall all domains of 'tau-bench' be played"),
         (f"Run 10, no wait, make it 20 airline tasks with {U}", "Do you mean '20', not '10'?"),
         (f"What would {U} score if it played 3 mock tasks?", "Shall this be played"),
     ],
@@ -249,6 +262,10 @@ REFUSED = {
     f"{U} on five airline tasks if it answers": "unsupported",
     f"{U} on 2 mock tasks. nah do 4": "ambiguous",
     f"Évalue {U} sur mock": "unsupported",
+    f"five tau2 tasks with {U}": "ambiguous",
+    f"{U} on tau2 and business, 2 tasks each": "ambiguous",
+    f"{U} on GAIA": "unknown-domain",
+    f"{U} on SWE-bench": "unknown-domain",
     f"{U} on airline and GAIA, 3 tasks each": "unknown-domain",
     f"{U} on airline and SWE-bench": "unknown-domain",
     "shop-bot and frontdesk on five airline tasks": "unknown-agent",
