@@ -103,7 +103,8 @@ def read_sentence(
     if not any(token.kind in ("agent", "domain", "noun") for token in tokens):
         raise not_an_evaluation("no agent and no domain are named", vocabulary)
     try:
-        whole = [match[0].strip("/") for match in named.finditer(text)]
+        whole = [match[0].strip("/").lower() for match in named.finditer(text)]
+        tokens = _of_one_benchmark(tokens, whole, vocabulary)
         return _read(Sentence(text, tokens), vocabulary, is_topic, whole)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -218,6 +219,31 @@ def _read(
     return Evaluate(request=request, unused=unused, doubts=(*doubts, *about))
 
 
+def _of_one_benchmark(
+    tokens: Sequence[Token], named: Sequence[str], vocabulary: Vocabulary
+) -> list[Token]:
+    """Give words that several benchmarks share the meaning of the benchmark that is named.
+
+    Raises:
+        Refusal: `ambiguous` if none is, or several are.
+    """
+    of_named = {domain for name in named for domain in vocabulary.benchmark_names[name]}
+    found = []
+    for token in tokens:
+        meanings = vocabulary.shared.get(token.text, ()) if token.kind == "domain" else ()
+        fitting = [domain for domain in meanings if domain in of_named]
+        if meanings and len(fitting) != 1:
+            whose = " or ".join(
+                f"{benchmark.name}'s {domain!r}"
+                for benchmark in vocabulary.benchmarks
+                for domain in dict.fromkeys(meanings)
+                if domain in {each.name for each in benchmark.domains()}
+            )
+            raise Refusal("ambiguous", f"{token.text!r} is {whose}: name the benchmark beside it")
+        found.append(replace(token, value=fitting[0]) if fitting else token)
+    return found
+
+
 def _whole_benchmarks(
     named: Sequence[str], present: set[str], vocabulary: Vocabulary
 ) -> tuple[list[str] | None, list[str]]:
@@ -230,7 +256,7 @@ def _whole_benchmarks(
     """
     whole: dict[str, None] = {}
     questions = []
-    for name in dict.fromkeys(each.lower() for each in named):
+    for name in dict.fromkeys(named):
         own = vocabulary.benchmark_names[name]
         if not own or present & {*own}:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,6 +28,7 @@ class Vocabulary:
             with the domains of its benchmark.
         benchmarks: The benchmarks.
         spellings: Other words for domains, and nouns for the tasks of a single one, in lower case.
+        shared: Words that mean domains of several benchmarks, with these domains.
     """
 
     domains: tuple[str, ...]
@@ -37,6 +38,7 @@ class Vocabulary:
     benchmark_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     benchmarks: tuple[Benchmark, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, benchmarks: Benchmarks) -> Vocabulary:
@@ -65,6 +67,7 @@ class Vocabulary:
             common_words=frozenset().union(*(each.common_words for each in every)),
             benchmarks=every,
             spellings=spellings,
+            shared=_shared(every),
         )
 
     @property
@@ -105,3 +108,13 @@ class Vocabulary:
     def repaired(self, word: str) -> str | None:
         """Return the domain that a misspelled word means; None if it means none, or several."""
         return None if word in self.lookalikes else repaired(word, self.domains)
+
+
+def _shared(benchmarks: Sequence[Benchmark]) -> dict[str, tuple[str, ...]]:
+    """Return the words that mean domains of several benchmarks."""
+    meant: dict[str, list[str]] = {}
+    for benchmark in benchmarks:
+        names = {domain.name: domain.name for domain in benchmark.domains()}
+        for word, domain in {**benchmark.spellings, **names}.items():
+            meant.setdefault(word, []).append(domain)
+    return {word: tuple(each) for word, each in meant.items() if len(set(each)) > 1}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from adk_agent.core.plan import EvaluationRequest
+from adk_agent.requests.language.sentence import read_sentence
+from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal
+from tau_bridge.benchmark import Benchmark, DomainInfo, Played, TaskInfo
+from tau_bridge.benchmarks import Benchmarks
 from tests.adk_agent.requests.language.conftest import ReadSentence
 
 U, V, W = "http://localhost:9010", "http://localhost:9011", "http://localhost:9012"
@@ -309,6 +315,47 @@ def test_a_misspelled_domain_is_corrected_with_a_warning(read_evaluation: ReadSe
     found = read_evaluation(f"Evaluate {U} on two airlne tasks")
     assert found.request.selections[0].domain == "airline"
     assert "'airlne' was read as 'airline'" in found.request.warnings
+
+
+class Bank(Benchmark):
+    """A benchmark of one domain, which another one has a word for."""
+
+    name = "vault"
+    domain_name = "banking"
+
+    def domains(self) -> tuple[DomainInfo, ...]:
+        return (DomainInfo(name=self.domain_name),)
+
+    def tasks(self, domain: str, split: str = "base") -> list[TaskInfo]:
+        return [TaskInfo(ref=self.ref(domain, "1"))]
+
+    async def play(self, ref: Any, agent: Any, context: Any) -> Played:
+        raise NotImplementedError
+
+    async def score(self, ref: Any, played: Any, judge: Any) -> None:
+        raise NotImplementedError
+
+
+class Branch(Bank):
+    name = "branch"
+    domain_name = "banking_knowledge"
+    spellings = {"banking": "banking_knowledge"}  # noqa: RUF012 - a ClassVar of the base class
+
+
+def test_a_word_that_two_benchmarks_share_is_a_question_and_never_a_choice() -> None:
+    vocabulary = Vocabulary.of(Benchmarks([Bank(), Branch()]))
+
+    def read(text: str) -> str:
+        found = read_sentence(
+            text, registered={}, vocabulary=vocabulary, is_topic=lambda words, domain: False
+        )
+        return found.request.selections[0].domain
+
+    with pytest.raises(Refusal, match="branch's 'banking_knowledge' or vault's 'banking'"):
+        read(f"{U} on banking")
+    assert read(f"{U} on vault banking") == "banking"
+    assert read(f"{U} on branch banking") == "banking_knowledge"
+    assert read(f"{U} on banking_knowledge") == "banking_knowledge"
 
 
 @pytest.mark.requirement("select:several")
