@@ -10,7 +10,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inspect_ai.model import ChatMessageAssistant, execute_tools
+from inspect_ai.model import ChatMessageAssistant
+from inspect_ai.model._call_tools import tool_params, validate_tool_input
 from inspect_ai.tool import ToolCall as InspectCall
 from inspect_ai.tool import ToolDef
 from inspect_ai.util import Store
@@ -29,21 +30,27 @@ class InspectTools:
     """
 
     def __init__(self, tools: Sequence[Any], data: Mapping[str, Any]) -> None:
-        self._tools = list(tools)
+        self._tools = {each.name: each for each in map(ToolDef, tools)}
         self._store = Store(copy.deepcopy(dict(data)))
 
     @property
     def schemas(self) -> list[ToolSchema]:
         """Return the tools in OpenAI's function format, as Inspect describes them to models."""
-        return [_schema(ToolDef(tool)) for tool in self._tools]
+        return [_schema(tool) for tool in self._tools.values()]
 
     async def respond(self, call: ToolCall) -> ToolMessage:
-        """Make a call; Inspect words what is wrong with its name or its arguments."""
+        """Make a call; Inspect words what is wrong with its arguments."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _failure(call, f"Tool {call.name} not found")
+        if (wrong := validate_tool_input(call.arguments, tool.parameters)) is not None:
+            return _failure(call, wrong)
         init_subtask_store(self._store)  # a context variable, in which the tools look for it
-        [result] = (await execute_tools([calls_message([call])], self._tools)).messages
-        if result.error is not None:
-            return ToolMessage(id=call.id, content=result.error.message, error=True)
-        return ToolMessage(id=call.id, content=result.text)
+        try:
+            result = await tool.tool(**tool_params(call.arguments, tool.tool))
+        except Exception as error:  # noqa: BLE001 - what another package's tool raises is its answer
+            return _failure(call, str(error) or type(error).__name__)
+        return ToolMessage(id=call.id, content=str(result))
 
 
 def calls_message(calls: Sequence[ToolCall]) -> Any:
@@ -56,3 +63,7 @@ def _schema(tool: Any) -> ToolSchema:
     parameters = tool.parameters.model_dump(exclude_none=True)
     function = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return {"type": "function", "function": function}
+
+
+def _failure(call: ToolCall, text: str) -> ToolMessage:
+    return ToolMessage(id=call.id, content=text, error=True)
