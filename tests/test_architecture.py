@@ -93,7 +93,10 @@ def test_every_folder_says_what_lives_there():
     assert not silent
 
 
-BUNDLED = ("tau_bridge/tau2/", "tau_bridge/business/", "tau_bridge/exercises/")
+BUNDLED = (
+    *("tau_bridge/tau2/", "tau_bridge/business/", "tau_bridge/exercises/"),
+    "tau_bridge/threats/",
+)
 ELSEWHERE = [
     path
     for package in ("adk_agent", "evals", "tau_bridge")
@@ -101,7 +104,7 @@ ELSEWHERE = [
     if not str(path.relative_to(ROOT)).startswith(BUNDLED)
 ]
 # Words that mean nothing but a bundled benchmark or domain.
-NAMES = re.compile(r"\b(?:tau2|airline|telecom|retail)\b|τ²")
+NAMES = re.compile(r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench)\b|τ²", re.IGNORECASE)
 # Words of English, too: prose may use them, and a key or a comparison is a text of its own.
 AMBIGUOUS = {"mock", "coordination", "business", "exercises"}
 # What these name is no benchmark: the source of a formula, by title and year, and an extra of ours.

@@ -14,6 +14,10 @@ from tau_bridge.benchmark import Benchmark, DomainInfo, Played, TaskInfo
 from tau_bridge.benchmarks import Benchmarks
 from tests.adk_agent.requests.language.conftest import ReadSentence
 
+DOMAINS = (
+    *("airline", "mock", "retail", "telecom"),
+    *("coordination", "business", "agent_threat_bench"),
+)
 U, V, W = "http://localhost:9010", "http://localhost:9011", "http://localhost:9012"
 
 
@@ -59,10 +63,7 @@ PLANS = {
     },
     "shop-bot on every domain you have, 5 tasks each": {
         "agents": ["http://127.0.0.1:7001"],
-        "tasks": [
-            tasks(name, num_tasks=5)
-            for name in ("airline", "mock", "retail", "telecom", "coordination", "business")
-        ],
+        "tasks": [tasks(name, num_tasks=5) for name in DOMAINS],
     },
     "echo on three tau2-bench airline tasks": {
         "agents": ["builtin:echo"],
@@ -77,17 +78,27 @@ PLANS = {
     },
     "Everything except retail and business with echo": {
         "agents": ["builtin:echo"],
-        "tasks": [tasks(name) for name in ("airline", "mock", "telecom", "coordination")],
+        "tasks": [tasks(name) for name in DOMAINS if name not in ("retail", "business")],
     },
     "Leave out telecom and mock, run echo on everything else, 2 tasks each": {
         "agents": ["builtin:echo"],
-        "tasks": [
-            tasks(name, num_tasks=2) for name in ("airline", "retail", "coordination", "business")
-        ],
+        "tasks": [tasks(name, num_tasks=2) for name in DOMAINS if name not in ("telecom", "mock")],
     },
     f"{U}: airline tasks 3, 7-9 and 12": {
         "agents": [U],
         "tasks": [tasks("airline", task_ids=("3", "7", "8", "9", "12"))],
+    },
+    f"Evaluate {U} on all agent_threat_bench tasks": {
+        "agents": [U],
+        "tasks": [tasks("agent_threat_bench")],
+    },
+    f"{U} on five AgentThreatBench tasks": {
+        "agents": [U],
+        "tasks": [tasks("agent_threat_bench", num_tasks=5)],
+    },
+    f"{U} on agent_threat_bench tasks mp_001 and de_003": {
+        "agents": [U],
+        "tasks": [tasks("agent_threat_bench", task_ids=("mp_001", "de_003"))],
     },
     f"{U} on all airline tasks except 3 and 7": {
         "agents": [U],

@@ -1,0 +1,1 @@
+"""AgentThreatBench as a benchmark: work over tools whose data hold an attacker's instructions."""
