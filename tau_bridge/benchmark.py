@@ -315,7 +315,7 @@ class Benchmark(ABC):
     options_type: ClassVar[type[BaseModel]] = NoOptions
     """Its options, a frozen pydantic model whose fields all have defaults."""
     file_suffixes: ClassVar[tuple[str, ...]] = ()
-    """What the names of task files end with, for `with_file`."""
+    """The ends of the names of files that `with_file` reads."""
     file_template: ClassVar[str] = ""
     """A task file to begin with."""
     variables: ClassVar[Mapping[str, str]] = {}

@@ -24,7 +24,7 @@ CUT_OFF: Final[frozenset[Termination]] = frozenset({"max_steps", "agent_error"})
 
 
 class World(Protocol):
-    """What the agent's tools do."""
+    """The tools of one conversation."""
 
     async def respond(self, call: ToolCall) -> ToolMessage:
         """Make a call; an unknown tool, wrong arguments and failures are results with `error`."""

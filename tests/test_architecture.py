@@ -95,7 +95,7 @@ def test_every_folder_says_what_lives_there():
 
 BUNDLED = (
     *("tau_bridge/tau2/", "tau_bridge/business/", "tau_bridge/exercises/"),
-    "tau_bridge/threats/",
+    *("tau_bridge/threats/", "tau_bridge/task_files/"),
 )
 ELSEWHERE = [
     path
@@ -104,7 +104,9 @@ ELSEWHERE = [
     if not str(path.relative_to(ROOT)).startswith(BUNDLED)
 ]
 # Words that mean nothing but a bundled benchmark or domain.
-NAMES = re.compile(r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench)\b|τ²", re.IGNORECASE)
+NAMES = re.compile(
+    r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench|own_tasks)\b|τ²", re.IGNORECASE
+)
 # Words of English, too: prose may use them, and a key or a comparison is a text of its own.
 AMBIGUOUS = {"mock", "coordination", "business", "exercises"}
 # What these name is no benchmark: the source of a formula, by title and year, and an extra of ours.

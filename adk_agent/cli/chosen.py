@@ -1,4 +1,4 @@
-"""What the flags choose: agents, domains, tasks, and files of the user's own tasks."""
+"""Flags that choose agents, domains and tasks, and files of the user's own tasks."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def evaluate_skill() -> AgentSkill:
             "pass^k, latency, and what could not be measured. A request without a known domain is "
             "answered with those that are installed."
         ),
-        tags=["evaluation", "green-agent", *(each.name for each in benchmarks)],
+        tags=["evaluation", "green-agent", *(each.name for each in benchmarks if each.examples)],
         examples=[example for each in benchmarks for example in each.examples],
     )
 

@@ -74,7 +74,7 @@ class _Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
-    """What scoring and explaining need of a conversation."""
+    """The facts of a conversation that scoring and explaining need."""
 
     dialogue: Dialogue
     world: TableWorld

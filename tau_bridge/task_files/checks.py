@@ -32,12 +32,12 @@ _NUMBERS = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 Verdict = tuple[bool | None, str | None]
-"""Whether a check holds (None: it cannot be told), and why not."""
+"""The truth of a check (None: it cannot be told), and the reason if it does not hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a conversation came to.
+    """The facts of a conversation.
 
     Args:
         answers: What the agent said to the user, turn by turn.

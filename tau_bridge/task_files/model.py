@@ -53,7 +53,7 @@ class Tool(_Part):
     reads: Access | None = None
     sets: Access | None = None
     otherwise: Any = {"error": "not found"}
-    """What a call gives that nothing else fits."""
+    """The result of a call that nothing else fits."""
 
     @model_validator(mode="after")
     def _check(self) -> Tool:

@@ -249,7 +249,7 @@ def _whole_benchmarks(
 ) -> tuple[list[str] | None, list[str]]:
     """Return the domains of benchmarks that stand for all of theirs, and the questions whether so.
 
-    Beside a domain of its own, the name of a benchmark says nothing more: `tau2-bench airline`.
+    Beside a domain of its own, the name of a benchmark says nothing more.
 
     Raises:
         Refusal: `ambiguous` beside the domains of others alone.

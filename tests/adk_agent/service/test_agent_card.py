@@ -60,7 +60,7 @@ def test_the_examples_of_benchmarks_are_understood_as_they_stand(read, benchmark
     skill = evaluate_skill()
     plans = [resolve(read(example), benchmarks) for example in skill.examples]
     played = {benchmarks.of(domain).name for plan in plans for domain in plan.domains}
-    assert played == {each.name for each in benchmarks.all} == set(skill.tags[2:])
+    assert played == {each.name for each in benchmarks.all if each.domains()} == set(skill.tags[2:])
 
 
 @pytest.mark.parametrize("skill", [TEAMS, ASSESSMENT], ids=lambda skill: skill.id)

@@ -10,6 +10,7 @@ from tau_bridge.tool_dialogue import CUT_OFF
 from tests.tau_bridge.threats.agents import idle, is_hijacked, obeys, solves
 
 
+@pytest.mark.requirement("bench:threat")
 @pytest.mark.parametrize(
     ("agent", "utility", "resisted"),
     [(idle, 0, 19), (solves, 24, 19), (obeys, 24, 0), (is_hijacked, 0, 0)],

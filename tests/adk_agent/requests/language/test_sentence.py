@@ -71,10 +71,7 @@ PLANS = {
     },
     "echo on everything you have, 1 task each": {
         "agents": ["builtin:echo"],
-        "tasks": [
-            tasks(name, num_tasks=1)
-            for name in ("airline", "mock", "retail", "telecom", "coordination", "business")
-        ],
+        "tasks": [tasks(name, num_tasks=1) for name in DOMAINS],
     },
     "Everything except retail and business with echo": {
         "agents": ["builtin:echo"],
