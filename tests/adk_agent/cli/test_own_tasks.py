@@ -234,6 +234,9 @@ def leaves(facts):
 def odd(facts):
     return "yes"
 
+def hangs(facts):
+    time.sleep(60)
+
 def secret(facts):
     return not [name for name in os.environ if "KEY" in name or "HOME" == name]
 """
@@ -263,10 +266,15 @@ def test_code_decides_where_it_is_allowed(shell, write, agent, rows, monkeypatch
         ("raises", "mine:raises failed: ValueError: no such thing"),
         ("leaves", "mine:leaves ended its process"),
         ("odd", "mine:odd returned 'yes'"),
+        ("hangs", "mine:hangs did not end within 1 s"),
         ("nothing", "mine:nothing failed: AttributeError"),
     ],
 )
-def test_code_that_breaks_is_not_the_agents_fault(shell, write, agent, rows, check, problem):
+def test_code_that_breaks_is_not_the_agents_fault(
+    shell, write, agent, rows, monkeypatch, check, problem
+):
+    if check == "hangs":
+        monkeypatch.setattr("tau_bridge.task_files.code.TIME_LIMIT_S", 1.0)
     path, url = write(with_code(check)), agent(lambda text, context_id: "It is 4.")
     write(CODE, "mine.py")
     flags = ("--tasks", path, "--agent", url, "--offline", "--quiet", "--allow-code")
