@@ -134,7 +134,7 @@ def _of_record(lines: Sequence[int], at: Path_) -> int:
 
 def _compose(path: Path, text: str) -> yaml.Node | None:
     try:
-        node: yaml.Node | None = yaml.compose(text, Loader=yaml.CSafeLoader)
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.CBaseLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
@@ -198,7 +198,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
 def _line_in(text: str, at: Path_) -> int:
     """Return a line of a JSON text; JSON is YAML, but for rare texts."""
     try:
-        return _line(yaml.compose(text, Loader=yaml.CSafeLoader), at)
+        return _line(yaml.compose(text, Loader=yaml.CBaseLoader), at)
     except (yaml.YAMLError, RecursionError):
         return 1
 
