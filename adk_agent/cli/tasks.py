@@ -1,4 +1,4 @@
-"""`greenroom tasks`: files of your own tasks, begun, checked and described."""
+"""`greenroom tasks`: files of your own tasks, begun, imported, checked and described."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from adk_agent.cli import task_import
 from adk_agent.cli.edge import GATE_FAILED, OK
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls, one_line
@@ -35,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check", help="read files, and play their tasks by doing nothing and by their gold"
     )
     check.add_argument("files", nargs="+", metavar="file", help="a file of tasks")
+    task_import.add_arguments(
+        actions.add_parser("import", help="make tasks of other tools' files and of recordings")
+    )
     actions.add_parser("schema", help="print the JSON Schema of the form")
 
 
@@ -46,6 +50,8 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.action == "schema":
         print(json.dumps(_reader(benchmarks).file_schema(), indent=2))
         return OK
+    if parsed.action == "import":
+        return task_import.execute(parsed, benchmarks)
     codes = [_check(Path(each).expanduser(), benchmarks) for each in parsed.files]
     return max(codes)
 

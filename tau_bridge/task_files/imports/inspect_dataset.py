@@ -65,7 +65,9 @@ def _sample(document: Document, number: int, record: Any) -> _Sample:
     name = str(record.get("id") or number + 1)
     system, turns, notes = _conversation(record["input"], where)
     notes = [f"sample {name}: {each}" for each in notes]
-    notes += [f"sample {name}: {each!r} is left out" for each in _NO_COUNTERPART if record.get(each)]
+    notes += [
+        f"sample {name}: {each!r} is left out" for each in _NO_COUNTERPART if record.get(each)
+    ]
     targets = _texts(record.get("target"))
     if not targets:
         return _Sample(task=None, notes=[f"sample {name} is left out: it has no target"])

@@ -14,7 +14,9 @@ def masked(value: Any, redactor: Redactor) -> Any:
         return redactor.text(value)
     if isinstance(value, Mapping):
         return {
-            key: MASK if isinstance(each, str) and _names_secret(str(key)) else masked(each, redactor)
+            key: MASK
+            if isinstance(each, str) and _names_secret(str(key))
+            else masked(each, redactor)
             for key, each in value.items()
         }
     if isinstance(value, Sequence):

@@ -123,9 +123,7 @@ def _prompts(given: Any, path: Path, notes: _Notes) -> Iterator[_Prompt]:
             yield _messages(text, label)
 
 
-def _beside(
-    path: Path, name: str, notes: _Notes, what: str, suffixes: Sequence[str]
-) -> str | None:
+def _beside(path: Path, name: str, notes: _Notes, what: str, suffixes: Sequence[str]) -> str | None:
     """Return the text of a file in the folder of the configuration, or below; None with a note."""
     folder = path.resolve().parent
     found = (folder / name.removeprefix(_FILE)).resolve()
@@ -264,8 +262,6 @@ class _Reader:
             kind = str(_mapping(given).get("type") or given)
             try:
                 assertion = _fill(self._resolved(given), variables)
-                if assertion.get("weight") == 0:
-                    raise NoCounterpartError("its weight is 0, so that it decides nothing")
                 mapped = check_of(assertion)
             except (NoCounterpartError, _LeftOutError) as error:
                 self.notes.add(f"{where}: the assertion {kind!r} is left out: {error}")

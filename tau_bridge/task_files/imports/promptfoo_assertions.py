@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +34,8 @@ def check_of(assertion: Mapping[str, Any]) -> Mapped:
         NoCounterpartError: There is none.
     """
     name = str(assertion.get("type"))
+    if assertion.get("weight") == 0:
+        raise NoCounterpartError("its weight is 0, so that it decides nothing")
     for key in ("transform", "contextTransform"):
         if key in assertion:
             raise NoCounterpartError(f"its {key!r} changes the answer before it is looked at")
@@ -181,8 +183,3 @@ _WHY: Final[Mapping[str, str]] = {
     "cost": "what an agent costs is not known here",
     "levenshtein": "'similar' measures a share, not a number of edits",
 }
-
-
-def kinds() -> Sequence[str]:
-    """Return the types that have a counterpart, negated ones included."""
-    return ["assert-set", "latency", *_KINDS, *(f"not-{name}" for name in _NEGATED)]
