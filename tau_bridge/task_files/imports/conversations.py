@@ -45,6 +45,7 @@ class Wanted:
         says: Texts that the user has to be told.
         solution: All calls of a known solution; None where none is known.
         answer: Its answer.
+        taken_from: The conversation that went right from which this was taken; None: it is known.
     """
 
     calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
@@ -52,6 +53,7 @@ class Wanted:
     says: Sequence[str] = ()
     solution: Sequence[tuple[str, Mapping[str, Any]]] | None = None
     answer: str | None = None
+    taken_from: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +168,7 @@ def draft_of(
     """
     told = [_masked(each, redactor) for each in conversations]
     right = [each for each in told if each.verdict == "right"]
-    wrong = [each for each in told if each.verdict != "right"]
+    wrong = [_informed(each, right) for each in told if each.verdict != "right"]
     if not wrong:
         why = f": {notes[0]}" if notes else f"; {len(right)} went right" if right else ""
         raise DataError(f"{name}: no conversation went wrong, so there is nothing to draft{why}")
@@ -222,6 +224,23 @@ def _masked(each: Conversation, redactor: Redactor) -> Conversation:
         ),
     }
     return Conversation(**values)
+
+
+def _informed(wrong: Conversation, right: Sequence[Conversation]) -> Conversation:
+    """Take what should have been from a conversation of the same opening that went right.
+
+    Only where nothing else is known of it, and where calls tell the two apart.
+    """
+    if wrong.wanted != Wanted():
+        return wrong
+    for other in right:
+        calls = [(c.name, c.arguments) for c in other.calls if not c.error]
+        is_same = (other.task, other.prompt) == (wrong.task, wrong.prompt)
+        if is_same and calls and calls != [(c.name, c.arguments) for c in wrong.calls]:
+            answer = other.answers[-1] if other.answers else None
+            wanted = Wanted(calls=calls, solution=calls, answer=answer, taken_from=other.id)
+            return Conversation(**{**vars(wrong), "wanted": wanted})
+    return wrong
 
 
 def _pairs(
@@ -310,7 +329,11 @@ def _expected(each: Conversation) -> Iterator[CheckDraft]:
     """Yield what should have been: by the known solution, else a statement to be made precise."""
     wanted = each.wanted
     if wanted.calls:
-        yield CheckDraft(value={"calls": [call_value(*call) for call in wanted.calls]})
+        source = wanted.taken_from
+        yield CheckDraft(
+            value={"calls": [call_value(*call) for call in wanted.calls]},
+            todo=None if source is None else f"as in {source}; keep the calls that matter",
+        )
     if wanted.unwanted:
         yield CheckDraft(
             value={"not_calls": [call_value(*call) for call in wanted.unwanted]},

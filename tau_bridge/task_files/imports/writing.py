@@ -119,7 +119,8 @@ class _Dumper(yaml.SafeDumper):
     def represent(self, data: Any) -> None:
         """Write a whole value, its outermost keys or items always on lines of their own."""
         node = self.represent_data(data)
-        node.flow_style = False
+        if isinstance(node, yaml.CollectionNode):
+            node.flow_style = False
         self.serialize(node)
         self.represented_objects = {}
         self.object_keeper = []
