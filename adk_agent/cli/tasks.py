@@ -22,6 +22,8 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import DataError
 
 _WIDTH = 100
+_PLACES = 10
+"""Lines that are named; the others are counted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,10 +90,21 @@ def _check(path: Path, benchmarks: Benchmarks) -> int:
         noun = domain.noun if len(tasks) != 1 else domain.noun.removesuffix("s")
         print(escape_controls(f"{path.name}: {name}, {len(tasks)} {noun}"))
         problems = asyncio.run(_play(benchmark, domain))
+        print(_undecided(path), end="")
         for problem in problems:
             print(escape_controls(f"greenroom: {problem}"), file=sys.stderr)
         code = max(code, GATE_FAILED if problems else OK)
     return code
+
+
+def _undecided(path: Path) -> str:
+    """Name the lines of a draft that a person still has to decide about."""
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    places = [str(number) for number, line in enumerate(lines, 1) if "# TODO:" in line]
+    if not places:
+        return ""
+    more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+    return f"  {len(places)} left to decide, at TODO in line {', '.join(places[:_PLACES])}{more}\n"
 
 
 async def _play(benchmark: Benchmark, domain: DomainInfo) -> list[str]:

@@ -231,7 +231,8 @@ def _informed(wrong: Conversation, right: Sequence[Conversation]) -> Conversatio
 
     Only where nothing else is known of it, and where calls tell the two apart.
     """
-    if wrong.wanted != Wanted():
+    known = wrong.wanted
+    if known.calls or known.unwanted or known.says or known.solution is not None:
         return wrong
     for other in right:
         calls = [(c.name, c.arguments) for c in other.calls if not c.error]
