@@ -127,4 +127,5 @@ def _write(path: Path, text: str, count: int) -> None:
         raise RequestError(f"{str(path)!r} is there already; name another file") from None
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror}") from error
-    print(f"{path} is written, {count} tasks; check it: greenroom tasks check {path}")
+    tasks = f"{count} task{'s' if count != 1 else ''}"
+    print(f"{path} is written, {tasks}; check it: greenroom tasks check {path}")

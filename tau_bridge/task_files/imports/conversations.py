@@ -37,7 +37,7 @@ Verdict = Literal["right", "wrong", "unknown"]
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is known of what should have been.
+    """The known part of what should have been.
 
     Args:
         calls: Calls that have to be made, name and arguments.

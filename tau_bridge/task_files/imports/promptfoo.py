@@ -23,6 +23,8 @@ from tau_bridge.task_files.imports.promptfoo_assertions import NoCounterpartErro
 
 _VARIABLE: Final = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
 _TEMPLATE: Final = re.compile(r"\{\{|\{%")
+_SEPARATOR: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
+"""Stands between the prompts of one file."""
 _FILE: Final = "file://"
 _TEXT_SUFFIXES: Final = (".txt", ".md", ".json", ".yaml", ".yml")
 _MAX_PASSES: Final = 5
@@ -119,8 +121,10 @@ def _prompts(given: Any, path: Path, notes: _Notes) -> Iterator[_Prompt]:
             "\n" not in raw and Path(raw).suffix in (*_TEXT_SUFFIXES, ".js", ".py", ".csv")
         )
         text = _beside(path, raw, notes, f"prompt {number}", _TEXT_SUFFIXES) if is_file else raw
-        if text is not None:
-            yield _messages(text, label)
+        parts = _SEPARATOR.split(text) if is_file and text is not None else [text]
+        filled = [part for part in parts if part is not None and part.strip()]
+        for place, part in enumerate(filled, start=1):
+            yield _messages(part, label if len(filled) == 1 else f"{label}.{place}")
 
 
 def _beside(path: Path, name: str, notes: _Notes, what: str, suffixes: Sequence[str]) -> str | None:

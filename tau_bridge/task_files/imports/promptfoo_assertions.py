@@ -122,8 +122,26 @@ def _one_of(value: Any) -> str:
     return "|".join(_literal(each) for each in _texts(value))
 
 
+def _regardless_of_case(text: str) -> dict[str, Any]:
+    """Return a check for a text; `contains` takes no number for a part of a longer one."""
+    if text[0].isdigit() or text[-1].isdigit():
+        return {"matches": f"(?i){_literal(text)}"}
+    return {"contains": text}
+
+
 def _icontains_any(value: Any) -> Mapped:
-    return Mapped(check={"any": [{"contains": each} for each in _texts(value)]})
+    return Mapped(check={"any": [_regardless_of_case(each) for each in _texts(value)]})
+
+
+def _icontains_all(value: Any) -> Mapped:
+    return Mapped(check={"all": [_regardless_of_case(each) for each in _texts(value)]})
+
+
+def _icontains_none(value: Any) -> Mapped:
+    texts = _texts(value)
+    if any(each[0].isdigit() or each[-1].isdigit() for each in texts):
+        return _never(f"(?i:{_one_of(texts)})")
+    return Mapped(check={"not_contains": texts})
 
 
 def _schema(value: Any) -> dict[str, Any]:
@@ -150,11 +168,11 @@ def _judge(form: str, differs: str | None = None) -> Callable[[Any], Mapped]:
 _KINDS: Final[Mapping[str, Callable[[Any], Mapped]]] = {
     "equals": _equals,
     "contains": lambda value: _matches(_literal(_text(value))),
-    "icontains": lambda value: Mapped(check={"contains": _text(value)}),
+    "icontains": lambda value: Mapped(check=_regardless_of_case(_text(value))),
     "contains-any": _contains_any,
     "contains-all": _contains_all,
     "icontains-any": _icontains_any,
-    "icontains-all": lambda value: Mapped(check={"contains": _texts(value)}),
+    "icontains-all": _icontains_all,
     "starts-with": lambda value: _matches(rf"\A{_literal(_text(value))}"),
     "regex": lambda value: _matches(_regex(value)),
     "is-json": lambda value: Mapped(check={"json": _schema(value)}, differs=_FENCED),
@@ -167,9 +185,9 @@ _KINDS: Final[Mapping[str, Callable[[Any], Mapped]]] = {
 _NEGATED: Final[Mapping[str, Callable[[Any], Mapped]]] = {
     "equals": lambda value: _never(rf"\A{_literal(_text(value))}\Z"),
     "contains": lambda value: _never(_literal(_text(value))),
-    "icontains": lambda value: Mapped(check={"not_contains": _text(value)}),
+    "icontains": lambda value: _icontains_none([_text(value)]),
     "contains-any": lambda value: _never(_one_of(value)),
-    "icontains-any": lambda value: Mapped(check={"not_contains": _texts(value)}),
+    "icontains-any": _icontains_none,
     "starts-with": lambda value: _never(rf"\A{_literal(_text(value))}"),
     "regex": lambda value: _never(_regex(value)),
     "llm-rubric": _judge("It is not so that: {}"),

@@ -126,6 +126,8 @@ def promptfoo(*assertions, **more):
         ({"type": "contains", "value": "(Ada)"}, "Hi (Ada)!", "Hi (ada)!"),
         ({"type": "contains", "value": "{{who}}"}, "Hi Ada", "Hi Bob"),
         ({"type": "icontains", "value": "ADA"}, "Hi ada", "Hi Bob"),
+        ({"type": "icontains", "value": 4}, "14", "15"),
+        ({"type": "not-icontains", "value": "4a"}, "15", "14A"),
         ({"type": "contains-any", "value": ["Hi", "Hello"]}, "Hello", "hello"),
         ({"type": "contains-all", "value": ["Hi", "Ada"]}, "Hi Ada", "Hi ada"),
         ({"type": "icontains-any", "value": ["hi", "hello"]}, "HELLO", "bye"),
@@ -243,6 +245,16 @@ def test_prompts_tests_and_listed_variables_are_multiplied(bring, tmp_path):
     ]
     assert checks(file.tasks[0]) == [("not_contains", ("sorry",))]
     assert "outside of the folder" in said
+
+
+def test_a_text_file_holds_several_prompts(bring, tmp_path):
+    (tmp_path / "prompts.txt").write_text("Greet {{who}}\n---\nBid {{who}} farewell\n")
+    config = promptfoo({"type": "contains", "value": "Ada"}) | {"prompts": "file://prompts.txt"}
+    _, file, _, _ = bring("promptfooconfig.yaml", config)
+    assert [(task.id, task.prompt) for task in file.tasks] == [
+        ("1-prompt-1.1", "Greet Ada"),
+        ("1-prompt-1.2", "Bid Ada farewell"),
+    ]
 
 
 # -- ADK -------------------------------------------------------------------------------------------
@@ -457,7 +469,7 @@ def test_a_file_that_is_there_is_not_replaced(bring, tmp_path, capsys):
     (tmp_path / "in.jsonl").write_text('{"input": "a", "target": "b"}\n')
     flags = ["tasks", "import", "in.jsonl", "--out", "mine.yaml"]
     assert main(flags) == 0
-    assert "mine.yaml is written, 1 tasks" in capsys.readouterr().out
+    assert "mine.yaml is written, 1 task;" in capsys.readouterr().out
     assert main(flags) == 2
     assert "is there already" in capsys.readouterr().err
 
