@@ -14,7 +14,7 @@ from adk_agent.play.recordings import Read, conversations_of_file, conversations
 from adk_agent.runs.store import MANIFEST, TRIALS
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.redaction import Redactor
-from tau_bridge.task_files.documents import SUFFIXES, read_document
+from tau_bridge.task_files.documents import MAX_BYTES, SUFFIXES, read_document
 from tau_bridge.task_files.imports.conversations import draft_of
 from tau_bridge.task_files.imports.drafts import FileDraft
 from tau_bridge.task_files.imports.formats import FORMATS, Format, format_of, read_tasks
@@ -94,6 +94,8 @@ def _recognised(source: Path) -> Format:
     """Return the format of a file; what is packed can only be results or traces."""
     if source.name == TRIALS:
         return "run"
+    if source.stat().st_size > MAX_BYTES:
+        raise RequestError(f"{source.name}: too large to recognise; name its format with --format")
     if source.suffix.lower() in SUFFIXES:
         return format_of(read_document(source))
     with source.open("rb") as file:

@@ -70,12 +70,15 @@ def conversations_of_run(results_dir: Path, run_id: str, benchmarks: Benchmarks)
 
     Raises:
         StorageError: The run cannot be read.
-        DataError: A benchmark of it cannot be opened.
     """
     manifest = load_manifest(results_dir, run_id)
-    opened = benchmarks.with_options(lambda each: options_of(manifest.plan, each))
     found: list[Conversation] = []
     notes: list[str] = []
+    try:
+        opened = benchmarks.with_options(lambda each: options_of(manifest.plan, each))
+    except DataError as error:
+        opened = benchmarks
+        notes.append(f"the tasks of the run cannot be opened, so no solution is known: {error}")
     for record in StoredTrials(results_dir, run_id).records():
         row = record.row
         heard = spoken(parse_messages(record.messages))

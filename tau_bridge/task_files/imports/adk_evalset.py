@@ -76,7 +76,7 @@ class _Event(_Part):
 
 
 class _Intermediate(_Part):
-    """What happened before an answer: in lists of its own, or as events."""
+    """Calls and responses before an answer: in lists of their own, or as events."""
 
     tool_uses: list[_Call] = []
     tool_responses: list[_Response] = []

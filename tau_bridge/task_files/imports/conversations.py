@@ -189,7 +189,7 @@ def draft_of(
         system=system or "",
         tools=tools,
         tasks=[TaskDraft(**{**vars(t), "id": new}) for t, new in zip(tasks, ids, strict=True)],
-        notes=everything,
+        notes=[redactor.text(note) for note in everything],
     )
 
 
@@ -202,7 +202,10 @@ def _masked(each: Conversation, redactor: Redactor) -> Conversation:
     wanted = each.wanted
     values = {
         **vars(each),
-        **{key: masked(getattr(each, key), redactor) for key in ("prompt", "user", "answers")},
+        **{
+            key: masked(getattr(each, key), redactor)
+            for key in ("id", "task", "prompt", "user", "answers", "schemas")
+        },
         "why": None if each.why is None else redactor.text(each.why),
         "system": None if each.system is None else redactor.text(each.system),
         "calls": [

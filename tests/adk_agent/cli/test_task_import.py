@@ -378,6 +378,27 @@ def test_a_run_becomes_drafts_with_controls_beside_them(bring, played, tmp_path)
     assert again[2].splitlines()[1:] == text.splitlines()[1:]
 
 
+def test_a_run_of_own_tasks_is_read_with_and_without_its_file(bring, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "tools: [{name: look}, {name: drop}]\n"
+        "tasks:\n- {id: find, prompt: Find it, expect: {calls: look}, "
+        "gold: {calls: [{name: look}], answer: Found.}}\n"
+    )
+    assert main(["run", "--tasks", "mine.yaml", "--agent", "null", "--offline", "--quiet"]) == 0
+    capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    _, file, _, _ = bring(run, None)
+    assert [task.id for task in file.tasks] == ["find-went-wrong", "find-control"]
+    assert checks(file.tasks[0])[0][0] == "calls"
+    assert file.tasks[0].gold.answer == ("Found.",)
+    mine.unlink()
+    _, file, _, said = bring(run, None)
+    assert "no solution is known" in said
+    assert file.tasks[0].gold is None
+
+
 @pytest.mark.parametrize("format_", ["tau2", "otlp"])
 def test_what_a_run_exports_becomes_drafts_too(bring, played, capsys, tmp_path, format_):
     assert main(["export", played, "--to", format_, "--out", "exported/"]) == 0
@@ -422,6 +443,18 @@ def test_a_trace_becomes_a_draft_without_its_secrets(bring):
     assert file.tools[0].results[0].error
     assert "It went wrong: refund: 500" in text
     assert "# TODO" in text
+
+
+def test_a_key_of_the_settings_is_masked_wherever_it_stands(bring, monkeypatch):
+    monkeypatch.setenv("AGENTBEATS_LLM_API_KEY", "plain-words-as-a-key")
+    steps = [
+        step(1, "AGENT", None, "Use plain-words-as-a-key please", "plain-words-as-a-key it is")
+    ]
+    trace = {"trace_id": "plain-words-as-a-key", "steps": steps}
+    steps[0]["trace_id"] = "plain-words-as-a-key"
+    _, _, text, said = bring("traces.jsonl", trace)
+    assert "plain-words" not in text + said
+    assert "Use *** please" in text
 
 
 def span(number, parent, kind, attributes, **more):
