@@ -15,7 +15,7 @@ from adk_agent.runs.store import MANIFEST, TRIALS
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.redaction import Redactor
 from tau_bridge.task_files.documents import MAX_BYTES, SUFFIXES, read_document
-from tau_bridge.task_files.imports.conversations import draft_of
+from tau_bridge.task_files.imports.drafting import draft_of
 from tau_bridge.task_files.imports.drafts import FileDraft
 from tau_bridge.task_files.imports.formats import FORMATS, Format, format_of, read_tasks
 from tau_bridge.task_files.imports.otlp import read_otlp
