@@ -17,22 +17,22 @@ from tau_bridge.benchmark import Benchmark, TaskRef
 from tau_bridge.benchmarks import Benchmarks
 from tau_bridge.errors import DataError
 from tau_bridge.messages import parse_messages
-from tau_bridge.task_files.imports.conversations import (
+from tau_bridge.recordings import (
     Conversation,
+    KnownCall,
+    Opening,
+    Recordings,
     Spoken,
     Verdict,
     Wanted,
+    opening_of,
     spoken,
 )
-from tau_bridge.task_files.imports.drafts import KnownCall
-from tau_bridge.task_files.imports.traces import Opening, opening_of
 
 Call = tuple[str, Mapping[str, Any]]
-Read = tuple[list[Conversation], list[str]]
-"""Conversations, and notes on those that cannot be used."""
 
 
-def conversations_of_file(path: Path, benchmarks: Benchmarks) -> Read:
+def conversations_of_file(path: Path, benchmarks: Benchmarks) -> Recordings:
     """Return the conversations of a file that a benchmark can read.
 
     Raises:
@@ -65,7 +65,7 @@ def conversations_of_file(path: Path, benchmarks: Benchmarks) -> Read:
     return found, notes
 
 
-def conversations_of_run(results_dir: Path, run_id: str, benchmarks: Benchmarks) -> Read:
+def conversations_of_run(results_dir: Path, run_id: str, benchmarks: Benchmarks) -> Recordings:
     """Return the conversations of a run, in the order in which they ended.
 
     Raises:

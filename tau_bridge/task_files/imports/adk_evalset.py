@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from tau_bridge.errors import DataError
+from tau_bridge.recordings import KnownCall
 from tau_bridge.redaction import Redactor
 from tau_bridge.task_files.documents import Document
 from tau_bridge.task_files.imports.drafts import (
     CheckDraft,
     FileDraft,
-    KnownCall,
     TaskDraft,
     call_value,
     distinct,

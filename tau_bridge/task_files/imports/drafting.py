@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tau_bridge.errors import DataError
+from tau_bridge.recordings import Conversation, KnownCall, Wanted
 from tau_bridge.redaction import Redactor
-from tau_bridge.task_files.imports.conversations import Conversation, Wanted
 from tau_bridge.task_files.imports.drafts import (
     CheckDraft,
     FileDraft,
-    KnownCall,
     TaskDraft,
     ToolDraft,
     call_value,

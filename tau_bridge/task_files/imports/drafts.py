@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tau_bridge.recordings import KnownCall
 from tau_bridge.task_files.checks import same
 
 PLACEHOLDER: Final = "TODO: what this call gives"
@@ -39,17 +40,6 @@ class TaskDraft:
     gold: Mapping[str, Any] | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     comments: Sequence[str] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownCall:
-    """A call with its result, or without one where the source has none (`known` is False)."""
-
-    name: str
-    arguments: Mapping[str, Any]
-    result: Any = None
-    error: bool = False
-    known: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

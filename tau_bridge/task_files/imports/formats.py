@@ -1,19 +1,15 @@
-"""Recognises the format of a source by its content, and reads those that are files alone."""
+"""Recognises the format of a source by its content."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from tau_bridge.errors import DataError
-from tau_bridge.redaction import Redactor
 from tau_bridge.task_files.documents import Document
-from tau_bridge.task_files.imports.adk_evalset import read_evalset
-from tau_bridge.task_files.imports.drafts import FileDraft
-from tau_bridge.task_files.imports.inspect_dataset import read_inspect
-from tau_bridge.task_files.imports.promptfoo import read_promptfoo
 
 Format = Literal["adk", "inspect", "otlp", "promptfoo", "results", "run", "trace"]
-FORMATS: Final[dict[Format, str]] = {
+FORMATS: Final[Mapping[str, str]] = {
     "adk": "an evalset of ADK",
     "inspect": "a dataset of Inspect",
     "otlp": "OpenTelemetry spans",
@@ -70,16 +66,3 @@ def _of_record(record: Any) -> Format | None:
     if record.keys() & {"artifacts", "parts", "extensions"}:
         return "trace"
     return None
-
-
-def read_tasks(document: Document, format_: Format, redactor: Redactor) -> FileDraft:
-    """Return the tasks of a file that holds tasks, not conversations.
-
-    Raises:
-        DataError: It cannot be used.
-    """
-    if format_ == "inspect":
-        return read_inspect(document)
-    if format_ == "promptfoo":
-        return read_promptfoo(document)
-    return read_evalset(document, redactor)

@@ -15,8 +15,8 @@ from typing import Any, Final
 from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.completion import COMPLETION
 from tau_bridge.errors import DataError
+from tau_bridge.recordings import Conversation, Recordings, Verdict
 from tau_bridge.task_files.documents import Document
-from tau_bridge.task_files.imports.conversations import Conversation, Verdict
 from tau_bridge.task_files.imports.traces import conversation_of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ class _Span:
         return str(found or self.attributes.get("openinference.span.kind") or "")
 
 
-def read_otlp(document: Document) -> tuple[list[Conversation], list[str]]:
+def read_otlp(document: Document) -> Recordings:
     """Return a conversation for each trace in a file of spans, and notes on those without one.
 
     Raises:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from evals.trace import ASSESSOR, USER, CallType, InteractionStep, Trace
 from tau_bridge.completion import COMPLETION
 from tau_bridge.phrases import normalize
-from tau_bridge.task_files.imports.conversations import (
+from tau_bridge.recordings import (
     Conversation,
+    KnownCall,
+    Recordings,
     Verdict,
     Wanted,
     json_or_text,
+    opening_of,
 )
-from tau_bridge.task_files.imports.drafts import KnownCall
 from tau_bridge.trace_file import TraceEntry, read_trace_file
-from tau_bridge.wire import MESSAGES_LINE, TOOLS_LINE, parse_reply
+from tau_bridge.wire import parse_reply
 
 _OUTSIDE: Final = (ASSESSOR, USER)
 
 
-def read_traces(path: Path) -> tuple[list[Conversation], list[str]]:
+def read_traces(path: Path) -> Recordings:
     """Return the conversations of a trace file, and notes on those that cannot be used.
 
     Raises:
@@ -167,37 +168,3 @@ def _call(step: InteractionStep) -> KnownCall:
         error=step.error is not None,
         known=text is not None,
     )
-
-
-# -- the first message of the text protocol --------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opening:
-    """The parts of a first message: instructions, tools, and what the user said."""
-
-    prompt: str
-    system: str | None = None
-    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-def opening_of(text: str) -> Opening:
-    """Return the parts of a first message; one of another form is the user's words as they are."""
-    policy, tools_line, rest = text.partition(TOOLS_LINE)
-    _, messages_line, said = rest.rpartition(MESSAGES_LINE)
-    if not tools_line or not messages_line:
-        return Opening(prompt=text.strip())
-    return Opening(
-        prompt=said.strip(), system=policy.strip() or None, schemas=dict(_schemas(rest.lstrip()))
-    )
-
-
-def _schemas(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        tools, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return
-    for tool in tools if isinstance(tools, list) else ():
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            yield function["name"], function

@@ -523,6 +523,18 @@ def test_what_cannot_be_read_is_exit_2_with_the_reason(bring, name, text, words)
     assert words in said
 
 
+def test_an_unknown_format_is_exit_2_with_those_that_there_are(bring):
+    code, _, _, said = bring("x.json", "[]", "--format", "dspy")
+    assert code == 2
+    assert "no format 'dspy', only adk, inspect" in said
+
+
+def test_a_named_format_is_taken_in_place_of_the_content(bring):
+    sample = {"input": "Capital?", "target": "Ulaanbaatar", "trace": "a column"}
+    _, file, _, _ = bring("x.json", [sample], "--format", "inspect")
+    assert file.tasks[0].prompt == "Capital?"
+
+
 def test_a_source_that_is_nowhere_is_exit_2(bring):
     code, _, _, said = bring("nowhere", None)
     assert code == 2

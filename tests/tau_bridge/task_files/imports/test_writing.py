@@ -6,12 +6,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tau_bridge.recordings import KnownCall
 from tau_bridge.surrogates import replace_surrogates
 from tau_bridge.task_files.documents import parse_document
 from tau_bridge.task_files.imports.drafts import (
     CheckDraft,
     FileDraft,
-    KnownCall,
     TaskDraft,
     tools_of,
 )

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from tau_bridge.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
-from tau_bridge.task_files.imports.drafts import KnownCall
+from tau_bridge.wire import MESSAGES_LINE, TOOLS_LINE
 
 _MARKS: Final = re.compile(r"\s*#{3}[A-Z_-]+#{3}\s*")
 """Signs by which a simulated user ends a conversation, such as ###STOP###."""
 
 Verdict = Literal["right", "wrong", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownCall:
+    """A call with its result, or without one where the source has none (`known` is False)."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    result: Any = None
+    error: bool = False
+    known: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +78,10 @@ class Conversation:
     system: str | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     wanted: Wanted = Wanted()
+
+
+Recordings = tuple[Sequence[Conversation], Sequence[str]]
+"""Conversations, and notes on those of the source that cannot be used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,3 +148,37 @@ def json_or_text(text: str) -> Any:
 def _without_marks(text: str) -> str:
     """Remove the signs that end a conversation."""
     return _MARKS.sub(" ", text).strip()
+
+
+# -- the first message of the text protocol --------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The parts of a first message: instructions, tools, and what the user said."""
+
+    prompt: str
+    system: str | None = None
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def opening_of(text: str) -> Opening:
+    """Return the parts of a first message; one of another form is the user's words as they are."""
+    policy, tools_line, rest = text.partition(TOOLS_LINE)
+    _, messages_line, said = rest.rpartition(MESSAGES_LINE)
+    if not tools_line or not messages_line:
+        return Opening(prompt=text.strip())
+    return Opening(
+        prompt=said.strip(), system=policy.strip() or None, schemas=dict(_schemas(rest.lstrip()))
+    )
+
+
+def _schemas(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        tools, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return
+    for tool in tools if isinstance(tools, list) else ():
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            yield function["name"], function
