@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tau_bridge.completion import Completion
     from tau_bridge.recorder import TraceRecorder
     from tau_bridge.sampling import TaskKind
+    from tau_bridge.task_import import TaskImporter
     from tau_bridge.tool_server import ToolServer
 
 GROUP: Final = "greenroom.benchmarks"
@@ -385,6 +386,11 @@ class Benchmark(ABC):
     def file_schema(cls) -> Mapping[str, Any]:
         """Return the JSON Schema of its task files; empty where it reads none."""
         return {}
+
+    @classmethod
+    def importer(cls) -> TaskImporter | None:
+        """Return a maker of its task files from what others wrote; None where there is none."""
+        return None
 
     def chosen_options(self) -> dict[str, Any]:
         """Return the options that are not the defaults, as JSON values for `with_options`."""

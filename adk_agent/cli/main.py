@@ -29,7 +29,7 @@ COMMANDS = {
     "list": "list domains, tasks, exercises, bundled agents, teams, evaluators, metrics or runs",
     "score": "measure and judge recorded traces",
     "regrade": "score recorded conversations again",
-    "tasks": "begin and check files of your own tasks",
+    "tasks": "begin, import and check files of your own tasks",
     "serve": "serve the green agent over A2A",
     "agent": "serve a bundled purple agent",
 }

@@ -1,4 +1,4 @@
-"""`greenroom tasks`: files of your own tasks, begun, checked and described."""
+"""`greenroom tasks`: files of your own tasks, begun, imported, checked and described."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from adk_agent.cli import task_import
 from adk_agent.cli.edge import GATE_FAILED, OK
 from adk_agent.core.errors import RequestError
 from adk_agent.core.escaping import escape_controls, one_line
@@ -21,6 +22,8 @@ from tau_bridge.benchmarks import Benchmarks, open_benchmarks
 from tau_bridge.errors import DataError
 
 _WIDTH = 100
+_PLACES = 10
+"""Lines that are named; the others are counted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check", help="read files, and play their tasks by doing nothing and by their gold"
     )
     check.add_argument("files", nargs="+", metavar="file", help="a file of tasks")
+    task_import.add_arguments(
+        actions.add_parser("import", help="make tasks of other tools' files and of recordings")
+    )
     actions.add_parser("schema", help="print the JSON Schema of the form")
 
 
@@ -46,6 +52,8 @@ def execute(parsed: argparse.Namespace) -> int:
     if parsed.action == "schema":
         print(json.dumps(_reader(benchmarks).file_schema(), indent=2))
         return OK
+    if parsed.action == "import":
+        return task_import.execute(parsed, benchmarks)
     codes = [_check(Path(each).expanduser(), benchmarks) for each in parsed.files]
     return max(codes)
 
@@ -82,10 +90,21 @@ def _check(path: Path, benchmarks: Benchmarks) -> int:
         noun = domain.noun if len(tasks) != 1 else domain.noun.removesuffix("s")
         print(escape_controls(f"{path.name}: {name}, {len(tasks)} {noun}"))
         problems = asyncio.run(_play(benchmark, domain))
+        print(_undecided(path), end="")
         for problem in problems:
             print(escape_controls(f"greenroom: {problem}"), file=sys.stderr)
         code = max(code, GATE_FAILED if problems else OK)
     return code
+
+
+def _undecided(path: Path) -> str:
+    """Name the lines of a draft that a person still has to decide about."""
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    places = [str(number) for number, line in enumerate(lines, 1) if "# TODO:" in line]
+    if not places:
+        return ""
+    more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+    return f"  {len(places)} left to decide, at TODO in line {', '.join(places[:_PLACES])}{more}\n"
 
 
 async def _play(benchmark: Benchmark, domain: DomainInfo) -> list[str]:

@@ -52,7 +52,7 @@ async def regrade(path: Path, benchmarks: Benchmarks) -> Regraded:
     Raises:
         DataError: No benchmark reads the file.
     """
-    benchmark, recorded = _read(path, benchmarks)
+    benchmark, recorded = read_recorded(path, benchmarks)
     rows = []
     compared = 0
     different = []
@@ -80,7 +80,7 @@ async def regrade(path: Path, benchmarks: Benchmarks) -> Regraded:
     return Regraded(simulations=rows, compared=compared, different=different)
 
 
-def _read(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recorded]]:
+def read_recorded(path: Path, benchmarks: Benchmarks) -> tuple[Benchmark, Sequence[Recorded]]:
     """Read the conversations of a file, and return them with the benchmark that could.
 
     Raises:

@@ -47,6 +47,7 @@ from tau_bridge.wire_agent import AgentSide, AgentTurn, PlainAgent, WireAgent, c
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.task_import import TaskImporter
 
 VARIABLE = "GREENROOM_TASK_FILES"
 EXPECT = "EXPECT"
@@ -138,6 +139,13 @@ class TaskFileBenchmark(Benchmark):
     def file_schema(cls) -> Mapping[str, Any]:
         """Return the JSON Schema of the form in full."""
         return file_schema()
+
+    @classmethod
+    def importer(cls) -> TaskImporter:
+        """Return the importer."""
+        from tau_bridge.task_files.imports.importer import Importer
+
+        return Importer()
 
     # -- what there is ---------------------------------------------------------------------------
 

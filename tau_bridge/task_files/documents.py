@@ -54,7 +54,16 @@ def read_document(path: Path) -> Document:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise DataError(f"{path.name}: a task file ends with {', '.join(SUFFIXES)}")
-    text = _text(path)
+    return parse_document(path, _text(path))
+
+
+def parse_document(path: Path, text: str) -> Document:
+    """Parse the text of a file, by the ending of the file's name.
+
+    Raises:
+        DataError: It is not well-formed; the message has the line.
+    """
+    suffix = path.suffix.lower()
     if suffix == ".jsonl":
         return _json_lines(path, text)
     if suffix == ".csv":
@@ -186,8 +195,11 @@ class _Reader:
 
 def _scalar(node: yaml.ScalarNode) -> Any:
     text: str = node.value
-    if node.style in ("'", '"', "|", ">"):
-        return text
+    return text if node.style in ("'", '"', "|", ">") else plain_value(text)
+
+
+def plain_value(text: str) -> Any:
+    """Return the value of a text that stands without quotation marks in YAML."""
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
     if _NUMBER.fullmatch(text):

@@ -141,7 +141,15 @@ def load(path: Path) -> TaskFile:
     Raises:
         DataError: It cannot be used; the message names the line and the key.
     """
-    document = read_document(path)
+    return parse(read_document(path))
+
+
+def parse(document: Document) -> TaskFile:
+    """Return the tasks of a document.
+
+    Raises:
+        DataError: It cannot be used; the message names the line and the key.
+    """
     value, prefix = _in_full(document)
     try:
         found = TaskFile.model_validate(value)

@@ -333,6 +333,7 @@ class Tau2Benchmark(Benchmark):
                 id=each.id,
                 ref=self.ref(results.domain, each.task_id),
                 played=Played(
+                    messages=to_records(each.messages),
                     termination=each.termination_reason,
                     state=_State(
                         task=results.tasks[each.task_id],

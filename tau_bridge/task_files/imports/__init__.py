@@ -1,0 +1,1 @@
+"""Imports: files of other tools, and recorded conversations, as drafts of task files."""

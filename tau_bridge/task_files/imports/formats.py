@@ -1,0 +1,68 @@
+"""Recognises the format of a source by its content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from tau_bridge.errors import DataError
+from tau_bridge.task_files.documents import Document
+
+Format = Literal["adk", "inspect", "otlp", "promptfoo", "results", "run", "trace"]
+FORMATS: Final[Mapping[str, str]] = {
+    "adk": "an evalset of ADK",
+    "inspect": "a dataset of Inspect",
+    "otlp": "OpenTelemetry spans",
+    "promptfoo": "a configuration of promptfoo",
+    "results": "recorded conversations of a benchmark",
+    "run": "a run",
+    "trace": "recorded traces",
+}
+
+
+def format_of(document: Document) -> Format:
+    """Return the format of a document.
+
+    Raises:
+        DataError: It is none that can be imported.
+    """
+    value = document.value
+    found = _of_object(value) or (
+        _of_record(value[0]) if isinstance(value, list) and value else None
+    )
+    if found is None:
+        known = ", ".join(f"{text} ({name})" for name, text in FORMATS.items())
+        raise DataError(
+            f"{document.path.name}: the format is not recognised; known are {known}: name one with "
+            "--format"
+        )
+    return found
+
+
+def _of_object(value: Any) -> Format | None:
+    if not isinstance(value, dict):
+        return None
+    if "eval_cases" in value or "eval_set_id" in value:
+        return "adk"
+    if "simulations" in value:
+        return "results"
+    if "tests" in value or ("prompts" in value and "providers" in value):
+        return "promptfoo"
+    return _of_record(value)
+
+
+def _of_record(record: Any) -> Format | None:
+    """Return the format of the first record of a list, or of JSON lines."""
+    if not isinstance(record, dict):
+        return None
+    if "resourceSpans" in record:
+        return "otlp"
+    if {"row", "messages", "trace"} <= record.keys():
+        return "run"
+    if record.keys() & {"steps", "trace"} or "call_type" in record:
+        return "trace"
+    if "input" in record:
+        return "inspect"
+    if record.keys() & {"artifacts", "parts", "extensions"}:
+        return "trace"
+    return None

@@ -1,0 +1,180 @@
+"""Datasets of Inspect: records with `input` and `target`, from JSON, JSON Lines or CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any, Final
+
+from tau_bridge.errors import DataError
+from tau_bridge.task_files.documents import Document
+from tau_bridge.task_files.imports.drafts import (
+    CheckDraft,
+    FileDraft,
+    TaskDraft,
+    distinct,
+    domain_name,
+)
+
+_NO_COUNTERPART: Final = ("sandbox", "files", "setup", "checkpoint")
+_READ: Final = frozenset(
+    ["input", "target", "id", "choices", "metadata", "description", *_NO_COUNTERPART]
+)
+
+
+def read_inspect(document: Document) -> FileDraft:
+    """Return the samples of a dataset as tasks.
+
+    Raises:
+        DataError: It holds no samples, or none can be a task.
+    """
+    records = document.value
+    if not isinstance(records, list) or not records:
+        raise DataError(f"{document.path.name}: a dataset is a list of records with 'input'")
+    samples = [_sample(document, number, each) for number, each in enumerate(records)]
+    notes = [note for sample in samples for note in sample.notes]
+    tasks = [sample.task for sample in samples if sample.task is not None]
+    if not tasks:
+        raise DataError(f"{document.path.name}: no sample can be a task: {notes[0]}")
+    ids = distinct(task.id for task in tasks)
+    return FileDraft(
+        name=domain_name(document.path.stem),
+        tasks=[_renamed(task, name) for task, name in zip(tasks, ids, strict=True)],
+        notes=[*notes, *_unread(records)],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sample:
+    task: TaskDraft | None
+    notes: Sequence[str]
+
+
+def _renamed(task: TaskDraft, name: str) -> TaskDraft:
+    return TaskDraft(**{**vars(task), "id": name})
+
+
+def _sample(document: Document, number: int, record: Any) -> _Sample:
+    where = f"{document.path.name}, line {document.line_of([number])}"
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: a sample is an object with 'input' and 'target'")
+    if not record.get("input"):
+        raise DataError(f"{where}: the key 'input' is missing or empty")
+    name = str(record.get("id") or number + 1)
+    system, turns, notes = _conversation(record["input"], where)
+    notes = [f"sample {name}: {each}" for each in notes]
+    notes += [
+        f"sample {name}: {each!r} is left out" for each in _NO_COUNTERPART if record.get(each)
+    ]
+    targets = _texts(record.get("target"))
+    if not targets:
+        return _Sample(task=None, notes=[f"sample {name} is left out: it has no target"])
+    choices = _choices(record.get("choices"))
+    prompt = _asked(turns[0], choices) if choices else turns[0]
+    check, answer = _expected(targets, choices)
+    task = TaskDraft(
+        id=name,
+        title=str(record.get("description") or ""),
+        system=system,
+        prompt=prompt,
+        user=turns[1:],
+        expect=[CheckDraft(value=check)],
+        gold={"answer": answer},
+        attributes=_attributes(record.get("metadata"), where),
+    )
+    return _Sample(task=task, notes=notes)
+
+
+def _conversation(given: Any, where: str) -> tuple[str | None, list[str], list[str]]:
+    """Return the system message, the user's turns, and notes about the other messages."""
+    if not isinstance(given, list):
+        return None, [str(given)], []
+    system: list[str] = []
+    turns: list[str] = []
+    notes: list[str] = []
+    for number, message in enumerate(given, start=1):
+        role = message.get("role") if isinstance(message, dict) else None
+        if role not in ("system", "user", "assistant", "tool"):
+            raise DataError(f"{where}: message {number} of 'input' has no known role: {role!r}")
+        text, has_more = _said(message.get("content"))
+        if has_more:
+            notes.append(f"message {number} has parts that are no text; they are left out")
+        if role == "system":
+            system.append(text)
+        elif role == "user":
+            turns.append(text)
+        else:
+            notes.append(f"message {number} ({role}) is left out: the agent speaks for itself")
+    if not turns:
+        raise DataError(f"{where}: 'input' has no message of the user")
+    return "\n\n".join(system) or None, turns, notes
+
+
+def _said(content: Any) -> tuple[str, bool]:
+    """Return the text of a message, and whether there is more than text in it."""
+    if not isinstance(content, list):
+        return str(content or ""), False
+    texts = [str(p["text"]) for p in content if isinstance(p, dict) and p.get("type") == "text"]
+    return "\n".join(texts), len(texts) < len(content)
+
+
+def _texts(value: Any) -> list[str]:
+    every = value if isinstance(value, list) else [value]
+    return [str(each) for each in every if each is not None and str(each).strip()]
+
+
+def _choices(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [each.strip() for each in value.split(",") if each.strip()]
+    return _texts(value)
+
+
+def _asked(question: str, choices: Sequence[str]) -> str:
+    lines = [f"{letter}) {text}" for letter, text in zip(ascii_uppercase, choices, strict=False)]
+    return "\n".join([question, "", *lines, "", "Answer with the letter alone."])
+
+
+def _expected(targets: Sequence[str], choices: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the check, and the answer of a solution."""
+    if not choices:
+        if len(targets) == 1:
+            return {"contains": targets[0]}, [targets[0]]
+        return {"any": [{"contains": each} for each in targets]}, [targets[0]]
+    letters = [each.strip() for each in targets]
+    if len(letters) > 1:  # all of them are right, and all have to be named
+        written = [separator.join(letters) for separator in (", ", ",", " ", "", " and ")]
+        return {"one_of": written}, [written[0]]
+    return {"one_of": list(_spellings(letters[0], choices))}, [letters[0]]
+
+
+def _spellings(letter: str, choices: Sequence[str]) -> Iterator[str]:
+    """Yield the ways to write a letter that names a choice."""
+    yield letter
+    at = ascii_uppercase.find(letter.upper()) if len(letter) == 1 else -1
+    if 0 <= at < len(choices):
+        yield f"{letter})"
+        yield f"{letter}) {choices[at]}"
+        yield choices[at]
+
+
+def _attributes(metadata: Any, where: str) -> dict[str, str]:
+    if isinstance(metadata, str) and metadata.strip():
+        try:
+            metadata = json.loads(metadata)
+        except ValueError as error:
+            raise DataError(f"{where}: 'metadata' is not JSON: {error}") from error
+    if not isinstance(metadata, Mapping):
+        return {}
+    return {
+        str(key): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for key, value in metadata.items()
+        if value is not None
+    }
+
+
+def _unread(records: Sequence[Any]) -> list[str]:
+    names = dict.fromkeys(key for each in records if isinstance(each, dict) for key in each)
+    unread = [repr(str(name)) for name in names if name not in _READ]
+    return [f"not read, as Inspect does not read them: {', '.join(unread)}"] if unread else []

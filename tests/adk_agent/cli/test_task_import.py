@@ -1,0 +1,548 @@
+"""`greenroom tasks import`: other tools' files and recorded conversations become tasks."""
+
+import json
+import textwrap
+
+import pytest
+import yaml
+from google.adk.evaluation.conversation_scenarios import ConversationScenario
+from google.adk.evaluation.eval_case import (
+    EvalCase,
+    IntermediateData,
+    Invocation,
+    InvocationEvent,
+    InvocationEvents,
+)
+from google.adk.evaluation.eval_set import EvalSet
+from google.genai import types
+
+from adk_agent.cli.main import main
+from adk_agent.runs.tracking import run_ids
+from tau_bridge.task_files.model import load
+
+KEY = "sk-abcdefghijklmnop1234"
+
+
+@pytest.fixture
+def bring(tmp_path, monkeypatch, capsys):
+    """Imports a source; returns exit code, the file (None: none), its text and what was said."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name, content, *flags):
+        if content is not None:
+            text = content if isinstance(content, str) else json.dumps(content)
+            (tmp_path / name).write_text(textwrap.dedent(text), encoding="utf-8")
+        code = main(["tasks", "import", name, *flags])
+        shown = capsys.readouterr()
+        if code:
+            return code, None, "", shown.err
+        (tmp_path / "out.yaml").write_text(shown.out, encoding="utf-8")
+        # 1 tells of a task that doing nothing passes, such as one that only forbids a word.
+        assert main(["tasks", "check", "out.yaml"]) in (0, 1), capsys.readouterr().err
+        capsys.readouterr()
+        return code, load(tmp_path / "out.yaml"), shown.out, shown.err
+
+    return run
+
+
+def checks(task):
+    """The checks of a task as they are written."""
+    return [(each.kind, each.value) for each in task.expect]
+
+
+def shown(text, task_id):
+    """The task as YAML has it, all values plain."""
+    return next(task for task in yaml.safe_load(text)["tasks"] if str(task["id"]) == task_id)
+
+
+# -- Inspect ---------------------------------------------------------------------------------------
+
+
+def test_a_sample_becomes_a_task_with_its_target_as_check_and_solution(bring):
+    samples = '{"input": "Capital of Mongolia?", "target": "Ulaanbaatar", "id": "m", "metadata": {"level": 2}}'
+    _, file, text, said = bring("capitals.jsonl", samples)
+    assert file.name == "capitals"
+    assert shown(text, "m") == {
+        "id": "m",
+        "prompt": "Capital of Mongolia?",
+        "expect": [{"contains": "Ulaanbaatar"}],
+        "gold": {"answer": ["Ulaanbaatar"]},
+        "attributes": {"level": "2"},
+    }
+    assert said == ""
+
+
+def test_chat_messages_of_a_sample_become_instructions_and_turns(bring):
+    chat = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi"},
+        {"role": "user", "content": [{"type": "text", "text": "Bye"}]},
+    ]
+    sample = {"input": chat, "target": ["bye", "ciao"], "sandbox": "docker", "extra": 1}
+    _, file, _, said = bring("chat.json", [sample])
+    task = file.tasks[0]
+    assert (task.system, task.prompt, task.user) == ("Be brief.", "Hello", ("Bye",))
+    assert [inner.value for inner in task.expect[0].value] == [("bye",), ("ciao",)]
+    assert "sample 1: message 3 (assistant) is left out" in said
+    assert "sample 1: 'sandbox' is left out" in said
+    assert "'extra'" in said
+
+
+def test_a_choice_is_asked_for_by_its_letter(bring):
+    table = 'input,target,choices\nNearest planet?,B,"Venus,Mercury"\n'
+    _, file, _, _ = bring("planets.csv", table)
+    assert "A) Venus\nB) Mercury" in file.tasks[0].prompt
+    assert checks(file.tasks[0]) == [("one_of", ("B", "B)", "B) Mercury", "Mercury"))]
+
+
+def test_a_sample_without_target_is_left_out_and_named(bring):
+    samples = '{"input": "a", "target": "b"}\n{"input": "poem"}\n'
+    _, file, text, said = bring("some.jsonl", samples)
+    assert len(file.tasks) == 1
+    assert "sample 2 is left out: it has no target" in said
+    assert "# sample 2 is left out" in text
+
+
+def test_a_record_without_input_is_named_by_its_line(bring):
+    code, _, _, said = bring("some.jsonl", '{"input": "a", "target": "b"}\n{"target": "b"}\n')
+    assert code == 2
+    assert "some.jsonl, line 2: the key 'input' is missing" in said
+
+
+# -- promptfoo -------------------------------------------------------------------------------------
+
+
+def promptfoo(*assertions, **more):
+    test = {"vars": {"who": "Ada"}, "assert": list(assertions), **more}
+    return {"prompts": ["Greet {{ who }}"], "providers": ["openai:gpt-4o"], "tests": [test]}
+
+
+@pytest.mark.parametrize(
+    ("assertion", "right", "wrong"),
+    [
+        ({"type": "equals", "value": "Hi Ada"}, "Hi Ada", "hi ada"),
+        ({"type": "equals", "value": {"a": 1}}, '{"a": 1}', '{"a": 2}'),
+        ({"type": "contains", "value": "(Ada)"}, "Hi (Ada)!", "Hi (ada)!"),
+        ({"type": "contains", "value": "{{who}}"}, "Hi Ada", "Hi Bob"),
+        ({"type": "icontains", "value": "ADA"}, "Hi ada", "Hi Bob"),
+        ({"type": "icontains", "value": 4}, "14", "15"),
+        ({"type": "not-icontains", "value": "4a"}, "15", "14A"),
+        ({"type": "contains-any", "value": ["Hi", "Hello"]}, "Hello", "hello"),
+        ({"type": "contains-all", "value": ["Hi", "Ada"]}, "Hi Ada", "Hi ada"),
+        ({"type": "icontains-any", "value": ["hi", "hello"]}, "HELLO", "bye"),
+        ({"type": "icontains-all", "value": ["hi", "ada"]}, "HI ADA", "hi"),
+        ({"type": "starts-with", "value": "Hi."}, "Hi. Ada", "Hi, Ada"),
+        ({"type": "regex", "value": r"^(?<greeting>H\w+)"}, "Hello", "hello"),
+        ({"type": "not-equals", "value": "Hi"}, "Hi Ada", "Hi"),
+        ({"type": "not-contains", "value": "Bob"}, "Hi\nbob", "Hi\nBob"),
+        ({"type": "not-contains-any", "value": ["Bob", "Eve"]}, "Hi Ada", "Hi Eve"),
+        ({"type": "not-icontains", "value": "bob"}, "Hi Ada", "Hi BOB"),
+        ({"type": "not-regex", "value": "^B"}, "Hi Bob", "Bob"),
+        ({"type": "is-json"}, "[1]", "one"),
+        ({"type": "is-json", "value": {"required": ["a"]}}, '{"a": 1}', "{}"),
+        (
+            {"type": "assert-set", "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
+            "ab", "a",
+        ),
+        (
+            {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
+            "b", "c",
+        ),
+    ],
+)  # fmt: skip
+def test_an_assertion_decides_as_it_does_in_promptfoo(bring, assertion, right, wrong):
+    from tau_bridge.task_files.checks import Facts
+
+    _, file, _, _ = bring("promptfooconfig.yaml", promptfoo(assertion))
+    check = file.tasks[0].expect[0]
+    assert file.tasks[0].prompt == "Greet Ada"
+    assert check.decide(Facts(answers=[right])).met is True
+    assert check.decide(Facts(answers=[wrong])).met is False
+
+
+@pytest.mark.parametrize(
+    ("assertion", "check"),
+    [
+        ({"type": "latency", "threshold": 2000}, ("latency_ms", 2000)),
+        ({"type": "llm-rubric", "value": "greets {{who}}"}, ("judge", "greets Ada")),
+        ({"type": "similar", "value": "Hi"}, ("judge", "The last answer means the same as: Hi")),
+    ],
+)
+def test_what_a_model_or_a_clock_decides_has_its_check(bring, assertion, check):
+    _, file, _, _ = bring("promptfooconfig.yaml", promptfoo(assertion))
+    assert checks(file.tasks[0]) == [check]
+
+
+@pytest.mark.parametrize(
+    ("assertion", "why"),
+    [
+        ({"type": "javascript", "value": "output.length < 3"}, "JavaScript"),
+        ({"type": "python", "value": "len(output) < 3"}, "python:"),
+        ({"type": "cost", "threshold": 1}, "costs"),
+        ({"type": "levenshtein", "value": "x"}, "edits"),
+        ({"type": "is-sql"}, "no such check"),
+        ({"type": "contains", "value": "file://x.txt"}, "file"),
+        ({"type": "contains", "value": "x", "transform": "output.trim()"}, "transform"),
+        ({"type": "regex", "value": r"\p{L}"}, "Python's"),
+        ({"type": "contains", "value": "x", "weight": 0}, "weight"),
+        ({"type": "contains", "value": "{{ who | upper }}"}, "template"),
+    ],
+)
+def test_an_assertion_without_counterpart_is_named_with_its_test(bring, assertion, why):
+    config = promptfoo(assertion, {"type": "icontains", "value": "a"}, description="greeting")
+    _, file, text, said = bring("promptfooconfig.yaml", config)
+    kind = assertion["type"]
+    assert f"test 1 (greeting): the assertion {kind!r} is left out: " in said
+    assert why in said
+    assert why in " ".join(text.split())
+    assert [kind for kind, _ in checks(file.tasks[0])] == ["contains"]
+
+
+def test_a_test_that_would_lose_all_its_assertions_is_left_out_and_named(bring):
+    config = promptfoo({"type": "javascript", "value": "true"})
+    config["tests"].append(
+        {"vars": {"who": "Bob"}, "assert": [{"type": "contains", "value": "Bob"}]}
+    )
+    config["tests"].append({"vars": {}, "assert": [{"type": "contains", "value": "x"}]})
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert [task.prompt for task in file.tasks] == ["Greet Bob"]
+    assert "test 1 is left out: it has no assertion with a counterpart" in said
+    assert "test 3 is left out: there is no variable 'who'" in said
+
+
+def test_a_configuration_without_one_usable_test_is_exit_2(bring):
+    code, _, _, said = bring("promptfooconfig.yaml", promptfoo({"type": "javascript"}))
+    assert code == 2
+    assert "no test can be a task" in said
+
+
+def test_prompts_tests_and_listed_variables_are_multiplied(bring, tmp_path):
+    (tmp_path / "chat.json").write_text(
+        json.dumps(
+            [
+                {"role": "system", "content": "Speak {{tone}}."},
+                {"role": "user", "content": "I am {{who}}"},
+            ]
+        )
+    )
+    config = """
+        prompts: ['Greet {{who}}', 'file://chat.json', 'file://../outside.txt']
+        defaultTest:
+          vars: {tone: kindly}
+          assert: [{$ref: '#/assertionTemplates/short'}]
+        assertionTemplates:
+          short: {type: not-icontains, value: sorry}
+        tests:
+          - vars: {who: [Ada, Bob]}
+    """
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert [(task.id, task.system, task.prompt) for task in file.tasks] == [
+        ("1-1-prompt-1", None, "Greet Ada"),
+        ("1-1-prompt-2", "Speak kindly.", "I am Ada"),
+        ("1-2-prompt-1", None, "Greet Bob"),
+        ("1-2-prompt-2", "Speak kindly.", "I am Bob"),
+    ]
+    assert checks(file.tasks[0]) == [("not_contains", ("sorry",))]
+    assert "outside of the folder" in said
+
+
+def test_a_text_file_holds_several_prompts(bring, tmp_path):
+    (tmp_path / "prompts.txt").write_text("Greet {{who}}\n---\nBid {{who}} farewell\n")
+    config = promptfoo({"type": "contains", "value": "Ada"}) | {"prompts": "file://prompts.txt"}
+    _, file, _, _ = bring("promptfooconfig.yaml", config)
+    assert [(task.id, task.prompt) for task in file.tasks] == [
+        ("1-prompt-1.1", "Greet Ada"),
+        ("1-prompt-1.2", "Bid Ada farewell"),
+    ]
+
+
+# -- ADK -------------------------------------------------------------------------------------------
+
+
+def content(text, role="user"):
+    return types.Content(role=role, parts=[types.Part(text=text)])
+
+
+def turn(said, answer, *calls, responses=()):
+    return Invocation(
+        user_content=content(said),
+        final_response=content(answer, "model"),
+        intermediate_data=IntermediateData(tool_uses=list(calls), tool_responses=list(responses)),
+    )
+
+
+def evalset(*cases):
+    return EvalSet(eval_set_id="desk", name="Desk", eval_cases=list(cases))
+
+
+LOOK = types.FunctionCall(id="1", name="get_order", args={"order_id": "A-17", "api_key": KEY})
+FOUND = types.FunctionResponse(id="1", name="get_order", response={"status": "delivered"})
+
+
+@pytest.mark.parametrize("by_alias", [False, True])
+def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
+    refund = types.FunctionCall(name="refund", args={"order_id": "A-17"})
+    case = EvalCase(
+        eval_id="refund",
+        conversation=[
+            turn("Where is A-17?", "It was delivered.", LOOK, responses=[FOUND]),
+            turn("Money back.", "You get 40.5 euros back.", refund),
+        ],
+    )
+    source = evalset(case).model_dump_json(by_alias=by_alias, exclude_none=True)
+    _, file, text, said = bring("desk.evalset.json", source)
+    task = file.tasks[0]
+    assert (file.name, task.prompt, task.user) == ("desk", "Where is A-17?", ("Money back.",))
+    assert shown(text, "refund")["expect"] == [
+        {
+            "calls_in_order": [
+                {"name": "get_order", "arguments": {"order_id": "A-17", "api_key": "***"}},
+                {"name": "refund", "arguments": {"order_id": "A-17"}},
+            ]
+        },
+        {"max_calls": 2},
+        {"similar": {"text": "You get 40.5 euros back.", "at_least": 0.7}},
+    ]
+    rows = {tool.name: tool.results for tool in file.tools}
+    assert rows["get_order"][0].give == {"status": "delivered"}
+    assert rows["refund"][0].give.startswith("TODO")
+    assert "# TODO: the source has no result of this call" in text
+    assert KEY not in text
+    assert "turn 1" in said
+
+
+def test_events_and_scenarios_of_an_evalset_are_read(bring):
+    parts = [types.Part(function_call=LOOK), types.Part(function_response=FOUND)]
+    events = [InvocationEvent(author="desk", content=types.Content(parts=[p])) for p in parts]
+    cases = [
+        EvalCase(
+            eval_id="look",
+            conversation=[
+                Invocation(
+                    user_content=content("Where?"),
+                    final_response=content("There.", "model"),
+                    intermediate_data=InvocationEvents(invocation_events=events),
+                )
+            ],
+        ),
+        EvalCase(
+            eval_id="played",
+            conversation_scenario=ConversationScenario(
+                starting_prompt="I need a flight.", conversation_plan="Book the cheapest one."
+            ),
+        ),
+    ]
+    _, file, text, _ = bring("desk.evalset.json", evalset(*cases).model_dump_json())
+    look, played = file.tasks
+    assert [call.name for call in look.gold.calls] == ["get_order"]
+    assert file.tools[0].results[0].give == {"status": "delivered"}
+    assert played.user.goal == "Book the cheapest one."
+    assert "# TODO: say what has to be true" in text
+
+
+def test_what_is_no_evalset_is_named_by_its_key(bring):
+    code, _, _, said = bring("x.json", {"eval_set_id": "x", "eval_cases": [{"conversation": []}]})
+    assert code == 2
+    assert "eval_cases.0" in said
+
+
+# -- runs, results and traces ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch, capsys):
+    """A run of an agent that does its work and one that does not; returns its id."""
+    monkeypatch.chdir(tmp_path)
+    words = "Evaluate oracle and null on mock tasks create_task_1"
+    assert main(["run", words, "--offline", "--quiet", "--yes"]) == 0, capsys.readouterr()
+    capsys.readouterr()
+    return run_ids(tmp_path / "results")[0]
+
+
+def test_a_run_becomes_drafts_with_controls_beside_them(bring, played, tmp_path):
+    _, file, text, _ = bring(played, None)
+    assert [task.id for task in file.tasks] == [
+        "create_task_1-went-wrong",
+        "create_task_1-went-right",
+    ]
+    wrong, right = file.tasks
+    assert checks(wrong)[0][0] == "calls"
+    assert checks(right)[0][0] == "calls_in_order"
+    assert wrong.prompt == right.prompt
+    assert "Policy" in file.system
+    assert [tool.name for tool in file.tools] == ["create_task"]
+    assert file.tools[0].results[0].give["task_id"] == "task_2"
+    assert "It went wrong: " in text
+    again = bring(str(tmp_path / "results" / played / "trials.jsonl"), None)
+    assert again[2].splitlines()[1:] == text.splitlines()[1:]
+
+
+def test_a_run_of_own_tasks_is_read_with_and_without_its_file(bring, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "tools: [{name: look}, {name: drop}]\n"
+        "tasks:\n- {id: find, prompt: Find it, expect: {calls: look}, "
+        "gold: {calls: [{name: look}], answer: Found.}}\n"
+    )
+    assert main(["run", "--tasks", "mine.yaml", "--agent", "null", "--offline", "--quiet"]) == 0
+    capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    _, file, _, _ = bring(run, None)
+    assert [task.id for task in file.tasks] == ["find-went-wrong", "find-control"]
+    assert checks(file.tasks[0])[0][0] == "calls"
+    assert file.tasks[0].gold.answer == ("Found.",)
+    mine.unlink()
+    _, file, _, said = bring(run, None)
+    assert "no solution is known" in said
+    assert file.tasks[0].gold is None
+
+
+@pytest.mark.parametrize("format_", ["tau2", "otlp"])
+def test_what_a_run_exports_becomes_drafts_too(bring, played, capsys, tmp_path, format_):
+    assert main(["export", played, "--to", format_, "--out", "exported/"]) == 0
+    capsys.readouterr()
+    for path in sorted((tmp_path / "exported").iterdir()):
+        if "oracle" in path.name:
+            code, _, _, said = bring(str(path), None)
+            assert code == 2
+            assert "no conversation went wrong" in said
+        else:
+            _, file, text, _ = bring(str(path), None)
+            assert file.tasks[0].id == "create_task_1-went-wrong"
+            assert checks(file.tasks[0])[0][0] == "calls"
+            assert "control" in text.lower()
+
+
+def step(number, kind, name, asked, answered, **more):
+    return {
+        "step_id": str(number),
+        "trace_id": "t1",
+        "call_type": kind,
+        "caller": "green-agent" if kind == "AGENT" else "desk",
+        "callee": "desk" if kind == "AGENT" else name,
+        "name": None if kind == "AGENT" else name,
+        "request_text": asked,
+        "response_text": answered,
+        **more,
+    }
+
+
+def test_a_trace_becomes_a_draft_without_its_secrets(bring):
+    steps = [
+        step(1, "AGENT", None, f"Refund A-17, my key is {KEY}", "Done."),
+        step(
+            2, "TOOL", "refund", json.dumps({"id": "A-17", "token": "t0ps3cret"}), "no", error="500"
+        ),
+    ]
+    _, file, text, _ = bring("traces.jsonl", {"trace_id": "t1", "steps": steps})
+    assert KEY not in text
+    assert "t0ps3cret" not in text
+    assert [task.id for task in file.tasks] == ["t1-went-wrong", "t1-control"]
+    assert file.tools[0].results[0].error
+    assert "It went wrong: refund: 500" in text
+    assert "# TODO" in text
+
+
+def test_a_key_of_the_settings_is_masked_wherever_it_stands(bring, monkeypatch):
+    monkeypatch.setenv("AGENTBEATS_LLM_API_KEY", "plain-words-as-a-key")
+    steps = [
+        step(1, "AGENT", None, "Use plain-words-as-a-key please", "plain-words-as-a-key it is")
+    ]
+    trace = {"trace_id": "plain-words-as-a-key", "steps": steps}
+    steps[0]["trace_id"] = "plain-words-as-a-key"
+    _, _, text, said = bring("traces.jsonl", trace)
+    assert "plain-words" not in text + said
+    assert "Use *** please" in text
+
+
+def span(number, parent, kind, attributes, **more):
+    values = [{"key": k, "value": {"stringValue": v}} for k, v in attributes.items()]
+    return {
+        "traceId": "aa", "spanId": str(number), "parentSpanId": parent,
+        "name": f"{kind} x", "startTimeUnixNano": str(number), "endTimeUnixNano": "9",
+        "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": kind}}, *values],
+        **more,
+    }  # fmt: skip
+
+
+def test_spans_of_other_tools_are_read_by_the_conventions(bring):
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Where is A-17?"}]}])
+    spans = [
+        span(1, "", "invoke_agent", {"gen_ai.input.messages": asked}),
+        span(2, "1", "chat", {"gen_ai.request.model": "m"}),
+        span(
+            3,
+            "1",
+            "execute_tool",
+            {
+                "gen_ai.tool.name": "get_order",
+                "gen_ai.tool.call.arguments": '{"order_id": "A-17"}',
+                "gen_ai.tool.call.result": '{"status": "lost"}',
+            },
+        ),
+    ]
+    body = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    _, file, text, _ = bring("spans.json", body)
+    assert file.tasks[0].prompt == "Where is A-17?"
+    assert file.tools[0].results[0].give == {"status": "lost"}
+    assert "does not say how it went" in text
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+def test_the_same_source_gives_the_same_file(bring):
+    config = promptfoo({"type": "contains", "value": "a"})
+    assert bring("promptfooconfig.yaml", config)[2] == bring("promptfooconfig.yaml", config)[2]
+
+
+def test_a_file_that_is_there_is_not_replaced(bring, tmp_path, capsys):
+    (tmp_path / "in.jsonl").write_text('{"input": "a", "target": "b"}\n')
+    flags = ["tasks", "import", "in.jsonl", "--out", "mine.yaml"]
+    assert main(flags) == 0
+    assert "mine.yaml is written, 1 task;" in capsys.readouterr().out
+    assert main(flags) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("x.json", "{", "x.json: not JSON"),
+        ("x.json", '{"a": 1}', "the format is not recognised"),
+        ("x.txt", "hello", "--format"),
+        ("x.json", '{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}', "x.json, line 1"),
+        ("x.json", '{"simulations": []}', "x.json"),
+    ],
+)
+def test_what_cannot_be_read_is_exit_2_with_the_reason(bring, name, text, words):
+    code, _, _, said = bring(name, text)
+    assert code == 2
+    assert words in said
+
+
+def test_an_unknown_format_is_exit_2_with_those_that_there_are(bring):
+    code, _, _, said = bring("x.json", "[]", "--format", "dspy")
+    assert code == 2
+    assert "no format 'dspy', only adk, inspect" in said
+
+
+def test_a_named_format_is_taken_in_place_of_the_content(bring):
+    sample = {"input": "Capital?", "target": "Ulaanbaatar", "trace": "a column"}
+    _, file, _, _ = bring("x.json", [sample], "--format", "inspect")
+    assert file.tasks[0].prompt == "Capital?"
+
+
+def test_a_source_that_is_nowhere_is_exit_2(bring):
+    code, _, _, said = bring("nowhere", None)
+    assert code == 2
+    assert "no file 'nowhere'" in said
+
+
+def test_what_is_left_to_decide_is_listed_by_check(bring, tmp_path, capsys):
+    trace = {"trace_id": "t1", "steps": [step(1, "AGENT", None, "Refund A-17", "Done.")]}
+    bring("traces.jsonl", trace)
+    main(["tasks", "check", "out.yaml"])
+    assert "2 left to decide, at TODO in line " in capsys.readouterr().out
