@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -141,7 +143,20 @@ def load(path: Path) -> TaskFile:
     Raises:
         DataError: It cannot be used; the message names the line and the key.
     """
-    return parse(read_document(path))
+    with _uncollected():
+        return parse(read_document(path))
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold garbage collection back: it would search many new objects again and again, all in use."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def parse(document: Document) -> TaskFile:
