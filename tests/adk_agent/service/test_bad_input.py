@@ -284,3 +284,16 @@ def test_an_agent_that_may_be_called_leads_nowhere_else(start, edge):
         for how in ("redirected-card", "redirected-message", "other-port", "names", "no-interface"):
             assert "failed" in said(send(client, edge, request_of(f"{agent}/{how}"))), how
         assert callers == []
+
+
+def test_no_request_over_a2a_reads_a_file(start, edge, tmp_path, monkeypatch):
+    (tmp_path / "returns.yaml").write_text("tasks: [{prompt: x, expect: {contains: y}}]\n")
+    monkeypatch.chdir(tmp_path)
+    client = start()()
+    sentence = send(client, edge, "Evaluate builtin:null on all tasks of returns.yaml")
+    assert "completed" not in said(sentence)
+    options = {"task_files": [str(tmp_path / "returns.yaml")]}
+    record = send(client, edge, request_of("builtin:null", options=options))
+    state = said(record)
+    assert "rejected" in state
+    assert "no request can name task files" in state
