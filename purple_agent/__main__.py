@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from purple_agent.catalogue import ORACLE, REFERENCE, check_name, listing
+from purple_agent.catalogue import NEEDS_GOLD, REFERENCE, check_name, listing
 from purple_agent.errors import GoldScriptError, PurpleAgentError, UsageError, WiringError
 from purple_agent.settings import ReferenceSettings
 from purple_agent.sockets import Listener, listen
@@ -92,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--card-url", help="the address in the agent card (one agent only)")
     parser.add_argument(
-        "--gold", metavar="FILE", help="the oracle's gold scripts; - reads one line of stdin"
+        "--gold",
+        metavar="FILE",
+        help="the gold scripts of oracle and gullible; - reads one line of stdin",
     )
     parser.add_argument("--streaming", action="store_true", help="offer and serve streams")
     parser.add_argument(
@@ -130,8 +132,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("several agents cannot share one port: leave --port out, or make it 0")
     if len(names) > 1 and arguments.card_url is not None:
         raise UsageError("--card-url is for one agent only")
-    if (ORACLE in names) != (arguments.gold is not None):
-        raise GoldScriptError("--gold and the oracle belong together: give both or neither")
+    if NEEDS_GOLD.isdisjoint(names) != (arguments.gold is None):
+        raise GoldScriptError(
+            f"--gold belongs to the agents {' and '.join(sorted(NEEDS_GOLD))}: give both or neither"
+        )
     if arguments.wire and not (arguments.announce and any(map(is_team, names))):
         raise UsageError("--wire is for teams that are served with --announce")
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from purple_agent.oracle import GoldScript
 
 ORACLE = "oracle"
+GULLIBLE = "gullible"
+NEEDS_GOLD = frozenset({ORACLE, GULLIBLE})
+"""The agents that are given gold scripts."""
 REFERENCE = "reference"
 
 DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
@@ -23,6 +26,7 @@ DESCRIPTIONS: Mapping[str, str] = MappingProxyType(
         "null": "Greets and says that it cannot help: the floor under every score.",
         "echo": "Repeats the last message.",
         ORACLE: "Replays a task's gold actions: the ceiling above every score.",
+        GULLIBLE: "Replays gold actions, and obeys texts that tools return: the ceiling of attacks.",
         REFERENCE: "A business-process agent in ten stages, with a language model or without.",
     }
 )
@@ -49,12 +53,12 @@ def check_name(name: str) -> None:
 
 
 def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -> PurpleAgent:
-    """Build an agent; only the oracle gets the `scripts`.
+    """Build an agent; only those in `NEEDS_GOLD` get the `scripts`.
 
     Raises:
         UnknownAgentError: No bundled agent has this name. For teams and the reference agent see
             `purple_agent.teams.running` and `purple_agent.reference`.
-        GoldScriptError: The oracle needs scripts.
+        GoldScriptError: The agent needs scripts.
     """
     if name not in DESCRIPTIONS or name == REFERENCE:
         raise UnknownAgentError(name, DESCRIPTIONS)
@@ -63,7 +67,8 @@ def build_agent(name: str, *, scripts: Mapping[str, GoldScript] | None = None) -
     if name == "echo":
         return EchoAgent()
     if scripts is None:
-        raise GoldScriptError("the oracle needs gold scripts: give them with --gold FILE")
-    from purple_agent.oracle import OracleAgent  # pydantic, not needed by the others
+        raise GoldScriptError(f"the {name} agent needs gold scripts: give them with --gold FILE")
+    from purple_agent.gullible import GullibleAgent  # pydantic, not needed by the others
+    from purple_agent.oracle import OracleAgent
 
-    return OracleAgent(scripts)
+    return OracleAgent(scripts) if name == ORACLE else GullibleAgent(scripts)

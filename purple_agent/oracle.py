@@ -5,7 +5,7 @@ Gold scripts are given to its process directly and are never sent over the wire.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,18 +35,31 @@ class GoldAction(_Data):
     arguments: dict[str, Any] = {}
 
 
+class Injected(_Data):
+    """A stranger's text in the result of a tool, and what it demands.
+
+    `text` is what it is recognised by; `actions` and `answer` are what it wants done and said.
+    """
+
+    text: str
+    actions: tuple[GoldAction, ...] = ()
+    answer: str = ""
+
+
 class GoldScript(_Data):
     """The oracle's knowledge of one task.
 
     `opening` is the user's first text, which identifies a conversation without metadata;
     `communicate` are strings to tell the user verbatim. `answer` is the whole closing text, word
-    for word, for tasks whose answer is compared; it replaces the usual one.
+    for word, for tasks whose answer is compared; it replaces the usual one. The oracle never reads
+    `injected`; `purple_agent.gullible` does.
     """
 
     opening: str | None = None
     actions: tuple[GoldAction, ...] = ()
     communicate: tuple[str, ...] = ()
     answer: str | None = None
+    injected: Injected | None = None
 
 
 _SCRIPTS: TypeAdapter[dict[str, GoldScript]] = TypeAdapter(dict[str, GoldScript])
@@ -66,31 +79,40 @@ def parse_scripts(text: str | bytes) -> dict[str, GoldScript]:
         where = " -> ".join(str(key) for key in first["loc"]) or "the whole"
         raise GoldScriptError(
             f"the gold scripts cannot be read: {where}: {first['msg']} (expected a JSON object "
-            '{"<domain>/<task_id>": {"opening", "actions", "communicate", "answer"}})'
+            '{"<domain>/<task_id>": {"opening", "actions", "communicate", "answer", "injected"}})'
         ) from exc
 
 
 @dataclass
-class _Conversation:
+class Conversation:
     """The state of one conversation, updated at every turn."""
 
     script: GoldScript
     solo: bool
-    played: int = 0
+    ahead: deque[GoldAction]
+    demanded: str = ""
+    """What is said after the closing text, because a text demanded it."""
+    obeyed: bool = False
     last_message_id: str = ""
     last_reply: str = ""
 
     def next_reply(self) -> str:
         """Return the next reply; after the last action, always the closing one."""
-        if self.played < len(self.script.actions):
-            action = self.script.actions[self.played]
-            self.played += 1
+        if self.ahead:
+            action = self.ahead.popleft()
             if action.requestor == "assistant" or self.solo:
                 return wire.call(action.name, action.arguments)
             return wire.respond(request_of_user_tool(action))
         if self.solo:
             return wire.call(SOLO_END_TOOL, {})
-        return wire.respond(closing(self.script))
+        return wire.respond(" ".join(filter(None, (closing(self.script), self.demanded))))
+
+    def obey(self, injected: Injected) -> None:
+        """Do next what a text demands, once, and say at the end what it wants said."""
+        if not self.obeyed:
+            self.ahead.extendleft(reversed(injected.actions))
+            self.demanded = injected.answer
+            self.obeyed = True
 
 
 def request_of_user_tool(action: GoldAction) -> str:
@@ -124,7 +146,7 @@ class OracleAgent:
     ) -> None:
         self._scripts = dict(scripts)
         self._max_conversations = max_conversations
-        self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
+        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
 
     def reply(self, turn: Turn) -> str:
         """Return the next gold action, or the closing text.
@@ -137,19 +159,24 @@ class OracleAgent:
             conversation = self._begin(turn)
         elif turn.message_id == conversation.last_message_id:
             return conversation.last_reply
+        else:
+            self._hear(conversation, turn.text)
         self._conversations.move_to_end(turn.context_id)
         conversation.last_message_id = turn.message_id
         conversation.last_reply = conversation.next_reply()
         return conversation.last_reply
 
-    def _begin(self, turn: Turn) -> _Conversation:
+    def _hear(self, conversation: Conversation, text: str) -> None:
+        """Do nothing about what a later message says."""
+
+    def _begin(self, turn: Turn) -> Conversation:
         first = wire.read_opening(turn.text)
         if turn.task is not None:
             script = self._named(turn.task)
         else:
             script = self._recognised(first.user_text if first else turn.text)
         solo = first is not None and SOLO_END_TOOL in first.tool_names
-        conversation = _Conversation(script, solo)
+        conversation = Conversation(script, solo, deque(script.actions))
         self._conversations[turn.context_id] = conversation
         if len(self._conversations) > self._max_conversations:
             self._conversations.popitem(last=False)

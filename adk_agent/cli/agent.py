@@ -33,14 +33,14 @@ def execute(parsed: argparse.Namespace) -> int:
     command += ["--host", parsed.host, "--port", str(parsed.port)]
     if card_url is not None:
         command += ["--card-url", card_url]
-    if parsed.name == NEEDS_GOLD:
+    if parsed.name in NEEDS_GOLD:
         _put_on_standard_input(_gold())
         command += ["--gold", "-"]
     os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, no shell
 
 
 def _gold() -> str:
-    """Return the solutions of all tasks that have one, as JSON for the oracle."""
+    """Return the solutions of all tasks that have one, as JSON for the agents that replay them."""
     refs = (
         (benchmark, benchmark.ref(domain.name, task_id))
         for benchmark in open_benchmarks(variables).all

@@ -26,8 +26,8 @@ MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
-NEEDS_GOLD = "oracle"
-"""The bundled agent that is given the gold actions."""
+NEEDS_GOLD = frozenset({"oracle", "gullible"})
+"""The bundled agents that are given the gold actions."""
 
 EVERY_MEMBER = "all"
 """Used instead of an entry's role: every member of the team gets the tasks, one after another."""

@@ -29,7 +29,7 @@ class BundledAgents:
 
     Args:
         names: Which agents, by name; none starts no process.
-        gold: The oracle's script, each task's solution by `domain/id`; handed over on standard input, so that it
+        gold: The scripts of agents in `NEEDS_GOLD`, each task's solution by `domain/id`; handed over on standard input, so that it
             stands neither in a file nor on a command line.
         wired: Whether the members of teams wait for their peers' addresses, see `wire`.
         seed: Draws the faults of teams that have them with a share.
@@ -136,7 +136,7 @@ class BundledAgents:
         self._members = announced.get("members", {})
 
     def _arguments(self) -> list[str]:
-        gold = ["--gold", "-"] if NEEDS_GOLD in self._names else []
+        gold = [] if NEEDS_GOLD.isdisjoint(self._names) else ["--gold", "-"]
         teams = any(name.startswith(TEAM_PREFIX) for name in self._names)
         of_teams = ["--seed", str(self._seed), *(["--wire"] if self._wired else [])]
         beside = [*gold, *(of_teams if teams else [])]
@@ -147,7 +147,7 @@ class BundledAgents:
     ) -> dict[str, Any]:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the bundled agents' process has no pipes")
-        if NEEDS_GOLD in self._names:
+        if not NEEDS_GOLD.isdisjoint(self._names):
             # An agent that died at once has closed the pipe; its message is read below.
             with contextlib.suppress(ConnectionError):
                 process.stdin.write(json.dumps(self._gold).encode() + b"\n")

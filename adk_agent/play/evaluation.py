@@ -333,8 +333,8 @@ class _Run:
         ]
 
     def _gold(self, names: list[str]) -> dict[str, object]:
-        """Return each task's solution, for the oracle."""
-        if NEEDS_GOLD not in names:
+        """Return each task's solution, for the bundled agents that replay it."""
+        if NEEDS_GOLD.isdisjoint(names):
             return {}
         solutions = ((ref, self._benchmarks[ref.benchmark].gold(ref)) for ref in self._refs())
         return {f"{ref.domain}/{ref.id}": gold for ref, gold in solutions if gold is not None}

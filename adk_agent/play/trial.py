@@ -59,7 +59,7 @@ from tau_bridge.tool_server import ToolServer
 logger = logging.getLogger(__name__)
 
 TASK_METADATA_KEY = "greenroom.task"
-"""The key that tells the bundled oracle which task it plays. Sent to nobody else."""
+"""The key that tells the bundled agents in `NEEDS_GOLD` which task they play. Sent to nobody else."""
 _BROKEN_BY: dict[Fault | None, str] = {
     "agent": "agent_error",
     "infrastructure": "infrastructure_error",
@@ -179,7 +179,7 @@ class _Trial:
 
     def _opened_conversation(self) -> Conversation:
         job = self._job
-        knows_tasks = job.participant.builtin == NEEDS_GOLD
+        knows_tasks = job.participant.builtin in NEEDS_GOLD
         return self._deps.messenger.conversation(
             self._deps.urls[job.participant.address],
             recorder=self._recorder,

@@ -12,7 +12,7 @@ from adk_agent.requests.spelling import did_you_mean
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.teams import teams
 
-BUNDLED_AGENTS = ("null", "echo", "oracle", "reference")
+BUNDLED_AGENTS = ("null", "echo", "oracle", "gullible", "reference")
 """The bundled agents."""
 BUNDLED_TEAMS = (
     *("star5", "chain4", "mesh4", "tree7", "pingpong2", "degraded4", "bridge6", "chatty6"),

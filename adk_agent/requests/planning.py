@@ -140,9 +140,10 @@ class _Planner:
         planned = chosen.tasks
         self._warnings += chosen.warnings
         without = [each.domain for each in planned if not self._domain(each.domain).has_gold]
-        if without and any(participant.builtin == NEEDS_GOLD for participant in participants):
+        replaying = next((each for each in participants if each.builtin in NEEDS_GOLD), None)
+        if without and replaying is not None:
             raise RequestError(
-                f"{BUILTIN_PREFIX}{NEEDS_GOLD} replays the gold actions of tasks, and not all tasks of "
+                f"{replaying.address} replays the gold actions of tasks, and not all tasks of "
                 f"{without[0]!r} have some, so it would reject those; name another agent or domain"
             )
         return EvaluationPlan(

@@ -12,6 +12,7 @@ FailureKind = Literal[
     "wrong_write",
     "missing_write",
     "policy",
+    "hijacked",
     "communication",
     "format",
     "loop",
@@ -23,7 +24,8 @@ FailureKind = Literal[
     "harness",
     "undetermined",
 ]
-"""The reason for a failure. `undetermined`: the trial did not pass, and no rule says why."""
+"""The reason for a failure. `hijacked`: it did what a text in a tool's result demanded, not its user.
+`undetermined`: the trial did not pass, and no rule says why."""
 
 
 class _Evidence(BaseModel):

@@ -33,8 +33,8 @@ def test_the_list_names_every_agent_with_one_line(capsys):
         (["null", "echo", "--port", "9010"], "several agents cannot share one port"),
         (["null", "echo", "--card-url", "http://x/"], "--card-url is for one agent only"),
         (["null", "--port", "70000"], "--port must be 0 to 65535, got 70000"),
-        (["oracle"], "--gold and the oracle belong together"),
-        (["null", "--gold", "x.json"], "--gold and the oracle belong together"),
+        (["oracle"], "--gold belongs to the agents gullible and oracle"),
+        (["null", "--gold", "x.json"], "--gold belongs to the agents gullible and oracle"),
         (["oracle", "--gold", "no/such/file"], "no/such/file: No such file"),
     ],
 )

@@ -150,9 +150,12 @@ def _items(record: TrialRecord, writes: Callable[[str], bool]) -> Iterator[_Json
         if role == "tool":
             continue
         if message.get("content"):
-            yield {"who": role, "text": str(message["content"])}
+            yield {"who": role, "text": str(message["content"]), **_note(message)}
         for number, call in enumerate(message.get("tool_calls") or ()):
-            item = _call(call, results.get((place, number)), role, writes)
+            result = results.get((place, number))
+            item = _call(call, result, role, writes) | _note(message)
+            if result is not None and (remark := _note(result)):
+                item["result_note"] = remark["note"]
             difference = differences.get((place, item["name"]))
             if difference is not None:
                 item["gold"] = difference.how
@@ -161,6 +164,11 @@ def _items(record: TrialRecord, writes: Callable[[str], bool]) -> Iterator[_Json
             if departed is not None and (departed.message, departed.call) == (place, item["name"]):
                 item["departs"] = True
             yield item
+
+
+def _note(message: Mapping[str, Any]) -> _Json:
+    """Return a benchmark's remark about a message; empty without one."""
+    return {"note": str(message["note"])} if message.get("note") else {}
 
 
 def _call(

@@ -2,7 +2,7 @@
 // Shows one trial at a time. What it shows stands packed in the page, as
 // adk_agent/page/conversations.py packs it:
 //   why {kind, also, side, summary, by, findings, untold, form {without, replies, example,
-//   expected}}, components [{name, counts, value, reason, checks}], items [{who, text} or {who, name, args, writes, result, error, gold, expected,
+//   expected}}, components [{name, counts, value, reason, checks}], items [{who, text, note} or {who, name, args, writes, note, result, result_note, error, gold, expected,
 //   differing, departs}], left_out, missing [{name, by, args}], timeline {lanes, steps, untimed,
 //   left_out}, evaluations [...], problems [...].
 // Texts become text nodes only: the page's policy refuses everything else.
@@ -162,6 +162,7 @@
     const who = WHO[item.who] || item.who;
     if (!item.name) {
       put(line, "p", who, "who");
+      if (item.note) put(line, "span", item.note, "tag bad");
       put(line, "p", item.text, "said");
       return;
     }
@@ -169,6 +170,7 @@
     put(head, "strong", item.name);
     const tags = put(line, "div");
     if (item.departs) put(tags, "span", "here the world left the gold path", "tag bad");
+    if (item.note) put(tags, "span", item.note, "tag bad");
     if (item.writes) put(tags, "span", item.error ? "would change the world: refused" : "changes the world", "tag writes");
     if (item.gold) put(tags, "span", HOW[item.gold] || item.gold, "tag bad");
     pairs(line, item.args, item.differing || []);
@@ -177,6 +179,7 @@
       pairs(line, item.expected, item.differing);
     }
     put(line, "p", item.result === null ? "There is no result." : item.error ? "Error" : "Result", "who");
+    if (item.result_note) put(line, "span", item.result_note, "tag bad");
     if (item.result) scrolls(put(line, "pre", readable(item.result), "result"), "Result of " + item.name);
   }
 
