@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from pickle import dumps
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from tau_bridge.completion import ToolSchema
 from tau_bridge.messages import ToolCall, ToolMessage
 
 _FILE_CONTENT: Final = re.compile(r"root\.cloud_drive\.files\['(.+)'\]\.content")
+_RECORDS: Final = (("inbox", "emails"), ("calendar", "events"), ("cloud_drive", "files"))
+"""The largest parts of the world of the suite workspace."""
 _MOST_ERROR: Final = 1_000
 """Characters of a tool's exception that an agent is told."""
 
@@ -168,13 +171,14 @@ class OfficialWorld:
     async def respond(self, call: ToolCall) -> ToolMessage:
         """Make a call as Inspect does, with its checks of arguments and its limit on results."""
         from inspect_ai.model import ChatMessageAssistant, execute_tools
-        from inspect_ai.util._store import init_subtask_store
+        from inspect_ai.util._store import init_subtask_store, suspend_store_events
 
         init_subtask_store(self._store)  # tools find their world in the context of the task
         definition = self._tasks.definitions.get(call.name)
         message = ChatMessageAssistant(content="", tool_calls=[_official_call(call)])
         try:
-            made = await execute_tools([message], [] if definition is None else [definition])
+            with suspend_store_events():  # which would copy the world before and after each call
+                made = await execute_tools([message], [] if definition is None else [definition])
         except Exception as error:  # noqa: BLE001 - tools raise anything, as for a wrong address
             return _failure(call, _worded(error))
         found = made.messages[0]
@@ -237,7 +241,7 @@ def _diff_with_sizes(before: Any, after: Any, **settings: Any) -> Any:
     """Compare two worlds as deepdiff did before 8.5: a file's size is one of its fields."""
     from deepdiff import DeepDiff
 
-    found = DeepDiff(before, after, **settings)
+    found = DeepDiff(*_without_most_that_is_equal(before, after), **settings)
     changed = found.get("values_changed", {})
     for path in list(changed):
         file = _FILE_CONTENT.fullmatch(path)
@@ -248,6 +252,24 @@ def _diff_with_sizes(before: Any, after: Any, **settings: Any) -> Any:
             size = path.removesuffix("content") + "size"
             changed.setdefault(size, {"new_value": now, "old_value": was})
     return found
+
+
+def _without_most_that_is_equal(before: Any, after: Any) -> tuple[Any, Any]:
+    """Leave out records that are the same in both worlds; comparing them all takes 0.1 s.
+
+    As many equal records as differing ones stay: deepdiff looks at how much two mappings share
+    before it compares what is in them.
+    """
+    for owner, field in _RECORDS:
+        one, other = (getattr(getattr(world, owner), field) for world in (before, after))
+        same = [key for key in one if key in other and dumps(one[key]) == dumps(other[key])]
+        left_out = frozenset(same[len({*one, *other}) - len(same) :])
+        before, after = (
+            world.model_copy(update={owner: getattr(world, owner).model_copy(update={field: kept})})
+            for world, records in ((before, one), (after, other))
+            for kept in [{key: each for key, each in records.items() if key not in left_out}]
+        )
+    return before, after
 
 
 def _schema(definition: Any) -> ToolSchema:

@@ -18,7 +18,7 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        *("null", "echo", "oracle", "reference"),
+        *("null", "echo", "oracle", "gullible", "reference"),
         *(f"team:{name}" for name in TEAMS),
     ]
     assert all(len(line.split()) > 3 for line in lines)
