@@ -65,6 +65,13 @@ class Dialogue:
         ]
 
     @property
+    def last_words(self) -> str:
+        """Return the text of the agent's last turn; empty where that has none."""
+        turns = (each for each in reversed(self.messages) if isinstance(each, AssistantMessage))
+        last = next(turns, None)
+        return last.text if last is not None else ""
+
+    @property
     def calls(self) -> list[ToolCall]:
         """Return the agent's calls, in order, those that failed included."""
         return [

@@ -41,7 +41,7 @@ from tau_bridge.benchmark import (
 )
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import UnknownTaskError
-from tau_bridge.messages import AssistantMessage, ToolCall
+from tau_bridge.messages import ToolCall
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.sampling import TaskKind
 from tau_bridge.scripted_agent import Bait, ScriptedAgent
@@ -282,7 +282,7 @@ class AgentDojoBenchmark(Benchmark):
         return official.judge(
             state.case,
             self.options.attack,
-            said=_last_words(state.dialogue),
+            said=state.dialogue.last_words,
             world=state.world,
             calls=state.dialogue.calls,
         )
@@ -324,12 +324,6 @@ def _reference(name: str, solution: Solution) -> ScriptedAgent:
         answer=solution.answer or "That is done.",
         bait=bait if name == OBEYS and solution.marker else None,
     )
-
-
-def _last_words(dialogue: Dialogue) -> str:
-    """Return the text of the agent's last turn, which is what the official checks read."""
-    said = [each.text for each in dialogue.messages if isinstance(each, AssistantMessage)]
-    return said[-1] if said else ""
 
 
 def _script(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
