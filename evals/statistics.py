@@ -172,12 +172,12 @@ class Comparison(BaseModel):
 
 
 def compare(
-    first: Mapping[Task, Sequence[bool]], second: Mapping[Task, Sequence[bool]]
+    first: Mapping[Task, Sequence[float]], second: Mapping[Task, Sequence[float]]
 ) -> Comparison | None:
     """Compare the tasks that both have trials of; None where there is none.
 
     Args:
-        first: For each task, whether each of its scored trials passed.
+        first: For each task, whether each of its scored trials passed, or another value of 0 to 1.
         second: The same of the other run.
     """
     tasks = [task for task, trials in first.items() if trials and second.get(task)]
@@ -257,7 +257,7 @@ def _signs(count: int, rows: int) -> Iterator[NDArray[np.float64]]:
         yield np.where(heads, 1.0, -1.0)
 
 
-def _noise(pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]]) -> float | None:
+def _noise(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float | None:
     """Return the variance that one more trial on either side adds to a task's difference.
 
     None where no task has two trials on a side to tell it from.
@@ -287,7 +287,7 @@ def _trials_needed(
     difference: float,
     spread: float | None,
     noise: float | None,
-    pairs: Sequence[tuple[Sequence[bool], Sequence[bool]]],
+    pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> int | None:
     """Solve spread = spread of the tasks themselves + noise / trials for the trials."""
     if spread is None or noise is None or not difference or len(pairs) < LEAST_TASKS:

@@ -51,6 +51,11 @@ def execute(parsed: argparse.Namespace) -> int:
 
 def _gate(found: RunComparison) -> int:
     worse = [row.second_agent for row in found.agents if row.is_regression]
+    worse += [
+        f"{row.second_agent} ({row.name} in {row.domain})"
+        for row in found.headlines
+        if row.verdict == "worse"
+    ]
     if worse:
         print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)
         return GATE_FAILED

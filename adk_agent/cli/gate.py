@@ -6,7 +6,8 @@ import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.core.escaping import escape_controls
-from adk_agent.results.meaning import gated_rows
+from adk_agent.results.headlines import HeadlineRow
+from adk_agent.results.meaning import figures_of, gated_rows
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import OverallRow, SummaryRow
 from adk_agent.results.tables import score_range
@@ -17,7 +18,8 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
 
     Args:
         report: The report of the run.
-        fail_under: The lowest pass^1 that every agent must reach; None for no bound.
+        fail_under: The lowest pass^1 that every agent must reach, or each headline where a benchmark
+            has those in its place; None for no bound.
 
     Returns:
         3 if the run was interrupted, an agent has no score, or its failed trials decide: the result
@@ -29,6 +31,11 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         return OK if report.status == "complete" else INCOMPLETE
     codes = []
     for row in gated_rows(report):
+        if isinstance(row, SummaryRow) and row.by_headlines:
+            codes += [_headline_code(each, fail_under) for each in figures_of(report, row)] or [
+                INCOMPLETE
+            ]
+            continue
         code, verdict = _judged(row, fail_under)
         codes.append(code)
         where = row.domain if isinstance(row, SummaryRow) else f"{len(row.domains)} domains"
@@ -37,6 +44,20 @@ def exit_code(report: EvaluationReport, fail_under: float | None) -> int:
         _tell("not decided: the run was interrupted")
         return INCOMPLETE
     return INCOMPLETE if INCOMPLETE in codes else max(codes, default=OK)
+
+
+def _headline_code(row: HeadlineRow, bound: float) -> int:
+    """Judge one headline; one of which less is better must stay as far from 1 as others from 0."""
+    low, high = row.ends or (0.0, 0.0)
+    worst, best = (low, high) if row.higher_is_better else (1 - high, 1 - low)
+    limit = bound if row.higher_is_better else 1 - bound
+    side = ("is below", "reaches") if row.higher_is_better else ("is above", "stays within")
+    code = OK if worst >= bound else GATE_FAILED if best < bound else INCOMPLETE
+    verdict = f"{side[code == OK]} {limit:g}"
+    if code == INCOMPLETE:
+        verdict = f"is not decided against {limit:g}: {row.failed} failed trials leave it open"
+    _tell(f"{row.participant} in {row.domain}: {row.name} {score_range(low, high)} {verdict}")
+    return code
 
 
 def _judged(row: OverallRow | SummaryRow, bound: float) -> tuple[int, str]:

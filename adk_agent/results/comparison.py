@@ -81,6 +81,41 @@ class AgentComparison(Row):
         return self.verdict == "worse"
 
 
+class HeadlineComparison(Row):
+    """One headline of a participant of the first run beside that of one of the second."""
+
+    first_agent: str
+    second_agent: str
+    domain: str
+    name: str
+    higher_is_better: bool
+    comparison: Comparison
+    """Paired by task; failed trials count against the agent."""
+    failed_trials: int = 0
+    """Failed trials of both runs that the headline counts."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the second run; undecided if trials failed that may decide it."""
+        if self.failed_trials:
+            return "undecided"
+        found = _verdict_of(self.comparison)
+        if found == "no difference" or self.higher_is_better:
+            return found
+        return "better" if found == "worse" else "worse"
+
+    @property
+    def summary(self) -> str:
+        """The verdict in a line, with the figures."""
+        by = self.comparison
+        return (
+            f"{self.second_agent} in {self.domain}, {self.name}: {self.verdict}: {by.first:.3f} before, "
+            f"{by.second:.3f} now, difference {by.difference:+.3f} (95 % interval "
+            f"{by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks, "
+            f"p = {by.p_value:.4f}"
+        )
+
+
 class RunComparison(Row):
     """Two runs, with a row for each pair of participants that have tasks in common."""
 
@@ -88,6 +123,8 @@ class RunComparison(Row):
     second_run: str
     warnings: tuple[str, ...]
     agents: tuple[AgentComparison, ...]
+    headlines: tuple[HeadlineComparison, ...] = ()
+    """Of domains whose headlines replace pass^k."""
     undecided: tuple[str, ...] = ()
     """The reasons why a gate cannot decide: agents and tasks of the first run without a score in
     the second."""
@@ -126,7 +163,12 @@ def compare_runs(
         )
     rows = {pair: _compared(first, pair[0], second, pair[1]) for pair in pairs}
     known = tuple(row for row in rows.values() if row is not None)
-    if not known:
+    figures = tuple(
+        compared
+        for pair in pairs
+        for compared in _compared_headlines(first, pair[0], second, pair[1])
+    )
+    if not known and not figures:
         raise RequestError(
             f"runs {first.run_id} and {second.run_id} have no task in common that was scored in "
             "both, so nothing can be compared"
@@ -138,10 +180,11 @@ def compare_runs(
             *data,
             *_caveats(first, second),
             *_other_makers(first, second, pairs),
-            *_left_out(first, second, rows),
+            *_left_out(first, second, rows, figures),
         ),
         agents=known,
-        undecided=tuple(_undecided(first, rows)),
+        headlines=figures,
+        undecided=tuple(_undecided(first, rows, figures)),
     )
 
 
@@ -173,8 +216,11 @@ def _compared(
     first: EvaluationReport, one: str, second: EvaluationReport, other: str
 ) -> AgentComparison | None:
     """Compare a participant of each run; None if no task has a score in both."""
-    earlier = [trial for trial in first.trials if trial.participant == one]
-    later = [trial for trial in second.trials if trial.participant == other]
+    apart = {row.domain for row in (*first.summary, *second.summary) if row.by_headlines}
+    earlier, later = (
+        [t for t in report.trials if t.participant == agent and t.domain not in apart]
+        for report, agent in ((first, one), (second, other))
+    )
     before, after = (
         outcomes_by_task(earlier, failed_as=True),
         outcomes_by_task(later, failed_as=False),
@@ -208,6 +254,31 @@ def _compared(
         lost_scores=sum(task in played and task not in after for task in before),
         drift=_drift(_figures(first, one, common), _figures(second, other, common)),
     )
+
+
+def _compared_headlines(
+    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+) -> list[HeadlineComparison]:
+    """Compare the headlines that replace pass^k in both runs."""
+    apart = {row.domain for row in first.summary if row.by_headlines}
+    after = {(row.domain, row.name): row for row in second.headlines if row.participant == other}
+    return [
+        HeadlineComparison(
+            first_agent=one,
+            second_agent=other,
+            domain=row.domain,
+            name=row.name,
+            higher_is_better=row.higher_is_better,
+            comparison=found,
+            failed_trials=row.failed + after[key].failed,
+        )
+        for row in first.headlines
+        if row.participant == one and row.domain in apart
+        for key in [(row.domain, row.name)]
+        if key in after
+        for found in [compare(*({t: [v] for t, v in r.by_task.items()} for r in (row, after[key])))]
+        if found is not None
+    ]
 
 
 def _figures(
@@ -312,7 +383,9 @@ def _makers(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
 
 
 def _undecided(
-    first: EvaluationReport, rows: Mapping[tuple[str, str], AgentComparison | None]
+    first: EvaluationReport,
+    rows: Mapping[tuple[str, str], AgentComparison | None],
+    figures: Sequence[HeadlineComparison],
 ) -> list[str]:
     counterparts = {one for one, _ in rows}
     missing = [
@@ -320,11 +393,21 @@ def _undecided(
         for agent in _agents(first)
         if agent not in counterparts and agent not in (FLOOR, CEILING)
     ]
-    missing += [f"{other} has no task in common" for (_, other), row in rows.items() if row is None]
+    compared = {(each.first_agent, each.second_agent) for each in figures}
+    missing += [
+        f"{pair[1]} has no task in common"
+        for pair, row in rows.items()
+        if row is None and pair not in compared
+    ]
     missing += [
         f"{row.second_agent} has {row.failed_trials} failed trials that decide the verdict"
         for row in rows.values()
         if row is not None and row.verdict == "undecided"
+    ]
+    missing += [
+        f"{each.second_agent} has {each.failed_trials} failed trials that may decide {each.name}"
+        for each in figures
+        if each.verdict == "undecided"
     ]
     return missing + [
         f"{row.second_agent} lacks {row.only_first} of {row.only_first + row.comparison.tasks} tasks"
@@ -337,11 +420,13 @@ def _left_out(
     first: EvaluationReport,
     second: EvaluationReport,
     rows: Mapping[tuple[str, str], AgentComparison | None],
+    figures: Sequence[HeadlineComparison],
 ) -> list[str]:
+    compared_apart = {(each.first_agent, each.second_agent) for each in figures}
     found = [
         f"{other} is not compared: it has no scored task in common with {one} of the first run"
         for (one, other), row in rows.items()
-        if row is None
+        if row is None and (one, other) not in compared_apart
     ]
     for report, place in ((first, 0), (second, 1)):
         compared = {pair[place] for pair in rows}
@@ -359,6 +444,7 @@ def summary(found: RunComparison) -> str:
     lines += [f"warning: {warning}" for warning in found.warnings]
     for row in found.agents:
         lines += ["", *_agent_lines(row)]
+    lines += ["", *(each.summary for each in found.headlines)] if found.headlines else []
     return escape_controls("\n".join(lines)) + "\n"
 
 

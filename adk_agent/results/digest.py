@@ -39,6 +39,8 @@ class DigestRow(Row):
     """The upper end of the 95 % interval of pass^1; `pass_1_low` is the lower."""
     pass_1_at_most: float | None = None
     """pass^1 with failed trials counted as passed; in `pass_1` they count as not passed."""
+    by_headlines: bool = False
+    """True if the headlines replace pass^k."""
     pass_k: float | None
     k: int
     floor: float | None = None
@@ -240,6 +242,8 @@ def template_prose(digest: ReportDigest) -> str:
 
 def _summary_line(row: DigestRow) -> str:
     name = f"{row.participant} in {row.domain}"
+    if row.by_headlines:
+        return f"{name}: {row.scored} of {row.trials} trials scored, for the headlines below."
     if row.scored == 0:
         return f"{name}: no score ({row.unscored} trials unscored, {row.failed} failed)."
     score = "no pass^1"

@@ -31,6 +31,8 @@ class DomainHeadlines(Row):
     """The headlines of a domain, and the attributes that select their tasks."""
 
     headlines: tuple[HeadlineSpec, ...]
+    replace_pass_hat_k: bool = False
+    """True if pass^k is none of the benchmark's figures: its tasks answer different questions."""
     attributes: dict[str, dict[str, str]] = Field(default_factory=dict)
     """The attributes that headlines select by, per task id of the plan."""
 
@@ -63,6 +65,8 @@ class HeadlineRow(Row):
     """Trials of these cases that have a value, or that the agent ended."""
     unscored: int
     failed: int
+    by_task: dict[str, float] = Field(default_factory=dict)
+    """The mean of each task's trials, 0 to 1, failed ones counted against the agent."""
     value: float | None
     """Mean over tasks of the mean of each task's trials, 0 to 1."""
     at_best: float | None
@@ -86,6 +90,11 @@ class HeadlineRow(Row):
 
 Headlines = Mapping[str, DomainHeadlines]
 """Headlines by domain; a domain whose benchmark uses only pass^k is absent."""
+
+
+def replacing(headlines: Headlines) -> frozenset[str]:
+    """Return the domains whose headlines replace pass^k."""
+    return frozenset(name for name, each in headlines.items() if each.replace_pass_hat_k)
 
 
 def headline_rows(
@@ -136,6 +145,7 @@ def _row(
         scored=counts["scored"],
         unscored=counts["unscored"],
         failed=counts["failed"],
+        by_task={task: sum(each) / len(each) for task, each in against.items()} if is_known else {},
         value=mean(at_worst),
         at_best=mean(at_best),
         interval=span(*map(interval_of_mean, sorted((at_worst, at_best), key=sum))),

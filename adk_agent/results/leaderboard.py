@@ -8,6 +8,9 @@ from typing import Any
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 
+_OVER_ALL = ("score", "max_score", "pass_rate", "pass_rate_all", "floor", "ceiling")
+"""Keys whose values mix all tasks."""
+
 
 def leaderboard_rows(report: EvaluationReport) -> list[dict[str, Any]]:
     """Make the rows that AgentBeats leaderboards query, for the report's first participant.
@@ -20,7 +23,8 @@ def leaderboard_rows(report: EvaluationReport) -> list[dict[str, Any]]:
     count against the agent. `max_score_all` and `pass_rate_all` count every trial. `task_rewards`
     is the mean reward of each task, failed trials as 0. `floor` and `ceiling` are the pass rates of
     the null agent and the oracle: from this run if they played in it, else measured on the same
-    tasks. A value is None if nothing was scored or a domain has no such agent.
+    tasks. A value is None if nothing was scored or a domain has no such agent. Where headlines
+    replace pass^k in a domain, `headlines` has them in percent, and the rates over all tasks are None.
     """
     participant = report.plan.participants[0].address
     rows = [row for row in report.summary if row.participant == participant]
@@ -55,7 +59,7 @@ def _row(
     passed = sum(row.passed for row in rows)
     if not any(row.scored for row in rows):
         return None
-    return {
+    made = {
         "domain": ",".join(domains),
         "benchmark": rows[0].data.benchmark,
         "score": passed,
@@ -73,6 +77,20 @@ def _row(
         "participant": participant,
         "floor": _mark(_rows_of(report, FLOOR, domains), [row.floor for row in rows]),
         "ceiling": _mark(_rows_of(report, CEILING, domains), [row.ceiling for row in rows]),
+    }
+    if any(row.by_headlines for row in rows):
+        made |= dict.fromkeys(_OVER_ALL) | {"headlines": _figures(report, participant, domains)}
+    return made
+
+
+def _figures(
+    report: EvaluationReport, participant: str, domains: Sequence[str]
+) -> dict[str, float | None]:
+    """Return a participant's headlines in percent."""
+    return {
+        f"{row.name} in {row.domain}": None if row.value is None else round(100 * row.value, 4)
+        for row in report.headlines
+        if row.participant == participant and row.domain in domains
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adk_agent.core.escaping import one_line
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import (
     CEILING,
@@ -18,7 +19,7 @@ from adk_agent.results.summary import (
     by_frequency,
     pass_1_beside,
 )
-from adk_agent.results.tables import number
+from adk_agent.results.tables import number, score_range
 
 MOST_REASON_CHARS = 156
 
@@ -37,7 +38,11 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
         ]
         tasks = [task for task in report.tasks if task.domain in domains]
         where = f" on {' and '.join(domains)}" if agents.count(row.participant) > 1 else ""
-        if trials:
+        if isinstance(row, SummaryRow) and row.by_headlines:
+            lines += [
+                f"{row.participant} in {row.domain}: {figures}" for figures in _figures(report, row)
+            ]
+        elif trials:
             lines.append(f"{row.participant}{where}: {'; '.join(_meaning(row, trials, tasks))}")
     return lines
 
@@ -45,7 +50,8 @@ def meaning_lines(report: EvaluationReport) -> list[str]:
 def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
     """Return the rows that must reach the bound: for each agent one over all domains.
 
-    It has one for each benchmark if there are several. The floor and ceiling agents are left out if
+    It has one for each benchmark if there are several, and one for each domain whose headlines
+    replace pass^k. The floor and ceiling agents are left out if
     there are others.
     """
     together = {domain for row in report.overall for domain in row.domains}
@@ -53,6 +59,40 @@ def gated_rows(report: EvaluationReport) -> Sequence[OverallRow | SummaryRow]:
     rows += [row for row in report.summary if row.domain not in together]
     agents = [row for row in rows if row.participant not in (FLOOR, CEILING)]
     return agents or rows
+
+
+def figures_of(report: EvaluationReport, row: ScoreRow) -> list[HeadlineRow]:
+    """Return the headlines of a row's participant and domain that have a value."""
+    return [
+        each
+        for each in report.headlines
+        if isinstance(row, SummaryRow)
+        and (each.participant, each.domain) == (row.participant, row.domain)
+        and each.ends is not None
+    ]
+
+
+def headline_lines(report: EvaluationReport, participant: str) -> list[str]:
+    """Return a sentence for each domain of a participant whose headlines replace pass^k."""
+    return [
+        f"In {row.domain}: {figures}."
+        for row in report.summary
+        if row.participant == participant and row.by_headlines
+        for figures in _figures(report, row)
+    ]
+
+
+def _figures(report: EvaluationReport, row: SummaryRow) -> list[str]:
+    """Name all headlines of a row in one line, so that none stands alone; none without trials."""
+    if not row.trials:
+        return []
+    found = figures_of(report, row)
+    told = [
+        f"{each.name} {score_range(*each.ends)}{'' if each.higher_is_better else ' (lower is better)'}"
+        for each in found
+        if each.ends is not None
+    ]
+    return [", ".join(told) or "no trial has a score"]
 
 
 def _meaning(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -212,6 +212,8 @@ class SummaryRow(ScoreRow):
     domain: str
     data: DataOrigin
     user: str
+    by_headlines: bool = False
+    """True if the benchmark's headlines replace pass^k; there are no scores over all tasks then."""
 
 
 class OverallRow(ScoreRow):
@@ -262,8 +264,18 @@ def tables(
     plan: EvaluationPlan,
     origins: Mapping[str, DataOrigin],
     references: References,
+    *,
+    by_headlines: Collection[str] = (),
 ) -> Tables:
-    """Make all tables from the trials that ended, in the order of the plan."""
+    """Make all tables from the trials that ended, in the order of the plan.
+
+    Args:
+        trials: The trials that ended.
+        plan: The plan of the run.
+        origins: The origin of each domain's data.
+        references: The references of each domain.
+        by_headlines: Domains whose headlines replace pass^k.
+    """
     by_domain: dict[tuple[str, str], list[TrialRow]] = defaultdict(list)
     by_task: dict[tuple[str, str, str], list[TrialRow]] = defaultdict(list)
     for trial in trials:
@@ -275,9 +287,12 @@ def tables(
         for planned in plan.tasks:
             played = by_domain[participant.address, planned.domain]
             mine += played
+            is_apart = planned.domain in by_headlines
+            scores = _scores(played, participant, plan.num_trials, references)
             summary.append(
                 SummaryRow(
-                    **_scores(played, participant, plan.num_trials, references),
+                    **(scores | _NO_SCORES if is_apart else scores),
+                    by_headlines=is_apart,
                     domain=planned.domain,
                     data=origins[planned.domain],
                     user=", ".join(sorted({trial.user for trial in played})) or "none",
@@ -289,7 +304,7 @@ def tables(
                 if (key := (participant.address, planned.domain, task_id)) in by_task
             ]
         for benchmark, domains in domains_by_benchmark(plan, origins).items():
-            if len(domains) > 1:
+            if len(domains) > 1 and not set(domains) & set(by_headlines):
                 together = [trial for trial in mine if trial.domain in domains]
                 scores = _scores(together, participant, plan.num_trials, references)
                 overall.append(OverallRow(**scores, benchmark=benchmark, domains=domains))
@@ -371,6 +386,16 @@ def _scores(
     }
 
 
+_NO_SCORES: dict[str, Any] = {
+    "pass_hat_k": {},
+    "pass_hat_k_high": {},
+    "pass_at_k": {},
+    "tasks_by_k": {},
+    "intervals": {},
+    **dict.fromkeys(("mean_reward", "mean_reward_all", "floor", "ceiling", "above_floor")),
+    "above_floor_interval": None,
+}
+"""The scores of a domain whose headlines replace pass^k."""
 Rewards = Mapping[TaskKey, Sequence[float]]
 
 

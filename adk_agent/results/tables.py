@@ -12,6 +12,7 @@ from evals.statistics import Interval
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Header and rows."""
 NONE = "-"
+_PERHAPS_NOWHERE = frozenset({"floor", "ceiling", "passed"})
 OVERALL = "overall"
 """The domain's name in a row over all domains."""
 
@@ -37,7 +38,7 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
         (
             row.participant,
             domain_label(row, rows),
-            *map(str, (row.tasks, row.trials, row.passed)),
+            *(str(row.tasks), str(row.trials), NONE if _by_headlines(row) else str(row.passed)),
             *map(str, (row.scored, row.unscored, row.failed)),
             _short_range(row.pass_hat_k.get("1"), row.high("1")),
             interval(row.intervals.get("1")),
@@ -70,6 +71,11 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
     return header, cells
 
 
+def _by_headlines(row: SummaryRow | OverallRow) -> bool:
+    """Tell whether a row has no scores, because its tasks answer different questions."""
+    return isinstance(row, SummaryRow) and row.by_headlines
+
+
 def without_the_usual(table: Table) -> Table:
     """Leave out columns without news: no faults, one trial per task, all scored."""
     header, rows = table
@@ -81,8 +87,12 @@ def without_the_usual(table: Table) -> Table:
         if (name in {"unscored", "failed"} and set(column) == {"0"})
         or (name in {"trials", "scored"} and column == by_name["tasks"])
         or (name == "scored" and _is_the_rest(column, by_name))
-        or (name in {"floor", "ceiling"} and set(column) == {NONE})
+        or (name in _PERHAPS_NOWHERE and set(column) == {NONE})
     }
+    if "passed" in usual:  # no row has a pass^1
+        usual |= {"pass^1", "95 %"} - {
+            name for name, each in by_name.items() if set(each) != {NONE}
+        }
     kept = [place for place, name in enumerate(header) if name not in usual]
     return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
 

@@ -57,6 +57,7 @@ def headlines_of(plan: EvaluationPlan, benchmarks: Benchmarks) -> dict[str, Doma
             attributes[task_id] = {n: v for n, v in info.attributes.items() if n in asked}
         found[planned.domain] = DomainHeadlines(
             headlines=tuple(HeadlineSpec.model_validate(asdict(each)) for each in others),
+            replace_pass_hat_k=PASS_HAT_K not in benchmark.headlines,
             attributes=attributes,
         )
     return found

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.headlines import headline_rows
+from adk_agent.results.headlines import headline_rows, replacing
 from adk_agent.results.pairs import agent_pairs
 from adk_agent.results.report import (
     EvaluationReport,
@@ -210,7 +210,8 @@ def report_of(
         evaluations: The results of the evaluators.
     """
     plan = manifest.plan
-    made = tables(rows, plan, manifest.data, manifest.references)
+    apart = replacing(manifest.headlines)
+    made = tables(rows, plan, manifest.data, manifest.references, by_headlines=apart)
     by_benchmark = tuple(domains_by_benchmark(plan, manifest.data).values())
     return EvaluationReport(
         run_id=manifest.run_id,
@@ -230,7 +231,7 @@ def report_of(
         ),
         **made,
         headlines=headline_rows(rows, plan, manifest.headlines),
-        pairs=agent_pairs(rows, plan, by_benchmark),
+        pairs=agent_pairs([row for row in rows if row.domain not in apart], plan, by_benchmark),
         trials=rows,
         teams=teams,
         evaluations=evaluations,

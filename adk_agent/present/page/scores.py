@@ -55,8 +55,11 @@ class Score:
 
 
 def scores(report: EvaluationReport) -> tuple[Score, ...]:
-    """Return a participant's rows together: over all domains first, then each domain."""
-    rows: tuple[OverallRow | SummaryRow, ...] = (*report.overall, *report.summary)
+    """Return a participant's rows together: over all domains first, then each domain with pass^k."""
+    rows: tuple[OverallRow | SummaryRow, ...] = (
+        *report.overall,
+        *(row for row in report.summary if not row.by_headlines),
+    )
     return tuple(
         _score(row, "all domains" if (label := domain_label(row, rows)) == OVERALL else label)
         for participant in report.plan.participants

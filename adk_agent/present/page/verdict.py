@@ -10,6 +10,7 @@ from typing import Literal
 from adk_agent.present.page import texts
 from adk_agent.present.page.scores import Score, most_telling
 from adk_agent.present.page.words import CLASSES
+from adk_agent.results.meaning import headline_lines
 from adk_agent.results.report import EvaluationReport, failed_reasons
 from adk_agent.results.summary import ReferenceScore, ScoreRow, TaskRow, TrialRow, pass_1_beside
 
@@ -54,13 +55,28 @@ def verdicts(
     found = []
     for participant in report.plan.participants:
         row = most_telling(rows, participant.address)
-        trials = [each for each in report.trials if each.participant == participant.address]
+        apart = headline_lines(report, participant.address)
+        without = {row.domain for row in report.summary if row.by_headlines}
+        trials = [
+            each
+            for each in report.trials
+            if each.participant == participant.address and each.domain not in without
+        ]
         found.append(
             Verdict(
                 participant=participant.address,
                 role=participant.role,
                 score=row,
-                sentence=_sentence(row, trials, report.tasks, meaning),
+                sentence=" ".join(
+                    [
+                        *(
+                            [_sentence(row, trials, report.tasks, meaning)]
+                            if row or not apart
+                            else []
+                        ),
+                        *apart,
+                    ]
+                ),
             )
         )
     return tuple(found)
