@@ -487,6 +487,11 @@ class Benchmark(ABC):
         del ref
         return None
 
+    def caveats(self, domain: str, task_ids: Sequence[str]) -> Sequence[str]:
+        """Return what a reader of scores on these tasks has to know, such as known wrong checks."""
+        del domain, task_ids
+        return ()
+
     # -- playing ---------------------------------------------------------------------------------
 
     def preload(self) -> None:

@@ -95,7 +95,7 @@ def test_every_folder_says_what_lives_there():
 
 BUNDLED = (
     *("tau_bridge/tau2/", "tau_bridge/business/", "tau_bridge/exercises/"),
-    *("tau_bridge/threats/", "tau_bridge/task_files/"),
+    *("tau_bridge/threats/", "tau_bridge/task_files/", "tau_bridge/agentdojo/"),
 )
 ELSEWHERE = [
     path
@@ -105,10 +105,13 @@ ELSEWHERE = [
 ]
 # Words that mean nothing but a bundled benchmark or domain.
 NAMES = re.compile(
-    r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench|own_tasks)\b|τ²", re.IGNORECASE
+    r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench|own_tasks|agentdojo)\b|τ²", re.IGNORECASE
 )
 # Words of English, too: prose may use them, and a key or a comparison is a text of its own.
-AMBIGUOUS = {"mock", "coordination", "business", "exercises"}
+AMBIGUOUS = {
+    *("mock", "coordination", "business", "exercises"),
+    *("workspace", "slack", "banking", "travel"),
+}
 # What these name is no benchmark: the source of a formula, by title and year, and an extra of ours.
 NAMING_ELSE = re.compile(r'"[^"\n]+", (?:19|20)\d\d|the extra `\w+`')
 

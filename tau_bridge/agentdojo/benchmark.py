@@ -16,6 +16,7 @@ from tau_bridge.agentdojo import official
 from tau_bridge.agentdojo.evidence import Evidence, annotated, diagnose, evidence_of
 from tau_bridge.agentdojo.official import OfficialWorld, Solution, Verdict
 from tau_bridge.agentdojo.suites import (
+    FLAWS,
     SPLITS,
     SUITES,
     Case,
@@ -156,6 +157,15 @@ class AgentDojoBenchmark(Benchmark):
         """Return the version of the installed package."""
         suite_named(domain)
         return installed_revision()
+
+    def caveats(self, domain: str, task_ids: Sequence[str]) -> Sequence[str]:
+        """Name the user tasks whose official checks accept what they should not."""
+        chosen = dict.fromkeys(self._case(self.ref(domain, each)).user for each in task_ids)
+        flaws = [f"{user} ({FLAWS[domain, user]})" for user in chosen if (domain, user) in FLAWS]
+        known = "its official checks are known to accept too much in user tasks"
+        return (
+            [f"{domain}: {known} {', '.join(flaws)}; they are scored as they are"] if flaws else []
+        )
 
     # -- playing ---------------------------------------------------------------------------------
 
