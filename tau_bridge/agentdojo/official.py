@@ -9,7 +9,7 @@ import copy
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from pickle import dumps
 from types import MappingProxyType
 from typing import Any, Final
@@ -92,7 +92,7 @@ def tasks_of(suite: str) -> OfficialTasks:
     # deepdiff omits computed fields from 8.5 on, and four official checks expect a file's size.
     WorkspaceDeepDiff._deepdiff_fn = _diff_with_sizes  # noqa: SLF001 - the only place for it
     official = TASK_SUITES[suite]
-    definitions = {each.name: each for each in map(ToolDef, official.tools)}
+    definitions = {each.name: each for each in map(ToolDef, map(_answering, official.tools))}
     return OfficialTasks(
         official=official,
         definitions=MappingProxyType(definitions),
@@ -176,15 +176,13 @@ class OfficialWorld:
         init_subtask_store(self._store)  # tools find their world in the context of the task
         definition = self._tasks.definitions.get(call.name)
         message = ChatMessageAssistant(content="", tool_calls=[_official_call(call)])
-        try:
-            with suspend_store_events():  # which would copy the world before and after each call
-                made = await execute_tools([message], [] if definition is None else [definition])
-        except Exception as error:  # noqa: BLE001 - tools raise anything, as for a wrong address
-            return _failure(call, _worded(error))
+        with suspend_store_events():  # which would copy the world before and after each call
+            made = await execute_tools([message], [] if definition is None else [definition])
         found = made.messages[0]
-        if found.error is not None:
-            return _failure(call, str(found.error.message))
-        return ToolMessage(id=call.id, requestor=call.requestor, content=found.text)
+        text = found.text if found.error is None else str(found.error.message)
+        return ToolMessage(
+            id=call.id, requestor=call.requestor, content=text, error=found.error is not None
+        )
 
     def after(self) -> Any:
         """Return the world as the calls have left it."""
@@ -272,6 +270,20 @@ def _without_most_that_is_equal(before: Any, after: Any) -> tuple[Any, Any]:
     return before, after
 
 
+def _answering(tool: Any) -> Any:
+    """Make a tool answer with text where it would raise, which ends an evaluation of Inspect's."""
+    from inspect_ai.tool import ToolError
+
+    @wraps(tool)
+    async def call(**arguments: Any) -> Any:
+        try:
+            return await tool(**arguments)
+        except Exception as error:  # as a wrong e-mail address
+            raise ToolError(_worded(error)) from error
+
+    return call
+
+
 def _schema(definition: Any) -> ToolSchema:
     return {
         "type": "function",
@@ -293,10 +305,6 @@ def _official_call(call: ToolCall) -> Any:
     return OfficialCall(
         id=call.id or "call", function=call.name, arguments=dict(call.arguments), type="function"
     )
-
-
-def _failure(call: ToolCall, text: str) -> ToolMessage:
-    return ToolMessage(id=call.id, requestor=call.requestor, content=text, error=True)
 
 
 def _worded(error: Exception) -> str:

@@ -316,6 +316,11 @@ def _take_adjectives(sentence: Sentence, vocabulary: Vocabulary) -> None:
         if not lexicon.is_known(sentence.text_at(found[1]))
         and sentence.text_at(found[0]) in vocabulary.common_words
     ]
+    compound += [
+        found[-1]
+        for found in sentence.find("(about|regarding|concerning|to|via) D")
+        if sentence.text_at(found[-1]) in vocabulary.common_words
+    ]
     named = {index for found in sentence.find("D") for index in found}
     if {*described, *compound} != named:
         sentence.use(described)
