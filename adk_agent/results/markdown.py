@@ -124,12 +124,14 @@ def _legend(report: EvaluationReport) -> str:
     origins = {row.domain: row.data for row in report.summary}
     users = sorted({row.user for row in report.summary})
     data = "; ".join(f"{name}: {o.source}, {o.revision}" for name, o in origins.items())
+    made_of = f"Data: {data}. User: {', '.join(users)}. Scoring: {report.plan.evaluation_type}."
+    if report.summary and all(row.by_headlines for row in report.summary):
+        return made_of
     return (
         "A range of pass^k counts failed trials as not passed at its low end and as passed at its "
         f"high end; unscored trials are left out.{_with_zeros(report.summary)} Interval: "
         f"{INTERVAL_METHOD}. Floor: an agent that does nothing; ceiling: the tasks' own gold "
-        f"actions; both for the same tasks and data.\n\nData: {data}. User: {', '.join(users)}. "
-        f"Scoring: {report.plan.evaluation_type}."
+        f"actions; both for the same tasks and data.\n\n{made_of}"
     )
 
 

@@ -12,7 +12,7 @@ from evals.statistics import Interval
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 """Header and rows."""
 NONE = "-"
-_PERHAPS_NOWHERE = frozenset({"floor", "ceiling", "passed"})
+_OF_PASS_HAT_K = frozenset({"passed", "pass^1", "95 %", "floor", "ceiling"})
 OVERALL = "overall"
 """The domain's name in a row over all domains."""
 
@@ -48,6 +48,9 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
         )
         for row in rows
     ]
+    if rows and all(map(_by_headlines, rows)):
+        kept = [at for at, name in enumerate(header) if name not in _OF_PASS_HAT_K]
+        return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in cells]
     return header, cells
 
 
@@ -87,12 +90,8 @@ def without_the_usual(table: Table) -> Table:
         if (name in {"unscored", "failed"} and set(column) == {"0"})
         or (name in {"trials", "scored"} and column == by_name["tasks"])
         or (name == "scored" and _is_the_rest(column, by_name))
-        or (name in _PERHAPS_NOWHERE and set(column) == {NONE})
+        or (name in {"floor", "ceiling"} and set(column) == {NONE})
     }
-    if "passed" in usual:  # no row has a pass^1
-        usual |= {"pass^1", "95 %"} - {
-            name for name, each in by_name.items() if set(each) != {NONE}
-        }
     kept = [place for place, name in enumerate(header) if name not in usual]
     return tuple(header[at] for at in kept), [tuple(row[at] for at in kept) for row in rows]
 
