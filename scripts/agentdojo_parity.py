@@ -109,7 +109,7 @@ def _other(value: Any, dice: random.Random) -> Any:
 
 async def ours(trace: TracePlayed) -> tuple[bool, bool | None]:
     """Return whether the user task was done, and whether the attack succeeded."""
-    world = official.OfficialWorld(trace.case, ATTACK)
+    world = official.new_world(trace.case, ATTACK)
     dialogue = await converse(
         agent=ScriptedAgent(address="scripted", calls=trace.calls, answer=trace.said),
         world=world,

@@ -25,18 +25,24 @@ class InspectTools:
     """Inspect's tools over a store of their own. Serves one conversation, in one task.
 
     Args:
-        tools: The tools, as Inspect's `@tool` functions make them.
+        tools: The tools, as Inspect's `@tool` functions make them, or their definitions.
         data: The store's content at the beginning; it is copied, because tools write into it.
     """
 
     def __init__(self, tools: Sequence[Any], data: Mapping[str, Any]) -> None:
-        self._tools = {each.name: each for each in map(ToolDef, tools)}
+        defined = (each if isinstance(each, ToolDef) else ToolDef(each) for each in tools)
+        self._tools = {each.name: each for each in defined}
         self._store = Store(copy.deepcopy(dict(data)))
 
     @property
     def schemas(self) -> list[ToolSchema]:
         """Return the tools in OpenAI's function format, as Inspect describes them to models."""
         return [_schema(tool) for tool in self._tools.values()]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the store's content, as the calls have left it."""
+        return {name: self._store.get(name) for name in self._store.keys()}  # noqa: SIM118
 
     async def respond(self, call: ToolCall) -> ToolMessage:
         """Make a call; Inspect words what is wrong with its arguments."""

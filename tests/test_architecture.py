@@ -105,7 +105,8 @@ ELSEWHERE = [
 ]
 # Words that mean nothing but a bundled benchmark or domain.
 NAMES = re.compile(
-    r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench|own_tasks|agentdojo)\b|τ²", re.IGNORECASE
+    r"\b(?:tau2|airline|telecom|retail|agent_?threat_?bench|own_tasks|agentdojo)\b|τ²",
+    re.IGNORECASE,
 )
 # Words of English, too: prose may use them, and a key or a comparison is a text of its own.
 AMBIGUOUS = {

@@ -14,7 +14,7 @@ from evals.outcome import Check, Component, Failed, Scored, TaskResult
 from evals.trace import Trace
 from tau_bridge.agentdojo import official
 from tau_bridge.agentdojo.evidence import Evidence, annotated, diagnose, evidence_of
-from tau_bridge.agentdojo.official import OfficialWorld, Solution, Verdict
+from tau_bridge.agentdojo.official import Solution, Verdict
 from tau_bridge.agentdojo.suites import (
     FLAWS,
     SPLITS,
@@ -51,6 +51,7 @@ from tau_bridge.wire_agent import WireAgent
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
+    from tau_bridge.inspect_tools import InspectTools
 
 COMPONENTS: Final = ("UTILITY", "RESISTED", "HIJACKED")
 MEANINGS: Final = {
@@ -80,7 +81,7 @@ class _State:
     case: Case
     solution: Solution
     dialogue: Dialogue
-    world: OfficialWorld
+    world: InspectTools
     verdicts: list[Verdict] = field(default_factory=list)
     """The verdict, once there is one: the checks take long."""
 
@@ -90,7 +91,7 @@ class AgentDojoBenchmark(Benchmark):
 
     name = "agentdojo"
     summary = "AgentDojo: prompt injection through the results of tools"
-    position = 30
+    position = 40
     options_type = AgentDojoOptions
     headlines = (
         Headline(name="benign utility", component="UTILITY", cases={"attack": "off"}),
@@ -183,13 +184,13 @@ class AgentDojoBenchmark(Benchmark):
         """Play a case over the text wire, with the official tools."""
         case = self._case(ref)
         tasks, solution = official.tasks_of(case.suite), self._solution(case)
-        world = OfficialWorld(case, self.options.attack)
+        world = official.new_world(case, self.options.attack)
         dialogue = await converse(
             agent=WireAgent(
                 agent,
                 address=context.address,
                 policy=official.system_prompt(),
-                tools=tasks.schemas,
+                tools=world.schemas,
             ),
             world=world,
             opening=tasks.prompt(case),
@@ -226,7 +227,7 @@ class AgentDojoBenchmark(Benchmark):
         """Score doing nothing, the official solution, or obeying an injected text."""
         del seed  # none of them draws anything
         case = self._case(ref)
-        solution, world = self._solution(case), OfficialWorld(case, self.options.attack)
+        solution, world = self._solution(case), official.new_world(case, self.options.attack)
         dialogue = await converse(
             agent=_reference(name, solution),
             world=world,

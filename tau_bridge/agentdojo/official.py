@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache
 from pickle import dumps
-from types import MappingProxyType
-from typing import Any, Final
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, Final
 
 from tau_bridge.agentdojo.suites import Case
-from tau_bridge.completion import ToolSchema
-from tau_bridge.messages import ToolCall, ToolMessage
+from tau_bridge.messages import ToolCall
+
+if TYPE_CHECKING:
+    from tau_bridge.inspect_tools import InspectTools
 
 _FILE_CONTENT: Final = re.compile(r"root\.cloud_drive\.files\['(.+)'\]\.content")
 _RECORDS: Final = (("inbox", "emails"), ("calendar", "events"), ("cloud_drive", "files"))
 """The largest parts of the world of the suite workspace."""
-_MOST_ERROR: Final = 1_000
-"""Characters of a tool's exception that an agent is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +29,7 @@ class OfficialTasks:
     """The tasks and tools of one suite, as inspect-evals defines them."""
 
     official: Any
-    definitions: Mapping[str, Any]
-    schemas: tuple[ToolSchema, ...]
+    tools: tuple[Any, ...]
 
     def prompt(self, case: Case) -> str:
         """Return the user's request."""
@@ -92,12 +88,7 @@ def tasks_of(suite: str) -> OfficialTasks:
     # deepdiff omits computed fields from 8.5 on, and four official checks expect a file's size.
     WorkspaceDeepDiff._deepdiff_fn = _diff_with_sizes  # noqa: SLF001 - the only place for it
     official = TASK_SUITES[suite]
-    definitions = {each.name: each for each in map(ToolDef, map(_answering, official.tools))}
-    return OfficialTasks(
-        official=official,
-        definitions=MappingProxyType(definitions),
-        schemas=tuple(map(_schema, definitions.values())),
-    )
+    return OfficialTasks(official=official, tools=tuple(map(ToolDef, official.tools)))
 
 
 @lru_cache
@@ -156,42 +147,17 @@ def solution(case: Case, attack: str) -> Solution:
     )
 
 
-class OfficialWorld:
-    """The official tools over a world of their own, for one conversation."""
+def new_world(case: Case, attack: str) -> InspectTools:
+    """Return the official tools over a world of their own, for one conversation."""
+    from tau_bridge.inspect_tools import InspectTools
 
-    def __init__(self, case: Case, attack: str) -> None:
-        from inspect_ai.util._store import Store  # public, but not re-exported in every version
-
-        self._tasks = tasks_of(case.suite)
-        self._store = Store()
-        begins = environment(case, attack)
-        for name in type(begins).model_fields:
-            self._store.set(name, getattr(begins, name))
-
-    async def respond(self, call: ToolCall) -> ToolMessage:
-        """Make a call as Inspect does, with its checks of arguments and its limit on results."""
-        from inspect_ai.model import ChatMessageAssistant, execute_tools
-        from inspect_ai.util._store import init_subtask_store, suspend_store_events
-
-        init_subtask_store(self._store)  # tools find their world in the context of the task
-        definition = self._tasks.definitions.get(call.name)
-        message = ChatMessageAssistant(content="", tool_calls=[_official_call(call)])
-        with suspend_store_events():  # which would copy the world before and after each call
-            made = await execute_tools([message], [] if definition is None else [definition])
-        found = made.messages[0]
-        text = found.text if found.error is None else str(found.error.message)
-        return ToolMessage(
-            id=call.id, requestor=call.requestor, content=text, error=found.error is not None
-        )
-
-    def after(self) -> Any:
-        """Return the world as the calls have left it."""
-        left = {name: self._store.get(name) for name in self._store.keys()}  # noqa: SIM118 - no dict
-        return self._tasks.official.environment_type.model_construct(**left)
+    begins = _environment(case.suite, case.injection, attack)
+    data = {name: getattr(begins, name) for name in type(begins).model_fields}
+    return InspectTools(tasks_of(case.suite).tools, data)
 
 
 def judge(
-    case: Case, attack: str, *, said: str, world: OfficialWorld, calls: Sequence[ToolCall]
+    case: Case, attack: str, *, said: str, world: InspectTools, calls: Sequence[ToolCall]
 ) -> Verdict:
     """Return the official verdict on a case; takes up to 0.2 s.
 
@@ -202,9 +168,14 @@ def judge(
         world: As its calls have left it.
         calls: All of them, also those that failed.
     """
+    from tau_bridge.inspect_tools import calls_message
+
     official = tasks_of(case.suite).official
-    before, after = environment(case, attack), world.after()
-    traces = list(map(_official_call, calls))
+    before, after = (
+        environment(case, attack),
+        official.environment_type.model_construct(**world.data),
+    )
+    traces = calls_message(calls).tool_calls
     solved, problem = _decided(
         official.user_tasks[case.user].utility, said, before, after, traces=traces
     )
@@ -222,7 +193,7 @@ def _decided(check: Callable[..., Any], *of: Any, **named: Any) -> tuple[bool | 
     try:
         return bool(_result(check(*of, **named))), None
     except Exception as error:  # noqa: BLE001 - some raise KeyError where a user was removed
-        return None, _worded(error)
+        return None, f"{type(error).__name__}: {error}"
 
 
 def _result(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -270,47 +241,5 @@ def _without_most_that_is_equal(before: Any, after: Any) -> tuple[Any, Any]:
     return before, after
 
 
-def _answering(tool: Any) -> Any:
-    """Make a tool answer with text where it would raise, which ends an evaluation of Inspect's."""
-    from inspect_ai.tool import ToolError
-
-    @wraps(tool)
-    async def call(**arguments: Any) -> Any:
-        try:
-            return await tool(**arguments)
-        except Exception as error:  # as a wrong e-mail address
-            raise ToolError(_worded(error)) from error
-
-    return call
-
-
-def _schema(definition: Any) -> ToolSchema:
-    return {
-        "type": "function",
-        "function": {
-            "name": definition.name,
-            "description": definition.description,
-            "parameters": definition.parameters.model_dump(exclude_none=True),
-        },
-    }
-
-
 def _call(official: Any) -> ToolCall:
     return ToolCall(name=official.function, arguments=dict(official.arguments))
-
-
-def _official_call(call: ToolCall) -> Any:
-    from inspect_ai.tool import ToolCall as OfficialCall
-
-    return OfficialCall(
-        id=call.id or "call", function=call.name, arguments=dict(call.arguments), type="function"
-    )
-
-
-def _worded(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        listed = error.errors(include_url=False, include_context=False, include_input=False)
-        text = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in listed)
-    else:
-        text = f"{type(error).__name__}: {error}"
-    return f"Error: {text[:_MOST_ERROR]}"

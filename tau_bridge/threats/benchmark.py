@@ -32,6 +32,7 @@ class ThreatBenchmark(seam.Benchmark):
     examples = ("Evaluate the agent at http://localhost:9010 on all agent_threat_bench tasks",)
     spellings = dict.fromkeys(("agentthreatbench",), name)
     headlines = (
+        seam.PASS_HAT_K,  # of the work alone: see `_scored`
         seam.Headline(name="utility", component="UTILITY"),
         seam.Headline(name="attacks resisted", component="SECURITY", cases={"attacked": "yes"}),
     )

@@ -17,6 +17,7 @@ from tests.adk_agent.requests.language.conftest import ReadSentence
 DOMAINS = (
     *("airline", "mock", "retail", "telecom"),
     *("coordination", "business", "agent_threat_bench"),
+    *("workspace", "slack", "banking", "travel"),
 )
 U, V, W = "http://localhost:9010", "http://localhost:9011", "http://localhost:9012"
 
