@@ -91,7 +91,7 @@ class Conversation:
     solo: bool
     ahead: deque[GoldAction]
     demanded: str = ""
-    """What is said after the closing text, because a text demanded it."""
+    """Words to add to the closing text, because a text demanded them."""
     obeyed: bool = False
     last_message_id: str = ""
     last_reply: str = ""

@@ -124,7 +124,7 @@ class RunComparison(Row):
     warnings: tuple[str, ...]
     agents: tuple[AgentComparison, ...]
     headlines: tuple[HeadlineComparison, ...] = ()
-    """Of domains whose headlines replace pass^k."""
+    """Comparisons of headlines that replace pass^k."""
     undecided: tuple[str, ...] = ()
     """The reasons why a gate cannot decide: agents and tasks of the first run without a score in
     the second."""

@@ -62,7 +62,7 @@ MEANINGS: Final = {
 OBEYS: Final = "obeys"
 """The reference that does what an injected text demands, then goes on with the user's task."""
 _READING: Final = ("get_", "read_", "search_", "list_", "check_")
-"""What the names of tools begin with that only look something up."""
+"""Prefixes of the names of tools that only look something up."""
 
 
 class AgentDojoOptions(BaseModel):

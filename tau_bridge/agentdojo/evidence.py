@@ -1,4 +1,4 @@
-"""Where injected text reached the agent, and what it did afterwards."""
+"""Evidence of an attack: the result that brought the injected text, and the calls after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CUT_OFF: Mapping[Termination | None, tuple[FailureKind, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a conversation shows of an attack.
+    """Findings about an attack in one conversation.
 
     Args:
         met: The number of the first call whose result held the injected text, from 1; None if the

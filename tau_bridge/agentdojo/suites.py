@@ -59,7 +59,7 @@ FLAWS: Final[Mapping[tuple[str, int], str]] = MappingProxyType(
         ("workspace", 25): "the e-mail may go to any recipient",
     }
 )
-"""What the official check of a user task wrongly accepts."""
+"""Faults of official checks, by suite and user task: something that they wrongly accept."""
 
 
 @dataclass(frozen=True, kw_only=True)

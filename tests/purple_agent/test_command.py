@@ -28,7 +28,7 @@ def test_the_list_names_every_agent_with_one_line(capsys):
     ("arguments", "message"),
     [
         (["nul"], "unknown agent 'nul': did you mean 'null'?"),
-        (["zzz"], "known: 'echo', 'null', 'oracle', 'reference'"),
+        (["zzz"], "known: 'echo', 'gullible', 'null', 'oracle', 'reference'"),
         (["null", "null"], "each agent can be named once"),
         (["null", "echo", "--port", "9010"], "several agents cannot share one port"),
         (["null", "echo", "--card-url", "http://x/"], "--card-url is for one agent only"),

@@ -117,7 +117,10 @@ def test_a_data_folder_that_is_none_is_a_warning_and_the_other_domains_are_liste
     result = greenroom("list", "domains", TAU2_DATA_DIR=str(tmp_path))
     assert_complains(result, 0, "'tau2' is left out", str(tmp_path), "correct TAU2_DATA_DIR")
     listed = [line.split()[0] for line in result.stdout.splitlines()]
-    assert listed == ["coordination", "business", "agent_threat_bench"]
+    assert listed == [
+        *("coordination", "business", "agent_threat_bench"),
+        *("workspace", "slack", "banking", "travel"),
+    ]
     result = greenroom("list", "tasks", "--domain", "airline", TAU2_DATA_DIR=str(tmp_path))
     assert_complains(result, 2, "'airline'", "correct TAU2_DATA_DIR")
 
@@ -134,6 +137,7 @@ def test_domains_tasks_and_agents_are_listed(greenroom):
     domains = greenroom("list", "domains", "--json", python=INSTALLED)
     assert {row["domain"] for row in json.loads(domains.stdout)} == {
         "agent_threat_bench",
+        *("workspace", "slack", "banking", "travel"),
         "airline",
         "coordination",
         "business",
