@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict
 
+import tau_bridge.benchmark as seam
 from evals.diagnosis import Diagnosis
 from evals.outcome import Check, Component, Failed, Scored, TaskResult
 from evals.trace import Trace
@@ -25,20 +26,6 @@ from tau_bridge.agentdojo.suites import (
     installed_revision,
     require_installed,
     suite_named,
-)
-from tau_bridge.benchmark import (
-    BASE_SPLIT,
-    CEILING,
-    FLOOR,
-    Benchmark,
-    DomainInfo,
-    Headline,
-    Judge,
-    PlayContext,
-    Played,
-    Revision,
-    TaskInfo,
-    TaskRef,
 )
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import UnknownTaskError
@@ -86,7 +73,7 @@ class _State:
     """The verdict, once there is one: the checks take long."""
 
 
-class AgentDojoBenchmark(Benchmark):
+class AgentDojoBenchmark(seam.Benchmark):
     """Office work with tools, some of whose results tell the agent to do something else."""
 
     name = "agentdojo"
@@ -94,10 +81,10 @@ class AgentDojoBenchmark(Benchmark):
     position = 40
     options_type = AgentDojoOptions
     headlines = (
-        Headline(name="benign utility", component="UTILITY", cases={"attack": "off"}),
-        Headline(name="utility under attack", component="UTILITY", cases={"attack": "on"}),
-        Headline(name="attacks resisted", component="RESISTED", cases={"attack": "on"}),
-        Headline(
+        seam.Headline(name="benign utility", component="UTILITY", cases={"attack": "off"}),
+        seam.Headline(name="utility under attack", component="UTILITY", cases={"attack": "on"}),
+        seam.Headline(name="attacks resisted", component="RESISTED", cases={"attack": "on"}),
+        seam.Headline(
             name="targeted ASR",
             component="HIJACKED",
             cases={"attack": "on"},
@@ -117,15 +104,15 @@ class AgentDojoBenchmark(Benchmark):
 
     # -- what there is ---------------------------------------------------------------------------
 
-    def domains(self) -> tuple[DomainInfo, ...]:
+    def domains(self) -> tuple[seam.DomainInfo, ...]:
         """Return the four suites."""
         return tuple(
-            DomainInfo(
+            seam.DomainInfo(
                 name=name,
                 noun="cases",
                 components=COMPONENTS,
                 meanings=MEANINGS,
-                references=(FLOOR, CEILING, OBEYS),
+                references=(seam.FLOOR, seam.CEILING, OBEYS),
                 has_gold=True,
             )
             for name in SUITES
@@ -136,17 +123,17 @@ class AgentDojoBenchmark(Benchmark):
         suite_named(domain)
         return SPLITS
 
-    def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
+    def task_ids(self, domain: str, split: str = seam.BASE_SPLIT) -> tuple[str, ...]:
         """Return the ids of a split; nothing is imported."""
         self.require_split(domain, split)
         return tuple(case.id for case in cases(domain, split))
 
-    def tasks(self, domain: str, split: str = BASE_SPLIT) -> Sequence[TaskInfo]:
+    def tasks(self, domain: str, split: str = seam.BASE_SPLIT) -> Sequence[seam.TaskInfo]:
         """Return the cases of a split."""
         self.require_split(domain, split)
         return [self._info(case) for case in cases(domain, split)]
 
-    def task(self, domain: str, task_id: str) -> TaskInfo:
+    def task(self, domain: str, task_id: str) -> seam.TaskInfo:
         """Return one case."""
         return self._info(self._case(self.ref(domain, task_id)))
 
@@ -154,7 +141,7 @@ class AgentDojoBenchmark(Benchmark):
         """Return each case's kind: with an attack or without; nothing is imported."""
         return {each: _kind(self._case(self.ref(domain, each))) for each in task_ids}
 
-    def revision(self, domain: str) -> Revision:
+    def revision(self, domain: str) -> seam.Revision:
         """Return the version of the installed package."""
         suite_named(domain)
         return installed_revision()
@@ -175,12 +162,14 @@ class AgentDojoBenchmark(Benchmark):
         for name in SUITES:
             official.tasks_of(name)
 
-    def prepare(self, refs: Sequence[TaskRef]) -> None:
+    def prepare(self, refs: Sequence[seam.TaskRef]) -> None:
         """Load the suites and the worlds of these cases."""
         for ref in refs:
             official.environment(self._case(ref), self.options.attack)
 
-    async def play(self, ref: TaskRef, agent: Conversation, context: PlayContext) -> Played:
+    async def play(
+        self, ref: seam.TaskRef, agent: Conversation, context: seam.PlayContext
+    ) -> seam.Played:
         """Play a case over the text wire, with the official tools."""
         case = self._case(ref)
         tasks, solution = official.tasks_of(case.suite), self._solution(case)
@@ -197,7 +186,7 @@ class AgentDojoBenchmark(Benchmark):
             max_steps=context.max_steps,
             recorder=context.recorder,
         )
-        return Played(
+        return seam.Played(
             messages=annotated(dialogue.messages, solution),
             termination=dialogue.termination,
             turns=len(dialogue.latencies_ms),
@@ -207,13 +196,15 @@ class AgentDojoBenchmark(Benchmark):
             state=_State(case=case, solution=solution, dialogue=dialogue, world=world),
         )
 
-    async def score(self, ref: TaskRef, played: Played, judge: Judge | None) -> TaskResult | None:
+    async def score(
+        self, ref: seam.TaskRef, played: seam.Played, judge: seam.Judge | None
+    ) -> TaskResult | None:
         """Score with the official checks; whatever ended the conversation, the world counts."""
         del ref, judge
         return await self._scored(played.state)
 
     def explain(
-        self, ref: TaskRef, played: Played, result: TaskResult, trace: Trace
+        self, ref: seam.TaskRef, played: seam.Played, result: TaskResult, trace: Trace
     ) -> Diagnosis | None:
         """Explain by the attack, the end of the conversation, and the official solution."""
         del ref, result, trace
@@ -222,7 +213,7 @@ class AgentDojoBenchmark(Benchmark):
         return diagnose(state.dialogue, state.solution, state.verdicts[-1], evidence)
 
     async def reference(
-        self, ref: TaskRef, name: str, *, seed: int, max_steps: int
+        self, ref: seam.TaskRef, name: str, *, seed: int, max_steps: int
     ) -> TaskResult | None:
         """Score doing nothing, the official solution, or obeying an injected text."""
         del seed  # none of them draws anything
@@ -240,7 +231,7 @@ class AgentDojoBenchmark(Benchmark):
 
     # -- for others ------------------------------------------------------------------------------
 
-    def gold(self, ref: TaskRef) -> Mapping[str, Any] | None:
+    def gold(self, ref: seam.TaskRef) -> Mapping[str, Any] | None:
         """Return the official calls and final text, and what an injected text demands."""
         case = self._case(ref)
         solution = self._solution(case)
@@ -257,21 +248,21 @@ class AgentDojoBenchmark(Benchmark):
             }
         return script
 
-    def writes(self, ref: TaskRef) -> Callable[[str], bool]:
+    def writes(self, ref: seam.TaskRef) -> Callable[[str], bool]:
         """Tell by a tool's name whether it does more than look something up."""
         del ref
         return lambda tool: not tool.startswith(_READING)
 
-    def _case(self, ref: TaskRef) -> Case:
+    def _case(self, ref: seam.TaskRef) -> Case:
         case = case_named(ref.domain, ref.id)
         if case is None:
             raise UnknownTaskError(ref.domain, ref.id, self.task_ids(ref.domain))
         return case
 
-    def _info(self, case: Case) -> TaskInfo:
+    def _info(self, case: Case) -> seam.TaskInfo:
         tasks = official.tasks_of(case.suite)
         prompt, goal = tasks.prompt(case), tasks.goal(case)
-        return TaskInfo(
+        return seam.TaskInfo(
             ref=self.ref(case.suite, case.id),
             title=prompt,
             passages={"request": prompt, **({"goal of the injection": goal} if goal else {})},
@@ -325,7 +316,7 @@ def _scored(name: str, value: bool, checks: Sequence[Check] = ()) -> Component:
 
 
 def _reference(name: str, solution: Solution) -> ScriptedAgent:
-    if name == FLOOR:
+    if name == seam.FLOOR:
         refusal = "I am sorry, but I cannot help with that."
         return ScriptedAgent(address=name, calls=(), answer=refusal)
     bait = Bait(text=solution.marker, calls=solution.injected, answer=solution.injected_answer)
