@@ -53,8 +53,8 @@ def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def agent_urls(gold_file: Path) -> Iterator[dict[str, str]]:
-    """Addresses of null, echo, oracle and the reference agent in one process."""
-    names = ("null", "echo", "oracle", "reference")
+    """Addresses of all bundled agents in one process."""
+    names = ("null", "echo", "oracle", "gullible", "reference")
     with announced(*names, "--gold", str(gold_file)) as (urls, _):
         yield urls
 
