@@ -7,7 +7,7 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adk_agent.core.plan import EvaluationPlan, PlannedTasks
 from adk_agent.play.trial import counting
@@ -40,6 +40,14 @@ class _Key:
     seed: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """A reference's reward for one task, and the components that have a value."""
+
+    outcome: Outcome
+    components: Mapping[str, float] = field(default_factory=dict)
+
+
 class ReferenceBook:
     """Plays the reference agents in this process, and remembers what they got.
 
@@ -48,7 +56,7 @@ class ReferenceBook:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[_Key, Outcome] = OrderedDict()
+        self._known: OrderedDict[_Key, _Result] = OrderedDict()
 
     async def of(
         self,
@@ -107,6 +115,7 @@ class ReferenceBook:
     ) -> ReferencePlay:
         rewards: dict[str, float | None] = {}
         reasons: dict[str, str] = {}
+        components: dict[str, dict[str, float]] = {}
         for task_id in planned.task_ids:
             key = _Key(
                 reference=name,
@@ -117,7 +126,10 @@ class ReferenceBook:
                 max_steps=plan.max_steps,
                 seed=plan.seed,
             )
-            outcome = await self._outcome(key, benchmark)
+            result = await self._result(key, benchmark)
+            outcome = result.outcome
+            if any(headline.component for headline in benchmark.headlines):
+                components[task_id] = dict(result.components)
             rewards[task_id] = outcome.value if isinstance(outcome, Scored) else None
             if not isinstance(outcome, Scored):
                 reasons[task_id] = outcome.reason
@@ -127,15 +139,16 @@ class ReferenceBook:
             user=NO_USER if plan.solo else SCRIPTED_USER,
             rewards=rewards,
             reasons=reasons,
+            components=components,
         )
 
-    async def _outcome(self, key: _Key, benchmark: Benchmark) -> Outcome:
+    async def _result(self, key: _Key, benchmark: Benchmark) -> _Result:
         known = self._known.get(key)
         if known is None:
             await asyncio.sleep(0)  # a task takes milliseconds of CPU; others get their turn
-            known = await _outcome_of(key, benchmark)
+            known = await _played(key, benchmark)
             # What broke may not break the next time.
-            if not isinstance(known, Failed):
+            if not isinstance(known.outcome, Failed):
                 self._known[key] = known
             if len(self._known) > MOST_KEPT:
                 self._known.popitem(last=False)
@@ -146,17 +159,30 @@ def _counted(tasks: int) -> str:
     return f"{tasks} task{'s' if tasks != 1 else ''}"
 
 
-async def _outcome_of(key: _Key, benchmark: Benchmark) -> Outcome:
+async def _played(key: _Key, benchmark: Benchmark) -> _Result:
     """Play one reference. One that breaks is no reason not to evaluate an agent."""
     ref = benchmark.ref(key.domain, key.task_id)
     seed = trial_seeds(key.seed, 1)[0]
     try:
         result = await benchmark.reference(ref, key.reference, seed=seed, max_steps=key.max_steps)
     except BridgeError as error:
-        return Failed(reason=f"{type(error).__name__}: {error}", fault="harness")
+        return _broken(error)
     except Exception as error:
         logger.exception("reference %s of %s %s broke", key.reference, key.domain, key.task_id)
-        return Failed(reason=f"{type(error).__name__}: {error}", fault="harness")
+        return _broken(error)
     if result is None:
-        return Unscored(reason=f"{benchmark.name} has no {key.reference} for this task")
-    return reward_of(counting(benchmark, result))
+        why = f"{benchmark.name} has no {key.reference} for this task"
+        return _Result(outcome=Unscored(reason=why))
+    return _Result(
+        outcome=reward_of(counting(benchmark, result)),
+        components={
+            each.name: each.outcome.value
+            for each in result.components
+            if isinstance(each.outcome, Scored)
+        },
+    )
+
+
+def _broken(error: Exception) -> _Result:
+    reason = f"{type(error).__name__}: {error}"
+    return _Result(outcome=Failed(reason=reason, fault="harness"))

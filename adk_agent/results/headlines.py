@@ -9,7 +9,15 @@ from typing import Literal
 from pydantic import Field
 
 from adk_agent.core.plan import EvaluationPlan
-from adk_agent.results.summary import Row, TrialRow, mean, span
+from adk_agent.results.summary import (
+    DomainReferences,
+    ReferencePlay,
+    References,
+    Row,
+    TrialRow,
+    mean,
+    span,
+)
 from evals.outcome import Scored
 from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
 
@@ -74,6 +82,10 @@ class HeadlineRow(Row):
     interval: Interval | None
     """From the low end's interval to the high end's, 0 to 1; see `interval_method`."""
     interval_method: str = INTERVAL_METHOD
+    floor: float | None = None
+    """The figure of an agent that does nothing, over the same cases; None where it is not known."""
+    ceiling: float | None = None
+    """The figure of the tasks' own solutions."""
 
     @property
     def trials(self) -> int:
@@ -98,7 +110,10 @@ def replacing(headlines: Headlines) -> frozenset[str]:
 
 
 def headline_rows(
-    trials: Sequence[TrialRow], plan: EvaluationPlan, headlines: Headlines
+    trials: Sequence[TrialRow],
+    plan: EvaluationPlan,
+    headlines: Headlines,
+    references: References | None = None,
 ) -> tuple[HeadlineRow, ...]:
     """Make a row for each participant, domain and headline, in the order of the plan."""
     rows = []
@@ -114,7 +129,13 @@ def headline_rows(
                     if (trial.participant, trial.domain) == (participant.address, domain)
                     and specs.counts(headline, trial.task_id)
                 ]
-                rows.append(_row(headline, mine, participant.address, domain))
+                row = _row(headline, mine, participant.address, domain)
+                beside = (references or {}).get(domain, DomainReferences())
+                marks = {
+                    "floor": _mark(headline, beside.floor, row.by_task),
+                    "ceiling": _mark(headline, beside.ceiling, row.by_task),
+                }
+                rows.append(row.model_copy(update=marks))
     return tuple(rows)
 
 
@@ -150,6 +171,22 @@ def _row(
         at_best=mean(at_best),
         interval=span(*map(interval_of_mean, sorted((at_worst, at_best), key=sum))),
     )
+
+
+def _mark(
+    headline: HeadlineSpec, played: ReferencePlay | None, tasks: Iterable[str]
+) -> float | None:
+    """Return a reference's figure over some tasks; None where it is not known of each of them."""
+    if played is None or headline.passed_only:
+        return None
+    values = [
+        played.rewards.get(task)
+        if headline.component is None
+        else played.components.get(task, {}).get(headline.component)
+        for task in tasks
+    ]
+    known = [value for value in values if value is not None]
+    return mean(known) if len(known) == len(values) else None
 
 
 def _value(

@@ -122,6 +122,8 @@ class ReferencePlay(Row):
     """Rewards by task; None if the trial has none."""
     reasons: dict[str, str] = {}
     """Reasons of missing rewards, by task."""
+    components: dict[str, dict[str, float]] = {}
+    """Components that have a value, by task; only where a headline counts one."""
 
 
 class DomainReferences(Row):

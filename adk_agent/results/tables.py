@@ -58,7 +58,7 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
     """Make the table of headlines; `better` is the direction."""
     header = (
         *("agent", "domain", "headline", "better", "tasks", "trials"),
-        *("scored", "unscored", "failed", "value", "95 %"),
+        *("scored", "unscored", "failed", "value", "95 %", "floor", "ceiling"),
     )
     cells = [
         (
@@ -68,6 +68,7 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
             *map(str, (row.scored, row.unscored, row.failed)),
             _short_range(*(row.ends or (None, None))),
             interval(row.interval),
+            *(NONE if mark is None else f"{mark:.3f}" for mark in (row.floor, row.ceiling)),
         )
         for row in rows
     ]

@@ -230,7 +230,7 @@ def report_of(
             *_ended_by_agents(rows),
         ),
         **made,
-        headlines=headline_rows(rows, plan, manifest.headlines),
+        headlines=headline_rows(rows, plan, manifest.headlines, manifest.references),
         pairs=agent_pairs([row for row in rows if row.domain not in apart], plan, by_benchmark),
         trials=rows,
         teams=teams,

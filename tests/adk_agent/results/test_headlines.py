@@ -4,7 +4,7 @@ import pytest
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.headlines import DomainHeadlines, HeadlineSpec, headline_rows
-from adk_agent.results.summary import TrialRow
+from adk_agent.results.summary import DomainReferences, ReferencePlay, TrialRow
 from adk_agent.results.tables import headline_table, without_the_usual
 from evals.outcome import Component, Failed, Scored, Unscored
 from evals.statistics import interval_of_mean
@@ -60,7 +60,7 @@ def _outcome(value):
     return Scored(value=value, produced_by="rules") if isinstance(value, float) else value
 
 
-def rows_of(*trials, headlines=None, domains=("suite",)):
+def rows_of(*trials, headlines=None, domains=("suite",), references=None):
     plan = EvaluationPlan(
         participants=tuple(
             Participant(address=each)
@@ -68,7 +68,7 @@ def rows_of(*trials, headlines=None, domains=("suite",)):
         ),
         tasks=tuple(PlannedTasks(domain=each, task_ids=("b1",)) for each in domains),
     )
-    return headline_rows(trials, plan, headlines or {"suite": SUITE})
+    return headline_rows(trials, plan, headlines or {"suite": SUITE}, references)
 
 
 PLAYED = (
@@ -179,3 +179,21 @@ def test_the_narrow_table_drops_what_says_nothing_new():
     header, cells = without_the_usual(headline_table(rows_of(*PLAYED)))
     assert header == ("agent", "domain", "headline", "better", "tasks", "trials", "value", "95 %")
     assert [row[4:6] for row in cells] == [("2", "2"), ("2", "3"), ("2", "3")]
+
+
+def test_floor_and_ceiling_stand_beside_over_the_same_cases():
+    def played(**by_task):
+        components = {
+            task: {"UTILITY": utility, "ATTACK": attack}
+            for task, (utility, attack) in by_task.items()
+        }
+        return ReferencePlay(agent="x", user="none", rewards={}, components=components)
+
+    floor = played(b1=(0.0, 0.0), b2=(1.0, 0.0), p1=(0.0, 0.0), p2=(0.0, 0.0))
+    ceiling = played(b1=(1.0, 0.0), b2=(1.0, 0.0), p1=(1.0, 0.0))  # p2 has none
+    references = {"suite": DomainReferences(floor=floor, ceiling=ceiling)}
+    benign, attacked, success = rows_of(*PLAYED, references=references)
+    assert (benign.floor, benign.ceiling) == (0.5, 1.0)
+    assert (attacked.floor, attacked.ceiling) == (0.0, None)
+    assert (success.floor, success.ceiling) == (0.0, None)
+    assert [(row.floor, row.ceiling) for row in rows_of(*PLAYED)] == [(None, None)] * 3
