@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adk_agent.core.escaping import escape_controls
+from adk_agent.results.headlines import replacing
 from adk_agent.results.progress import counts_of
 from adk_agent.results.running_scores import EndedTrial, RunningScore, RunningScores
 from adk_agent.results.tables import score_range
@@ -68,7 +69,8 @@ class WatchedRun:
     def _new_scores(self) -> RunningScores:
         if not (self._results_dir / self._run_id / MANIFEST).exists():
             return RunningScores()
-        return RunningScores.of_plan(load_manifest(self._results_dir, self._run_id).plan)
+        manifest = load_manifest(self._results_dir, self._run_id)
+        return RunningScores.of_plan(manifest.plan, by_headlines=replacing(manifest.headlines))
 
     @property
     def scores(self) -> Sequence[RunningScore]:

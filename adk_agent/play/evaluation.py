@@ -24,6 +24,7 @@ from adk_agent.play.stop_rule import EarlyStop, StopRule, in_fair_order
 from adk_agent.play.team_access import Teams
 from adk_agent.play.tools import ServeTools, served_tools
 from adk_agent.play.trial import PlayDeps, TrialDeps
+from adk_agent.results.headlines import replacing
 from adk_agent.results.markdown import explained, render_markdown
 from adk_agent.results.progress import MOST_SCORES, OnProgress, Pace, Progress, Stage, silent
 from adk_agent.results.report import EvaluationReport
@@ -202,7 +203,7 @@ class _Run:
         self._is_new = finished is None
         jobs = list(jobs_of(self._plan))
         self._builder = ReportBuilder(self._plan, jobs, deps.evaluators)
-        self._scores = RunningScores.of_plan(self._plan)
+        self._scores = RunningScores.of_plan(self._plan, by_headlines=replacing(manifest.headlines))
         self._early = EarlyStop(
             deps.stop_rule, plan=self._plan, scores=self._scores, clock=deps.runtime.clock
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
@@ -106,14 +106,24 @@ class RunningScores:
     Args:
         tasks: The order of the scores, and of the tasks within each; others are appended.
             A report's intervals depend on that order in their third digit.
+        by_headlines: Domains whose headlines replace pass^k: they have no score.
     """
 
-    def __init__(self, tasks: Mapping[Group, Iterable[str]] | None = None) -> None:
+    def __init__(
+        self,
+        tasks: Mapping[Group, Iterable[str]] | None = None,
+        *,
+        by_headlines: Collection[str] = (),
+    ) -> None:
         self.counts: Counter[str] = Counter()
         """Number of trials by outcome."""
         self._trials: dict[TrialKey, EndedTrial] = {}
         self._groups = {
-            group: _Group(*group, scored=Counter(dict.fromkeys(task_ids, 0)))
+            group: _Group(
+                *group,
+                scored=Counter(dict.fromkeys(task_ids, 0)),
+                has_score=group[1] not in by_headlines,
+            )
             for group, task_ids in (tasks or {}).items()
         }
         # Running sums: adding everything up again for every trial would be quadratic.
@@ -121,14 +131,15 @@ class RunningScores:
         self._known: Counter[str] = Counter()
 
     @classmethod
-    def of_plan(cls, plan: EvaluationPlan) -> RunningScores:
+    def of_plan(cls, plan: EvaluationPlan, *, by_headlines: Collection[str] = ()) -> RunningScores:
         """Make scores in the order of a plan."""
         return cls(
             {
                 (participant.address, planned.domain): planned.task_ids
                 for participant in plan.participants
                 for planned in plan.tasks
-            }
+            },
+            by_headlines=by_headlines,
         )
 
     def add(self, trial: EndedTrial) -> None:
@@ -190,6 +201,7 @@ class _Group:
     passed: Counter[str] = field(default_factory=Counter)
     scored: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    has_score: bool = True
     _last: RunningScore | None = None
     _since: int = 0
     """Trials added since the last score was computed, including repeated ones."""
@@ -226,7 +238,7 @@ class _Group:
 
     def _shares(self) -> tuple[list[float], list[float]]:
         """Return each task's share of passed trials, failed ones as not passed, then as passed."""
-        if not self.scored.total():
+        if not self.has_score or not self.scored.total():
             return [], []
         counted = {
             task: self.scored[task] + self.failed[task]

@@ -23,11 +23,13 @@ async def played(make_deps):
         participants=tuple(Participant(address=each) for each in AGENTS),
         tasks=(PlannedTasks(domain="slack", task_ids=CASES),),
     )
-    return await evaluate(plan, deps, request="r"), deps
+    told = []
+    report = await evaluate(plan, deps, request="r", on_progress=told.append)
+    return report, deps, [score for progress in told for score in progress.scores]
 
 
 async def test_the_bundled_agents_mark_the_ends_of_each_figure(played):
-    report, deps = played
+    report, deps, running_scores = played
     figures = {(row.participant, row.name): row.value for row in report.headlines}
     names = ("benign utility", "utility under attack", "attacks resisted", "targeted ASR")
     found = {agent: [figures[agent, name] for name in names] for agent in AGENTS}
@@ -42,6 +44,8 @@ async def test_the_bundled_agents_mark_the_ends_of_each_figure(played):
     assert all(row.by_headlines and not row.pass_hat_k for row in report.summary)
     assert all(row.mean_reward is None and row.floor is None for row in report.summary)
     assert report.overall == report.pairs == ()
+    assert running_scores
+    assert all(score.pass_1 is score.interval is None for score in running_scores)
     row = leaderboard_row(report)
     assert row["pass_rate"] is row["score"] is row["floor"] is None
     assert row["headlines"]["targeted ASR in slack"] == 0.0
