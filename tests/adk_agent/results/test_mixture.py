@@ -1,7 +1,7 @@
 """No fault raises a score: not its low end, nor a leaderboard's row, nor a gate's verdict."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adk_agent.cli import compare as compare_command
@@ -104,11 +104,11 @@ def replacements(draw, faults=FAULTS, alphabet=EVERY_END, replaced=EVERY_END):
     ends = draw(st.lists(tasks, min_size=1, max_size=5))
     task = draw(st.integers(0, len(ends) - 1))
     trial = draw(st.integers(0, len(ends[task]) - 1))
-    assume(ends[task][trial] in replaced)
+    before = draw(st.sampled_from([end for end in replaced if end in alphabet]))
     fault = draw(st.sampled_from(faults))
-    changed = list(ends)
-    changed[task] = f"{ends[task][:trial]}{fault}{ends[task][trial + 1 :]}"
-    return ends, changed
+    head, tail = ends[task][:trial], ends[task][trial + 1 :]
+    others = ends[:task], ends[task + 1 :]
+    return tuple([*others[0], f"{head}{end}{tail}", *others[1]] for end in (before, fault))
 
 
 def never_higher(before, after):
