@@ -30,6 +30,7 @@ class ThreatBenchmark(seam.Benchmark):
     summary = "AgentThreatBench: work over tools whose data hold an attacker's instructions"
     position = 30
     examples = ("Evaluate the agent at http://localhost:9010 on all agent_threat_bench tasks",)
+    other_names = ("agent-threat-bench", "agent threat bench")
     spellings = dict.fromkeys(("agentthreatbench",), name)
     headlines = (
         seam.PASS_HAT_K,  # of the work alone: see `_scored`

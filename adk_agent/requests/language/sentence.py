@@ -264,7 +264,8 @@ def _whole_benchmarks(
         if present:
             raise Refusal("ambiguous", f"which domains of {name!r} ({listed})? Write their names")
         whole |= dict.fromkeys(own)
-        questions.append(f"Shall all domains of {name!r} be played: {listed}?")
+        if len(own) > 1:
+            questions.append(f"Shall all domains of {name!r} be played: {listed}?")
     return list(whole) or None, questions
 
 
