@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adk_agent.requests.language import lexicon
 from adk_agent.requests.language.phrases import Sentence
-from adk_agent.requests.language.vocabulary import Vocabulary
+from adk_agent.requests.language.vocabulary import COMMON_SPLITS, Vocabulary
 from adk_agent.requests.refusal import Refusal
 
 _NOUN = "(split|splits|set|subset|partition|part)"
@@ -31,6 +31,9 @@ def take_splits(sentence: Sentence, vocabulary: Vocabulary) -> dict[str | None, 
         bare = "|".join(each for each in vocabulary.splits if each not in plain)
         _note(sentence, f"D (-|:|,|OPEN)? ({bare})", vocabulary, found)
         _note(sentence, f"({bare}) D", vocabulary, found)
+        rare = "|".join(each for each in vocabulary.splits if each not in COMMON_SPLITS)
+        if rare:
+            _note(sentence, f"({rare}) T", vocabulary, found)
         if found:
             sentence.take(_NOUN)
     return found

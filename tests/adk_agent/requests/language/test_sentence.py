@@ -66,6 +66,10 @@ PLANS = {
         "agents": ["http://127.0.0.1:7001"],
         "tasks": [tasks(name, num_tasks=5) for name in DOMAINS],
     },
+    "echo on agentdojo banking, 3 attacked cases": {
+        "agents": ["builtin:echo"],
+        "tasks": [tasks("banking", num_tasks=3, split="attacked")],
+    },
     "echo on three tau2-bench airline tasks": {
         "agents": ["builtin:echo"],
         "tasks": [tasks("airline", num_tasks=3)],
