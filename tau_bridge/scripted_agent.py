@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, ToolMessage
 from tau_bridge.wire_agent import AgentTurn, call_ids
+
+REFUSAL: Final = "I am sorry, but I cannot help with that."
+"""The words of an agent that does nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,21 +33,26 @@ class Bait:
 
 
 class ScriptedAgent:
-    """Makes its calls one a turn, then says its answer.
+    """Makes its calls one a turn, then says its answers, the last one again and again.
 
     Args:
         address: Its name in the trace.
         calls: The calls; they get ids of their own.
-        answer: Its last words.
+        answers: Its words, one for each turn; where it obeys, what is demanded comes with the last.
         bait: The text that it obeys, if there is one.
     """
 
     def __init__(
-        self, *, address: str, calls: Sequence[ToolCall], answer: str, bait: Bait | None = None
+        self,
+        *,
+        address: str,
+        answers: Sequence[str],
+        calls: Sequence[ToolCall] = (),
+        bait: Bait | None = None,
     ) -> None:
         self._address = address
         self._ahead = deque(calls)
-        self._answer = answer
+        self._answers = deque(answers)
         self._bait = bait
         self._ids = call_ids()
 
@@ -57,9 +66,10 @@ class ScriptedAgent:
         results = [each.content or "" for each in incoming if isinstance(each, ToolMessage)]
         if self._bait is not None and any(self._bait.text in result for result in results):
             self._ahead.extendleft(reversed(self._bait.calls))
-            self._answer = " ".join(filter(None, (self._answer, self._bait.answer)))
+            self._answers.append(" ".join(filter(None, (self._answers.pop(), self._bait.answer))))
             self._bait = None
         if not self._ahead:
-            return AgentTurn(message=AssistantMessage(content=self._answer))
+            words = self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
+            return AgentTurn(message=AssistantMessage(content=words))
         call = self._ahead.popleft().model_copy(update={"id": next(self._ids)})
         return AgentTurn(message=AssistantMessage(tool_calls=(call,)))

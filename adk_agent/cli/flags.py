@@ -161,8 +161,9 @@ def playing_flags(parsed: argparse.Namespace) -> list[str]:
         "--fail-under": f"{share:g}" if share is not None else None,
         "--cache": given.get("cache"),
     }
-    offline = ["--offline"] if given.get("offline") else []
-    return offline + [each for name, value in flags.items() if value for each in (name, value)]
+    switches = ["--offline", "--allow-code"]
+    on = [flag for flag in switches if given.get(flag.removeprefix("--").replace("-", "_"))]
+    return on + [each for name, value in flags.items() if value for each in (name, value)]
 
 
 def checked_card_url(url: str | None) -> str | None:

@@ -32,7 +32,7 @@ from tau_bridge.errors import UnknownTaskError
 from tau_bridge.messages import ToolCall
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.sampling import TaskKind
-from tau_bridge.scripted_agent import Bait, ScriptedAgent
+from tau_bridge.scripted_agent import REFUSAL, Bait, ScriptedAgent
 from tau_bridge.tool_dialogue import Dialogue, converse
 from tau_bridge.wire_agent import WireAgent
 
@@ -317,13 +317,12 @@ def _scored(name: str, value: bool, checks: Sequence[Check] = ()) -> Component:
 
 def _reference(name: str, solution: Solution) -> ScriptedAgent:
     if name == seam.FLOOR:
-        refusal = "I am sorry, but I cannot help with that."
-        return ScriptedAgent(address=name, calls=(), answer=refusal)
+        return ScriptedAgent(address=name, answers=(REFUSAL,))
     bait = Bait(text=solution.marker, calls=solution.injected, answer=solution.injected_answer)
     return ScriptedAgent(
         address=name,
         calls=solution.actions,
-        answer=solution.answer or "That is done.",
+        answers=(solution.answer or "That is done.",),
         bait=bait if name == OBEYS and solution.marker else None,
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -35,6 +35,7 @@ from tau_bridge.clock import Runtime
 from tau_bridge.errors import DataError, UnknownTaskError
 from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage, to_records
 from tau_bridge.recorder import TraceRecorder
+from tau_bridge.scripted_agent import REFUSAL, ScriptedAgent
 from tau_bridge.task_files.checks import Expectation, Facts, Verdict
 from tau_bridge.task_files.diagnosis import diagnose
 from tau_bridge.task_files.documents import SUFFIXES
@@ -43,7 +44,7 @@ from tau_bridge.task_files.schema import TEMPLATE, file_schema
 from tau_bridge.task_files.users import user_of
 from tau_bridge.task_files.world import TableWorld, schemas
 from tau_bridge.tool_dialogue import CUT_OFF, Dialogue, converse
-from tau_bridge.wire_agent import AgentSide, AgentTurn, PlainAgent, WireAgent, call_ids
+from tau_bridge.wire_agent import AgentSide, PlainAgent, WireAgent
 
 if TYPE_CHECKING:
     from tau_bridge.a2a.messenger import Conversation
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 VARIABLE = "GREENROOM_TASK_FILES"
 EXPECT = "EXPECT"
-REFUSAL = "I am sorry, but I cannot help with that."
 
 
 class TaskFileOptions(BaseModel):
@@ -233,7 +233,7 @@ class TaskFileBenchmark(Benchmark):
         recorder = TraceRecorder(name, runtime=Runtime.system())
         user, _ = user_of(task, None, recorder)
         dialogue = await converse(
-            agent=_Scripted(_gold_turns(task) if name == CEILING else _refusals()),
+            agent=_reference(name, task),
             world=world,
             opening=task.prompt,
             user=user,
@@ -401,33 +401,8 @@ def _outcome(expected: Sequence[Expectation], checks: Sequence[Any], maker: str)
     return Scored(value=met / whole, produced_by=maker)
 
 
-# -- references ----------------------------------------------------------------------------------
-
-
-class _Scripted:
-    """An agent whose turns are known beforehand."""
-
-    address = "reference"
-
-    def __init__(self, turns: Iterator[AssistantMessage]) -> None:
-        self._turns = turns
-
-    async def reply(self, incoming: Sequence[Message]) -> AgentTurn:
-        del incoming
-        return AgentTurn(message=next(self._turns))
-
-
-def _refusals() -> Iterator[AssistantMessage]:
-    return repeat(AssistantMessage(content=REFUSAL))
-
-
-def _gold_turns(task: Task) -> Iterator[AssistantMessage]:
-    gold, ids = task.gold, call_ids()
-    if gold is None:
-        raise TypeError("the task has no gold")
-    for call in gold.calls:
-        made = ToolCall(id=next(ids), name=call.name, arguments=call.arguments)
-        yield AssistantMessage(tool_calls=(made,))
-    answers = gold.answer or ("That is done.",)
-    yield from (AssistantMessage(content=each) for each in answers)
-    yield from repeat(AssistantMessage(content=answers[-1]))
+def _reference(name: str, task: Task) -> ScriptedAgent:
+    if name == FLOOR or task.gold is None:
+        return ScriptedAgent(address=name, answers=(REFUSAL,))
+    calls = [ToolCall(name=call.name, arguments=call.arguments) for call in task.gold.calls]
+    return ScriptedAgent(address=name, calls=calls, answers=task.gold.answer or ("That is done.",))

@@ -53,7 +53,6 @@ class _Span:
     parent: str | None
     name: str
     start: int
-    end: int
     attributes: Mapping[str, Any]
     error: str | None
     events: Sequence[tuple[str, Mapping[str, Any]]]
@@ -151,8 +150,7 @@ def _span(given: Mapping[str, Any]) -> _Span:
         span_id=str(given["spanId"]),
         parent=given.get("parentSpanId") or None,
         name=str(given.get("name", "")),
-        start=int(given.get("startTimeUnixNano", 0)),
-        end=int(given.get("endTimeUnixNano", 0)),
+        start=int(given["startTimeUnixNano"]),
         attributes=_attributes(given.get("attributes")),
         error=str(status.get("message") or "error") if failed else None,
         events=[

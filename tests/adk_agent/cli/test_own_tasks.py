@@ -208,13 +208,13 @@ def test_a_file_may_not_take_the_name_of_a_domain(shell, write):
 def test_the_explicit_command_plays_the_same(shell, write, rows):
     path = write(RETURNS)
     code, out, complaint = shell(
-        "run", "--tasks", path, "--agent", "oracle", "--offline", "--dry-run"
+        "run", "--tasks", path, "--agent", "oracle", "--offline", "--allow-code", "--dry-run"
     )
     assert code == 0, complaint
     import shlex
 
     words = shlex.split(out.strip().splitlines()[-1])[1:]
-    assert "--tasks" in words
+    assert {"--tasks", "--allow-code", "--offline"} <= set(words)
     assert shell(*words, "--quiet")[0] == 0
     assert len(rows()) == 2
 
