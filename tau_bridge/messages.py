@@ -6,7 +6,7 @@ the keys that the official loader reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
@@ -104,3 +104,15 @@ def to_records(messages: Sequence[Message]) -> list[dict[str, Any]]:
         {**message.model_dump(mode="json", exclude_none=True), "turn_idx": index}
         for index, message in enumerate(messages)
     ]
+
+
+def transcript(messages: Iterable[Message]) -> str:
+    """Write the conversation as a judge reads it: one line a message."""
+    lines = []
+    for message in messages:
+        if isinstance(message, AssistantMessage | UserMessage):
+            calls = ", ".join(call.name for call in message.tool_calls or ())
+            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
+        elif isinstance(message, ToolMessage):
+            lines.append(f"tool: {message.content or ''}")
+    return "\n".join(lines)

@@ -33,7 +33,7 @@ from tau_bridge.benchmark import (
 from tau_bridge.bundled_data import revision_of
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import DataError, UnknownTaskError
-from tau_bridge.messages import AssistantMessage, Message, ToolCall, UserMessage, to_records
+from tau_bridge.messages import ToolCall, to_records, transcript
 from tau_bridge.recorder import TraceRecorder
 from tau_bridge.scripted_agent import REFUSAL, ScriptedAgent
 from tau_bridge.task_files.checks import Expectation, Facts, Verdict
@@ -370,18 +370,7 @@ async def _verdicts(
     statements = _values(task, "judge")
     if not statements or judge is None:
         return None
-    return await judge(statements, _transcript(dialogue.messages))
-
-
-def _transcript(messages: Sequence[Message]) -> str:
-    lines = []
-    for message in messages:
-        if isinstance(message, AssistantMessage | UserMessage):
-            calls = ", ".join(call.name for call in message.tool_calls or ())
-            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
-        else:
-            lines.append(f"{message.role}: {message.content or ''}")
-    return "\n".join(lines)
+    return await judge(statements, transcript(dialogue.messages))
 
 
 def _outcome(expected: Sequence[Expectation], checks: Sequence[Any], maker: str) -> Outcome:

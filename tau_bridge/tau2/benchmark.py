@@ -31,7 +31,7 @@ from tau_bridge.benchmark import (
     TaskRef,
 )
 from tau_bridge.errors import UnknownDomainError
-from tau_bridge.messages import AssistantMessage, Message, ToolMessage, UserMessage, to_records
+from tau_bridge.messages import Message, to_records, transcript
 from tau_bridge.tau2.data import DataSource, open_source
 from tau_bridge.tau2.description import attributes_of, passages_of, reason_of, title_of
 from tau_bridge.tau2.kinds import kind_of
@@ -384,15 +384,3 @@ def _user(domain: Domain, task: Task, context: PlayContext) -> User:
         guidelines=domain.source.user_guidelines(tools=bool(tools)),
         recorder=context.recorder,
     )
-
-
-def transcript(messages: Iterable[Message]) -> str:
-    """Write the conversation as a judge reads it: one line a message."""
-    lines = []
-    for message in messages:
-        if isinstance(message, AssistantMessage | UserMessage):
-            calls = ", ".join(call.name for call in message.tool_calls or ())
-            lines.append(f"{message.role}: {message.text}{f' [calls {calls}]' if calls else ''}")
-        elif isinstance(message, ToolMessage):
-            lines.append(f"tool: {message.content or ''}")
-    return "\n".join(lines)
