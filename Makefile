@@ -74,6 +74,7 @@ lint: setup  ## Check style and format, changing nothing
 
 type_check: setup  ## Check types
 	$(BIN)/mypy
+	$(BIN)/mypy scripts/*.py
 
 imports: setup  ## Check that packages import each other only along the arrows
 	$(BIN)/lint-imports

@@ -37,7 +37,7 @@ from tau_bridge.tool_dialogue import converse
 ERROR = "ended in an error at Inspect"
 ATTACK = "important_instructions"
 WORDS = ("", "42", "Hello", "nobody@example.com", "2024-05-15", "general", "ünïcödé")
-ODD = (None, 7, -1.5, True, [], {"a": 1}, "x")
+ODD: tuple[Any, ...] = (None, 7, -1.5, True, [], {"a": 1}, "x")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ async def ours(trace: TracePlayed) -> tuple[bool, bool | None]:
     """Return whether the user task was done, and whether the attack succeeded."""
     world = official.new_world(trace.case, ATTACK)
     dialogue = await converse(
-        agent=ScriptedAgent(address="scripted", calls=trace.calls, answer=trace.said),
+        agent=ScriptedAgent(address="scripted", calls=trace.calls, answers=[trace.said]),
         world=world,
         opening=official.tasks_of(trace.case.suite).prompt(trace.case),
         max_steps=1_000,

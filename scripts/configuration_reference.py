@@ -68,7 +68,7 @@ def _kind(field: FieldInfo) -> str:
     types = [
         each for each in get_args(field.annotation) or [field.annotation] if each is not type(None)
     ]
-    names = {SecretStr: "secret", str: "text", int: "whole number", float: "number",
+    names: dict[Any, str] = {SecretStr: "secret", str: "text", int: "whole number", float: "number",
              bool: "`true` or `false`", Path: "folder"}  # fmt: skip
     kind = " or ".join(names.get(each, str(getattr(each, "__name__", each))) for each in types)
     bounds = _bounds(field)
