@@ -7,7 +7,8 @@ import sys
 
 from adk_agent.cli.edge import GATE_FAILED, INCOMPLETE, OK
 from adk_agent.cli.flags import add_results_dir, settings_of
-from adk_agent.results.comparison import RunComparison, compare_runs, summary
+from adk_agent.results.comparison import RunComparison, compare_runs
+from adk_agent.results.comparison_text import summary
 from adk_agent.runs.results import results_so_far
 
 
@@ -50,11 +51,15 @@ def execute(parsed: argparse.Namespace) -> int:
 
 
 def _gate(found: RunComparison) -> int:
-    worse = [row.second_agent for row in found.agents if row.is_regression]
+    worse = [
+        f"{row.second_agent} (in {' and '.join(row.domains)})" if row.domains else row.second_agent
+        for row in found.agents
+        if row.is_regression
+    ]
     worse += [
         f"{row.second_agent} ({row.name} in {row.domain})"
         for row in found.headlines
-        if row.verdict == "worse"
+        if row.is_regression
     ]
     if worse:
         print(f"greenroom: regression: {', '.join(worse)}", file=sys.stderr)

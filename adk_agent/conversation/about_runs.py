@@ -12,7 +12,8 @@ from adk_agent.conversation.turn import Turn
 from adk_agent.core.errors import RequestError, StorageError
 from adk_agent.core.escaping import escape_markdown
 from adk_agent.requests.intent import Cancel, Compare, Question, Status
-from adk_agent.results.comparison import compare_runs, summary
+from adk_agent.results.comparison import compare_runs
+from adk_agent.results.comparison_text import summary
 from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.meaning import meaning_lines
 from adk_agent.results.pairs import pair_lines

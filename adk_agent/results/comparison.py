@@ -8,14 +8,13 @@ from statistics import fmean
 from typing import Literal
 
 from adk_agent.core.errors import RequestError
-from adk_agent.core.escaping import escape_controls
+from adk_agent.results.headlines import headline_readings
 from adk_agent.results.provenance import differences, provenance, revisions_of
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, Row, TaskKey
 from adk_agent.results.trial_outcomes import outcomes_by_task
-from evals.statistics import LEAST_TASKS, Comparison, compare
+from evals.statistics import Comparison, compare
 
-MOST_LISTED = 20
 DRIFTED = ("graph", "latency")
 """Evaluators whose figures are shown side by side."""
 
@@ -44,12 +43,12 @@ class MetricDrift(Row):
     second_trials: int
 
 
-class AgentComparison(Row):
-    """One participant of the first run beside one of the second.
+class PairedComparison(Row):
+    """One participant of the first run beside one of the second, paired by task.
 
-    If trials failed, there are two readings: `comparison` counts the second run's failed trials as
-    not passed and the first run's as passed, the worst case for the second; `best_case` does the
-    opposite.
+    If trials failed, there are two readings: `comparison` counts the second run's failed trials
+    against it and the first run's in its favour, the worst case for the second; `best_case` does
+    the opposite.
     """
 
     first_agent: str
@@ -59,20 +58,15 @@ class AgentComparison(Row):
     """None if no trial failed, because the two readings are then the same."""
     failed_trials: int = 0
     """Failed trials of both runs in the compared tasks."""
-    gained: tuple[TaskMove, ...]
-    lost: tuple[TaskMove, ...]
     only_first: int
     """Tasks with a score in the first run only."""
     only_second: int
-    lost_scores: int
-    """Tasks of `only_first` that were played in the second run too, without a score."""
-    drift: tuple[MetricDrift, ...]
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the second run; undecided if the two readings disagree."""
-        worst = _verdict_of(self.comparison)
-        best = worst if self.best_case is None else _verdict_of(self.best_case)
+        worst = verdict_of(self.comparison)
+        best = worst if self.best_case is None else verdict_of(self.best_case)
         return worst if worst == best else "undecided"
 
     @property
@@ -81,39 +75,34 @@ class AgentComparison(Row):
         return self.verdict == "worse"
 
 
-class HeadlineComparison(Row):
-    """One headline of a participant of the first run beside that of one of the second."""
+class AgentComparison(PairedComparison):
+    """Two participants by pass^1."""
 
-    first_agent: str
-    second_agent: str
+    domains: tuple[str, ...] = ()
+    """The domains of the benchmark that is compared, if the runs have several benchmarks."""
+    gained: tuple[TaskMove, ...]
+    lost: tuple[TaskMove, ...]
+    lost_scores: int
+    """Tasks of `only_first` that were played in the second run too, without a score."""
+    drift: tuple[MetricDrift, ...]
+
+
+class HeadlineComparison(PairedComparison):
+    """Two participants by a headline that replaces pass^k."""
+
     domain: str
     name: str
     higher_is_better: bool
-    comparison: Comparison
-    """Paired by task; failed trials count against the agent."""
-    failed_trials: int = 0
-    """Failed trials of both runs that the headline counts."""
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the second run; undecided if trials failed that may decide it."""
-        if self.failed_trials:
-            return "undecided"
-        found = _verdict_of(self.comparison)
-        if found == "no difference" or self.higher_is_better:
-            return found
-        return "better" if found == "worse" else "worse"
-
-    @property
-    def summary(self) -> str:
-        """The verdict in a line, with the figures."""
-        by = self.comparison
-        return (
-            f"{self.second_agent} in {self.domain}, {self.name}: {self.verdict}: {by.first:.3f} before, "
-            f"{by.second:.3f} now, difference {by.difference:+.3f} (95 % interval "
-            f"{by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks, "
-            f"p = {by.p_value:.4f}"
-        )
+        """The verdict on the second run, by the headline's direction."""
+        found = super().verdict
+        if found == "worse" and not self.higher_is_better:
+            return "better"
+        if found == "better" and not self.higher_is_better:
+            return "worse"
+        return found
 
 
 class RunComparison(Row):
@@ -161,18 +150,24 @@ def compare_runs(
             f"no agent of run {first.run_id} ({', '.join(_agents(first))}) matches one in run "
             f"{second.run_id} ({', '.join(_agents(second))}), neither by address nor by role"
         )
-    rows = {pair: _compared(first, pair[0], second, pair[1]) for pair in pairs}
-    known = tuple(row for row in rows.values() if row is not None)
-    figures = tuple(
+    groups = _benchmarks(first, second)
+    rows = [
+        row
+        for pair in pairs
+        for domains in groups
+        if (row := _compared(first, pair[0], second, pair[1], domains)) is not None
+    ]
+    figures = [
         compared
         for pair in pairs
         for compared in _compared_headlines(first, pair[0], second, pair[1])
-    )
-    if not known and not figures:
+    ]
+    if not rows and not figures:
         raise RequestError(
             f"runs {first.run_id} and {second.run_id} have no task in common that was scored in "
             "both, so nothing can be compared"
         )
+    missing = [each for pair in pairs for each in _missing(first, pair, groups, rows, figures)]
     return RunComparison(
         first_run=first.run_id,
         second_run=second.run_id,
@@ -180,12 +175,29 @@ def compare_runs(
             *data,
             *_caveats(first, second),
             *_other_makers(first, second, pairs),
-            *_left_out(first, second, rows, figures),
+            *_left_out(first, second, pairs, missing),
         ),
-        agents=known,
-        headlines=figures,
-        undecided=tuple(_undecided(first, rows, figures)),
+        agents=tuple(
+            row if len(groups) > 1 else row.model_copy(update={"domains": ()}) for row in rows
+        ),
+        headlines=tuple(figures),
+        undecided=tuple(_undecided(first, pairs, missing, rows, figures)),
     )
+
+
+def _benchmarks(*runs: EvaluationReport) -> list[tuple[str, ...]]:
+    """Return the domains of each benchmark that is scored by pass^k."""
+    rows = [row for report in runs for row in report.summary]
+    apart = {row.domain for row in rows if row.by_headlines}
+    # Runs of old versions do not say which benchmark a domain is of.
+    names = {row.domain: row.data.benchmark for row in rows} | {
+        row.domain: row.data.benchmark for row in rows if row.data.benchmark is not None
+    }
+    found: dict[str | None, list[str]] = defaultdict(list)
+    for domain, benchmark in names.items():
+        if domain not in apart:
+            found[benchmark].append(domain)
+    return [tuple(domains) for domains in found.values()]
 
 
 def _agents(report: EvaluationReport) -> list[str]:
@@ -213,12 +225,15 @@ def _pairs(first: EvaluationReport, second: EvaluationReport) -> list[tuple[str,
 
 
 def _compared(
-    first: EvaluationReport, one: str, second: EvaluationReport, other: str
+    first: EvaluationReport,
+    one: str,
+    second: EvaluationReport,
+    other: str,
+    domains: Collection[str],
 ) -> AgentComparison | None:
-    """Compare a participant of each run; None if no task has a score in both."""
-    apart = {row.domain for row in (*first.summary, *second.summary) if row.by_headlines}
+    """Compare a participant of each run in some domains; None if no task has a score in both."""
     earlier, later = (
-        [t for t in report.trials if t.participant == agent and t.domain not in apart]
+        [t for t in report.trials if t.participant == agent and t.domain in domains]
         for report, agent in ((first, one), (second, other))
     )
     before, after = (
@@ -244,6 +259,7 @@ def _compared(
     return AgentComparison(
         first_agent=one,
         second_agent=other,
+        domains=tuple(domains),
         comparison=found,
         best_case=best_case,
         failed_trials=failed,
@@ -262,23 +278,27 @@ def _compared_headlines(
     """Compare the headlines that replace pass^k in both runs."""
     apart = {row.domain for row in first.summary if row.by_headlines}
     after = {(row.domain, row.name): row for row in second.headlines if row.participant == other}
-    return [
-        HeadlineComparison(
-            first_agent=one,
-            second_agent=other,
-            domain=row.domain,
-            name=row.name,
-            higher_is_better=row.higher_is_better,
-            comparison=found,
-            failed_trials=row.failed + after[key].failed,
-        )
-        for row in first.headlines
-        if row.participant == one and row.domain in apart
-        for key in [(row.domain, row.name)]
-        if key in after
-        for found in [compare(*({t: [v] for t, v in r.by_task.items()} for r in (row, after[key])))]
-        if found is not None
-    ]
+    found = []
+    for row in first.headlines:
+        now = after.get((row.domain, row.name))
+        if row.participant != one or row.domain not in apart or now is None:
+            continue
+        if readings := headline_readings(row, now):
+            found.append(
+                HeadlineComparison(
+                    first_agent=one,
+                    second_agent=other,
+                    domain=row.domain,
+                    name=row.name,
+                    higher_is_better=row.higher_is_better,
+                    comparison=readings[0],
+                    best_case=readings[1] if len(readings) > 1 else None,
+                    failed_trials=row.failed + now.failed,
+                    only_first=len(row.by_task.keys() - now.by_task.keys()),
+                    only_second=len(now.by_task.keys() - row.by_task.keys()),
+                )
+            )
+    return found
 
 
 def _figures(
@@ -382,54 +402,81 @@ def _makers(report: EvaluationReport, agent: str) -> tuple[set[str], set[str]]:
     return {t.user for t in scored}, {t.produced_by for t in scored if t.produced_by is not None}
 
 
+def _missing(
+    first: EvaluationReport,
+    pair: tuple[str, str],
+    groups: Sequence[tuple[str, ...]],
+    rows: Sequence[AgentComparison],
+    figures: Sequence[HeadlineComparison],
+) -> list[tuple[str, str, str]]:
+    """List what of the first run a pair is not compared in: both agents, and the domains.
+
+    The domains are empty if the pair is not compared at all.
+    """
+    compared = {
+        domain
+        for row in rows
+        if (row.first_agent, row.second_agent) == pair
+        for domain in row.domains
+    } | {each.domain for each in figures if (each.first_agent, each.second_agent) == pair}
+    if not compared:
+        return [(*pair, "")]
+    scored = dict.fromkeys(
+        trial.domain
+        for trial in first.trials
+        if trial.participant == pair[0] and trial.status == "scored"
+    )
+    apart = {row.domain for row in first.summary if row.by_headlines}
+    expected = [*groups, *((domain,) for domain in scored if domain in apart)]
+    return [
+        (*pair, " and ".join(domains))
+        for domains in expected
+        if not compared & set(domains) and scored.keys() & set(domains)
+    ]
+
+
 def _undecided(
     first: EvaluationReport,
-    rows: Mapping[tuple[str, str], AgentComparison | None],
+    pairs: Sequence[tuple[str, str]],
+    missing: Sequence[tuple[str, str, str]],
+    rows: Sequence[AgentComparison],
     figures: Sequence[HeadlineComparison],
 ) -> list[str]:
-    counterparts = {one for one, _ in rows}
-    missing = [
+    counterparts = {one for one, _ in pairs}
+    found = [
         f"{agent} is in the first run alone"
         for agent in _agents(first)
         if agent not in counterparts and agent not in (FLOOR, CEILING)
     ]
-    compared = {(each.first_agent, each.second_agent) for each in figures}
-    missing += [
-        f"{pair[1]} has no task in common"
-        for pair, row in rows.items()
-        if row is None and pair not in compared
+    found += [
+        f"{other} has no task{f' of {domains}' if domains else ''} in common"
+        for _, other, domains in missing
     ]
-    missing += [
-        f"{row.second_agent} has {row.failed_trials} failed trials that decide the verdict"
-        for row in rows.values()
-        if row is not None and row.verdict == "undecided"
-    ]
-    missing += [
-        f"{each.second_agent} has {each.failed_trials} failed trials that may decide {each.name}"
-        for each in figures
-        if each.verdict == "undecided"
-    ]
-    return missing + [
-        f"{row.second_agent} lacks {row.only_first} of {row.only_first + row.comparison.tasks} tasks"
-        for row in rows.values()
-        if row is not None and row.only_first
-    ]
+    for row in (*rows, *figures):
+        of = f" in {row.name} of {row.domain}" if isinstance(row, HeadlineComparison) else ""
+        if row.verdict == "undecided":
+            found.append(
+                f"{row.second_agent} has {row.failed_trials} failed trials that decide the verdict{of}"
+            )
+        if row.only_first:
+            tasks = row.only_first + row.comparison.tasks
+            found.append(f"{row.second_agent} lacks {row.only_first} of {tasks} tasks{of}")
+    return found
 
 
 def _left_out(
     first: EvaluationReport,
     second: EvaluationReport,
-    rows: Mapping[tuple[str, str], AgentComparison | None],
-    figures: Sequence[HeadlineComparison],
+    pairs: Sequence[tuple[str, str]],
+    missing: Sequence[tuple[str, str, str]],
 ) -> list[str]:
-    compared_apart = {(each.first_agent, each.second_agent) for each in figures}
     found = [
-        f"{other} is not compared: it has no scored task in common with {one} of the first run"
-        for (one, other), row in rows.items()
-        if row is None and (one, other) not in compared_apart
+        f"{other} is not compared{f' in {domains}' if domains else ''}: it has no scored task in "
+        f"common with {one} of the first run"
+        for one, other, domains in missing
     ]
     for report, place in ((first, 0), (second, 1)):
-        compared = {pair[place] for pair in rows}
+        compared = {pair[place] for pair in pairs}
         found += [
             f"{agent} of run {report.run_id} has no counterpart and is not compared"
             for agent in _agents(report)
@@ -438,102 +485,8 @@ def _left_out(
     return found
 
 
-def summary(found: RunComparison) -> str:
-    """Return a comparison as lines of text."""
-    lines = [f"Run {found.second_run} against run {found.first_run}"]
-    lines += [f"warning: {warning}" for warning in found.warnings]
-    for row in found.agents:
-        lines += ["", *_agent_lines(row)]
-    lines += ["", *(each.summary for each in found.headlines)] if found.headlines else []
-    return escape_controls("\n".join(lines)) + "\n"
-
-
-def _agent_lines(row: AgentComparison) -> list[str]:
-    by = row.comparison
-    name = row.second_agent
-    if row.first_agent != row.second_agent:
-        name = f"{row.second_agent} (before: {row.first_agent})"
-    lines = [
-        f"{name}: {_verdict_line(row)}",
-        f"  pass^1: {by.first:.3f} before, {by.second:.3f} now, difference {by.difference:+.3f} "
-        f"(95 % interval {by.interval.low:+.2f} to {by.interval.high:+.2f}), over {by.tasks} tasks",
-        f"  sign-flip permutation test over tasks: p = {by.p_value:.4f}"
-        f"{' (exact)' if by.exact else ''}",
-        *_power_lines(by),
-        *_moves("gained", row.gained),
-        *_moves("lost", row.lost),
-    ]
-    if row.only_first or row.only_second:
-        lines.append(
-            f"  not compared: {row.only_first} tasks scored in the first run alone, "
-            f"{row.only_second} in the second alone"
-        )
-    if row.lost_scores:
-        lines.append(
-            f"  {row.lost_scores} of the former were played again and have no score now: no "
-            "verdict holds for them"
-        )
-    lines += [
-        f"  {each.evaluator} {_figure(each.metric, each.first)} before, "
-        f"{_figure(each.metric, each.second, named=False)} now"
-        for each in row.drift
-        if each.first != each.second
-    ]
-    return lines
-
-
-def _figure(metric: str, value: float, *, named: bool = True) -> str:
-    shown = f"{value:.1f} ms" if metric.endswith("_ms") else f"{value:g}"
-    return f"{metric.removesuffix('_ms')}: {shown}" if named else shown
-
-
-def _verdict_of(found: Comparison) -> Verdict:
+def verdict_of(found: Comparison) -> Verdict:
+    """Return the verdict of one reading, where higher is better."""
     if not found.is_significant:
         return "no difference"
     return "worse" if found.difference < 0 else "better"
-
-
-def _verdict_line(row: AgentComparison) -> str:
-    if row.verdict == "no difference":
-        return f"no significant difference (p = {row.comparison.p_value:.2g})"
-    if row.verdict != "undecided" or row.best_case is None:
-        return row.verdict
-    return (
-        f"undecided: {row.failed_trials} failed trials decide. Counted against it, "
-        f"{_verdict_of(row.comparison)} ({row.comparison.difference:+.3f}); counted for it, "
-        f"{_verdict_of(row.best_case)} ({row.best_case.difference:+.3f})"
-    )
-
-
-def _power_lines(by: Comparison) -> list[str]:
-    lines = []
-    if by.smallest_difference is None and by.tasks < LEAST_TASKS:
-        lines.append(f"  {by.tasks} tasks are too few to say what they would show")
-    elif by.smallest_difference is None:
-        lines.append(
-            "  the difference that these tasks would show is unknown: their differences vary too little or too much"
-        )
-    else:
-        lines.append(
-            f"  this many tasks and trials show a difference of {by.smallest_difference:.3f} or "
-            "more in 80 % of cases"
-        )
-    if not by.is_significant and by.tasks_needed is not None:
-        trials = (
-            f"{by.trials_needed} trials of each task, or "
-            if by.trials_needed is not None
-            else "no number of trials of these tasks, but "
-        )
-        lines.append(f"  to show the difference that was seen: {trials}{by.tasks_needed} tasks")
-    return lines
-
-
-def _moves(what: str, moves: Sequence[TaskMove]) -> list[str]:
-    if not moves:
-        return []
-    named = [
-        f"{move.domain}/{move.task_id} ({move.first:g} to {move.second:g})"
-        for move in moves[:MOST_LISTED]
-    ]
-    more = f" and {len(moves) - MOST_LISTED} more" if len(moves) > MOST_LISTED else ""
-    return [f"  {what}: {len(moves)} tasks: {', '.join(named)}{more}"]

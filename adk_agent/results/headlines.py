@@ -19,7 +19,7 @@ from adk_agent.results.summary import (
     span,
 )
 from evals.outcome import Scored
-from evals.statistics import INTERVAL_METHOD, Interval, interval_of_mean
+from evals.statistics import INTERVAL_METHOD, Comparison, Interval, compare, interval_of_mean
 
 
 class HeadlineSpec(Row):
@@ -75,6 +75,8 @@ class HeadlineRow(Row):
     failed: int
     by_task: dict[str, float] = Field(default_factory=dict)
     """The mean of each task's trials, 0 to 1, failed ones counted against the agent."""
+    by_task_at_best: dict[str, float] = Field(default_factory=dict)
+    """The same with failed trials counted in its favour; empty if none failed."""
     value: float | None
     """Mean over tasks of the mean of each task's trials, 0 to 1."""
     at_best: float | None
@@ -86,6 +88,8 @@ class HeadlineRow(Row):
     """The figure of an agent that does nothing, over the same cases; None where it is not known."""
     ceiling: float | None = None
     """The figure of the tasks' own solutions."""
+    others: dict[str, float] = Field(default_factory=dict)
+    """The figures of the benchmark's further references, by name, where they are known."""
 
     @property
     def trials(self) -> int:
@@ -98,6 +102,24 @@ class HeadlineRow(Row):
         if self.value is None or self.at_best is None:
             return None
         return min(self.value, self.at_best), max(self.value, self.at_best)
+
+
+def headline_readings(first: HeadlineRow, second: HeadlineRow) -> tuple[Comparison, ...]:
+    """Compare the same headline of two agents, paired by task; empty if they share no task.
+
+    The first reading counts failed trials against the second agent and in favour of the first. If
+    trials failed, a second one does the opposite.
+    """
+    ends = [
+        tuple({task: [value] for task, value in each.items()} for each in (low, high or low))
+        for row in (first, second)
+        for low, high in [(row.by_task, row.by_task_at_best)]
+    ]
+    (first_worst, first_best), (second_worst, second_best) = ends
+    readings = [compare(first_best, second_worst)]
+    if first.by_task_at_best or second.by_task_at_best:
+        readings.append(compare(first_worst, second_best))
+    return tuple(reading for reading in readings if reading is not None)
 
 
 Headlines = Mapping[str, DomainHeadlines]
@@ -131,9 +153,14 @@ def headline_rows(
                 ]
                 row = _row(headline, mine, participant.address, domain)
                 beside = (references or {}).get(domain, DomainReferences())
+                others = {
+                    name: _mark(headline, played, row.by_task)
+                    for name, played in beside.others.items()
+                }
                 marks = {
                     "floor": _mark(headline, beside.floor, row.by_task),
                     "ceiling": _mark(headline, beside.ceiling, row.by_task),
+                    "others": {name: each for name, each in others.items() if each is not None},
                 }
                 rows.append(row.model_copy(update=marks))
     return tuple(rows)
@@ -153,11 +180,11 @@ def _row(
             continue
         against[trial.task_id].append(worst if value == "failed" else value)
         in_favour[trial.task_id].append(best if value == "failed" else value)
-    is_known = counts["scored"] > 0
-    at_worst, at_best = (
-        [sum(each) / len(each) for each in end.values()] if is_known else []
+    low, high = (
+        {task: sum(each) / len(each) for task, each in end.items()} if counts["scored"] else {}
         for end in (against, in_favour)
     )
+    at_worst, at_best = list(low.values()), list(high.values())
     return HeadlineRow(
         **headline.model_dump(),
         participant=participant,
@@ -166,7 +193,8 @@ def _row(
         scored=counts["scored"],
         unscored=counts["unscored"],
         failed=counts["failed"],
-        by_task={task: sum(each) / len(each) for task, each in against.items()} if is_known else {},
+        by_task=low,
+        by_task_at_best=high if counts["failed"] else {},
         value=mean(at_worst),
         at_best=mean(at_best),
         interval=span(*map(interval_of_mean, sorted((at_worst, at_best), key=sum))),

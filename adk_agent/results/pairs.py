@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal
+from math import isclose
+from typing import Any, Literal
 
 from adk_agent.core.plan import EvaluationPlan
+from adk_agent.results.headlines import HeadlineRow, headline_readings
 from adk_agent.results.summary import REFERENCE_AGENTS, Row, TrialRow, rounded
 from adk_agent.results.trial_outcomes import outcomes_by_task
 from evals.statistics import LEVEL, Comparison, compare
@@ -18,7 +20,9 @@ PairVerdict = Literal["first is better", "second is better", "no difference", "u
 
 
 class AgentPair(Row):
-    """Two agents of one run. `comparison.difference` is the second's pass^1 minus the first's.
+    """Two agents of one run, by pass^1 or by a headline that replaces it.
+
+    `comparison.difference` is the second's figure minus the first's.
 
     If trials failed there are two readings: `comparison` counts the first agent's failed trials as
     passed and the second's as not passed; `best_case` does the opposite.
@@ -27,12 +31,16 @@ class AgentPair(Row):
     first_agent: str
     second_agent: str
     domains: tuple[str, ...] = ()
-    """The domains of the benchmark that they are compared on, if the run has several benchmarks."""
+    """The domains of the benchmark that they are compared on, if the run has several benchmarks;
+    the domain of the headline."""
+    headline: str | None = None
+    """None for pass^1."""
+    higher_is_better: bool = True
     comparison: Comparison
     best_case: Comparison | None = None
     """None if no trial failed, because the two readings are then the same."""
     p_adjusted: float
-    """The larger p-value of the readings, adjusted by Holm's method for the number of pairs."""
+    """The larger p-value of the readings, adjusted by Holm's method for the number of comparisons."""
 
     @property
     def verdict(self) -> PairVerdict:
@@ -44,23 +52,29 @@ class AgentPair(Row):
             return "no difference"
         if (best.difference > 0) != (self.comparison.difference > 0):
             return "undecided"
-        return "second is better" if best.difference > 0 else "first is better"
+        is_second = (best.difference > 0) == self.higher_is_better
+        return "second is better" if is_second else "first is better"
 
 
 def agent_pairs(
     trials: Sequence[TrialRow],
     plan: EvaluationPlan,
     benchmarks: Sequence[tuple[str, ...]] = (),
+    headlines: Sequence[HeadlineRow] = (),
 ) -> tuple[AgentPair, ...]:
     """Compare each two agents of a run, in the order of the plan, on each benchmark for itself.
+
+    A headline that is another one's complement, such as attacks that succeeded beside attacks that
+    were resisted, says the same and is left out.
 
     The agents that were added as floor and ceiling are left out, and so are the members of one
     team, which are no rivals.
 
     Args:
-        trials: The trials that ended.
+        trials: The trials that ended, of domains that are scored by pass^k.
         plan: The plan of the run.
         benchmarks: The domains of each benchmark; empty for a single one.
+        headlines: The rows of headlines that replace pass^k, of all agents.
     """
     agents = [
         each.address
@@ -78,31 +92,63 @@ def agent_pairs(
             if trial.participant == agent and (not domains or trial.domain in domains)
         ]
 
-    found = [
-        (one, other, domains, readings)
-        for one, other in combinations(agents, 2)
-        for domains in several
-        if (readings := _readings(played(one, domains), played(other, domains))) is not None
-    ]
-    adjusted = _holm([max(each.p_value for each in readings) for *_, readings in found])
+    found: list[tuple[dict[str, Any], tuple[Comparison, ...]]] = []
+    for one, other in combinations(agents, 2):
+        names = {"first_agent": one, "second_agent": other}
+        for domains in several:
+            readings = _readings(played(one, domains), played(other, domains))
+            found.append(({**names, "domains": domains}, readings))
+        for first, second in _without_complements(headlines, one, other):
+            about = {
+                "domains": (first.domain,),
+                "headline": first.name,
+                "higher_is_better": first.higher_is_better,
+            }
+            found.append(({**names, **about}, headline_readings(first, second)))
+    found = [(about, readings) for about, readings in found if readings]
+    adjusted = _holm([max(each.p_value for each in readings) for _, readings in found])
     return tuple(
         AgentPair(
-            first_agent=one,
-            second_agent=other,
-            domains=domains,
+            **about,
             comparison=readings[0],
             best_case=readings[1] if len(readings) > 1 else None,
             p_adjusted=p_value,
         )
-        for (one, other, domains, readings), p_value in zip(found, adjusted, strict=True)
+        for (about, readings), p_value in zip(found, adjusted, strict=True)
     )
 
 
-def _readings(one: Sequence[TrialRow], other: Sequence[TrialRow]) -> tuple[Comparison, ...] | None:
+def _without_complements(
+    rows: Sequence[HeadlineRow], one: str, other: str
+) -> list[tuple[HeadlineRow, HeadlineRow]]:
+    """Return each headline of both agents, unless an earlier one is 1 minus it in every task."""
+    theirs = {(row.domain, row.name): row for row in rows if row.participant == other}
+    found: list[tuple[HeadlineRow, HeadlineRow]] = []
+    for row in rows:
+        beside = theirs.get((row.domain, row.name))
+        if row.participant != one or beside is None:
+            continue
+        if not any(
+            _is_complement(row, first) and _is_complement(beside, second) for first, second in found
+        ):
+            found.append((row, beside))
+    return found
+
+
+def _is_complement(row: HeadlineRow, other: HeadlineRow) -> bool:
+    return (
+        row.domain == other.domain
+        and row.higher_is_better != other.higher_is_better
+        and row.by_task.keys() == other.by_task.keys()
+        and all(isclose(value + other.by_task[task], 1.0) for task, value in row.by_task.items())
+    )
+
+
+def _readings(one: Sequence[TrialRow], other: Sequence[TrialRow]) -> tuple[Comparison, ...]:
     """Return the comparison against the second agent, and in its favour if trials failed."""
     worst = compare(outcomes_by_task(one, failed_as=True), outcomes_by_task(other, failed_as=False))
     if worst is None:
-        return None
+        return ()
     if all(trial.status != "failed" for trial in (*one, *other)):
         return (worst,)
     best = compare(outcomes_by_task(one, failed_as=False), outcomes_by_task(other, failed_as=True))
@@ -145,7 +191,7 @@ def _line(pair: AgentPair, *, pairs: int) -> str:
         sign, low, high = -1, -high, -low
     else:
         one, other = other, one
-    adjusted = f" adjusted for {pairs} pairs" if pairs > 1 else ""
+    adjusted = f" adjusted for {pairs} comparisons" if pairs > 1 else ""
     tasks = "1 task" if by.tasks == 1 else f"{by.tasks} tasks"
     tasks += f" of {' and '.join(pair.domains)}" if pair.domains else ""
     otherwise = ""
@@ -153,7 +199,7 @@ def _line(pair: AgentPair, *, pairs: int) -> str:
         difference = sign * pair.best_case.difference
         otherwise = f"; with failed trials counted the other way {difference + 0.0:+.3f}"
     return (
-        f"{_verdict(pair)}: pass^1 {one:.3f} against {other:.3f}, difference "
+        f"{_verdict(pair)}: {pair.headline or 'pass^1'} {one:.3f} against {other:.3f}, difference "
         f"{sign * by.difference + 0.0:+.3f} (95 % interval {low + 0.0:+.2f} to {high + 0.0:+.2f}), "
         f"p = {pair.p_adjusted:.2g}{adjusted}, over {tasks}{otherwise}"
     )

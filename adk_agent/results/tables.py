@@ -56,9 +56,11 @@ def score_table(rows: Sequence[SummaryRow | OverallRow]) -> Table:
 
 def headline_table(rows: Sequence[HeadlineRow]) -> Table:
     """Make the table of headlines; `better` is the direction."""
+    others = tuple(dict.fromkeys(name for row in rows for name in row.others))
     header = (
         *("agent", "domain", "headline", "better", "tasks", "trials"),
         *("scored", "unscored", "failed", "value", "95 %", "floor", "ceiling"),
+        *others,
     )
     cells = [
         (
@@ -68,7 +70,10 @@ def headline_table(rows: Sequence[HeadlineRow]) -> Table:
             *map(str, (row.scored, row.unscored, row.failed)),
             _short_range(*(row.ends or (None, None))),
             interval(row.interval),
-            *(NONE if mark is None else f"{mark:.3f}" for mark in (row.floor, row.ceiling)),
+            *(
+                NONE if mark is None else f"{mark:.3f}"
+                for mark in (row.floor, row.ceiling, *map(row.others.get, others))
+            ),
         )
         for row in rows
     ]

@@ -213,6 +213,7 @@ def report_of(
     apart = replacing(manifest.headlines)
     made = tables(rows, plan, manifest.data, manifest.references, by_headlines=apart)
     by_benchmark = tuple(domains_by_benchmark(plan, manifest.data).values())
+    headlines = headline_rows(rows, plan, manifest.headlines, manifest.references)
     return EvaluationReport(
         run_id=manifest.run_id,
         status=status,
@@ -230,8 +231,13 @@ def report_of(
             *_ended_by_agents(rows),
         ),
         **made,
-        headlines=headline_rows(rows, plan, manifest.headlines, manifest.references),
-        pairs=agent_pairs([row for row in rows if row.domain not in apart], plan, by_benchmark),
+        headlines=headlines,
+        pairs=agent_pairs(
+            [row for row in rows if row.domain not in apart],
+            plan,
+            by_benchmark,
+            [row for row in headlines if row.domain in apart],
+        ),
         trials=rows,
         teams=teams,
         evaluations=evaluations,

@@ -1,8 +1,10 @@
 """Reports of small runs, to be compared."""
 
 from datetime import UTC, datetime
+from statistics import fmean
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.report import EvaluationReport, TrialEvaluations
 from adk_agent.results.summary import DataOrigin, TrialRow, tables
 from evals.base import Evaluation
@@ -84,3 +86,52 @@ def report(run_id, outcomes, *, roles=None, revision="r1", latencies=(), **chang
 def one(agent, passed, tasks=20, trials=4):
     """An agent that passes all trials of the first `passed` tasks, and none of the others."""
     return {agent: {f"t{n:02}": [n < passed] * trials for n in range(tasks)}}
+
+
+def with_second_benchmark(found, other):
+    """A run with the trials of another one beside its own, as of another benchmark."""
+    elsewhere = {"domain": "desk"}
+    origin = DataOrigin(source="s", revision="r1", benchmark="other")
+    return found.model_copy(
+        update={
+            "trials": found.trials + tuple(t.model_copy(update=elsewhere) for t in other.trials),
+            "summary": found.summary
+            + tuple(row.model_copy(update={**elsewhere, "data": origin}) for row in other.summary),
+        }
+    )
+
+
+def headline(agent, values, *, name="resisted", at_best=None, higher_is_better=True):
+    """A headline with a value for each task; `at_best` differs where trials failed."""
+    by_task = {str(task): value for task, value in enumerate(values)}
+    best = {str(task): value for task, value in enumerate(at_best or ())}
+    return HeadlineRow(
+        participant=agent,
+        domain="suite",
+        name=name,
+        component="C",
+        cases={},
+        higher_is_better=higher_is_better,
+        tasks=len(values),
+        scored=len(values),
+        unscored=0,
+        failed=sum(low != high for low, high in zip(values, at_best or values, strict=True)),
+        by_task=by_task,
+        by_task_at_best=best,
+        value=fmean(values),
+        at_best=fmean(at_best or values),
+        interval=None,
+    )
+
+
+def by_headlines(found, *rows):
+    """A run that is scored by headlines alone."""
+    origin = DataOrigin(source="s", revision="r1", benchmark="suites")
+    apart = {"domain": "suite", "data": origin, "by_headlines": True}
+    return found.model_copy(
+        update={
+            "trials": tuple(t.model_copy(update={"domain": "suite"}) for t in found.trials),
+            "summary": tuple(row.model_copy(update=apart) for row in found.summary),
+            "headlines": rows,
+        }
+    )

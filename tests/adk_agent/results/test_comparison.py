@@ -3,8 +3,17 @@
 import pytest
 
 from adk_agent.core.errors import RequestError
-from adk_agent.results.comparison import compare_runs, summary
-from tests.adk_agent.results.compared import NEW, OLD, one, report
+from adk_agent.results.comparison import compare_runs
+from adk_agent.results.comparison_text import summary
+from tests.adk_agent.results.compared import (
+    NEW,
+    OLD,
+    by_headlines,
+    headline,
+    one,
+    report,
+    with_second_benchmark,
+)
 
 
 def test_one_agent_before_and_after_is_compared_whatever_its_address():
@@ -129,3 +138,63 @@ def test_tasks_that_all_moved_alike_are_not_said_to_be_unmoved():
     text = summary(compare_runs(report("a", one(OLD, 0)), report("b", one(OLD, 20))))
     assert "better" in text
     assert "their differences vary too little or too much" in text
+
+
+def test_runs_over_several_benchmarks_are_compared_on_each_for_itself():
+    first = with_second_benchmark(report("a", one(OLD, 10)), report("x", one(OLD, 10)))
+    second = with_second_benchmark(report("b", one(OLD, 20)), report("x", one(OLD, 0)))
+    found = compare_runs(first, second)
+    # Together they would have lost nothing.
+    assert [(row.domains, row.verdict) for row in found.agents] == [
+        (("mock",), "better"),
+        (("desk",), "worse"),
+    ]
+    assert f"{OLD} in desk: worse" in summary(found)
+
+
+def test_a_benchmark_of_the_first_run_that_is_gone_is_named_and_decides_no_gate():
+    first = with_second_benchmark(report("a", one(OLD, 10)), report("x", one(OLD, 10)))
+    found = compare_runs(first, report("b", one(OLD, 10)))
+    assert [row.domains for row in found.agents] == [("mock",)]
+    assert f"{OLD} has no task of desk in common" in found.undecided
+    assert any("not compared in desk" in warning for warning in found.warnings)
+
+
+def test_a_run_that_did_not_record_its_benchmark_is_compared_with_one_that_did():
+    def recorded(row):
+        return row.model_copy(update={"data": row.data.model_copy(update={"benchmark": "m"})})
+
+    second = report("b", one(OLD, 10))
+    second = second.model_copy(update={"summary": tuple(map(recorded, second.summary))})
+    (row,) = compare_runs(report("a", one(OLD, 10)), second).agents
+    assert (row.domains, row.comparison.tasks) == ((), 20)
+
+
+@pytest.mark.parametrize(("higher_is_better", "verdict"), [(True, "worse"), (False, "better")])
+def test_a_headline_is_compared_by_its_direction(higher_is_better, verdict):
+    first, second = (
+        by_headlines(
+            report(run, one(OLD, 5)),
+            headline(OLD, [value] * 10, higher_is_better=higher_is_better),
+        )
+        for run, value in (("a", 1.0), ("b", 0.0))
+    )
+    found = compare_runs(first, second)
+    assert (found.agents, [row.verdict for row in found.headlines]) == ((), [verdict])
+    assert f"{OLD} in suite, resisted: {verdict}: 1.000 before, 0.000 now" in summary(found)
+
+
+def test_failed_trials_that_could_turn_a_headline_leave_the_gate_undecided():
+    first = by_headlines(report("a", one(OLD, 5)), headline(OLD, [1.0] * 10))
+    lost = headline(OLD, [0.0] * 10, at_best=[1.0] * 10)
+    found = compare_runs(first, by_headlines(report("b", one(OLD, 5)), lost))
+    assert [row.verdict for row in found.headlines] == ["undecided"]
+    assert found.undecided == (
+        f"{OLD} has 10 failed trials that decide the verdict in resisted of suite",
+    )
+
+
+def test_cases_that_have_lost_their_score_are_named_by_headline():
+    first = by_headlines(report("a", one(OLD, 5)), headline(OLD, [1.0] * 10))
+    found = compare_runs(first, by_headlines(report("b", one(OLD, 5)), headline(OLD, [1.0] * 8)))
+    assert found.undecided == (f"{OLD} lacks 2 of 10 tasks in resisted of suite",)

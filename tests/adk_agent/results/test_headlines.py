@@ -197,3 +197,13 @@ def test_floor_and_ceiling_stand_beside_over_the_same_cases():
     assert (attacked.floor, attacked.ceiling) == (0.0, None)
     assert (success.floor, success.ceiling) == (0.0, None)
     assert [(row.floor, row.ceiling) for row in rows_of(*PLAYED)] == [(None, None)] * 3
+
+
+def test_a_benchmark_s_further_references_stand_in_columns_of_their_own():
+    obeys = {task: {"UTILITY": 0.0, "ATTACK": 1.0} for task in ("p1", "p2", "p3")}
+    played = ReferencePlay(agent="x", user="none", rewards={}, components=obeys)
+    references = {"suite": DomainReferences(others={"obeys": played})}
+    rows = rows_of(*PLAYED, references=references)
+    assert [row.others for row in rows] == [{}, {"obeys": 0.0}, {"obeys": 1.0}]
+    header, cells = headline_table(rows)
+    assert [line[header.index("obeys")] for line in cells] == ["-", "0.000", "1.000"]

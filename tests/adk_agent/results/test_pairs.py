@@ -5,6 +5,7 @@ import pytest
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
 from adk_agent.results.pairs import agent_pairs, pair_lines
 from adk_agent.results.summary import CEILING, FLOOR
+from tests.adk_agent.results.compared import headline
 from tests.adk_agent.results.mixed_runs import row
 
 ONE, OTHER, THIRD = "http://one", "http://other", "http://third"
@@ -72,7 +73,7 @@ def test_p_values_of_several_pairs_are_adjusted_for_their_number():
     assert len(among) == 3
     assert among[0].p_adjusted == pytest.approx(3 * alone[0].p_adjusted)
     assert among[1].p_adjusted == 1.0
-    assert "adjusted for 3 pairs" in pair_lines(among)[0]
+    assert "adjusted for 3 comparisons" in pair_lines(among)[0]
 
 
 def test_floor_and_ceiling_that_were_added_are_no_rivals_and_named_ones_are():
@@ -95,3 +96,52 @@ def test_an_agent_without_a_score_is_in_no_pair():
 def test_a_run_that_a_rule_ended_is_said_to_spoil_the_test():
     lines = pair_lines(pairs_of(one="++", other="--"), stopped_by="failed > 1")
     assert "stopped early by a rule" in lines[-1]
+
+
+def pairs_by(*rows):
+    return agent_pairs([], plan_of(ONE, OTHER), headlines=rows)
+
+
+def test_headlines_that_replace_pass_hat_k_are_compared_each_for_itself():
+    useful = [headline(agent, [1.0] * 10, name="useful") for agent in (ONE, OTHER)]
+    resisted = [headline(ONE, [0.0] * 10), headline(OTHER, [1.0] * 10)]
+    pairs = pairs_by(*useful, *resisted)
+    assert [(each.headline, each.domains, each.verdict) for each in pairs] == [
+        ("useful", ("suite",), "no difference"),
+        ("resisted", ("suite",), "second is better"),
+    ]
+    assert pairs[1].p_adjusted == pytest.approx(2 * 2 / 2**10, abs=1e-6)
+    line = pair_lines(pairs)[1]
+    assert line.startswith(f"{OTHER} is better than {ONE}: resisted 1.000 against 0.000")
+    assert "over 10 tasks of suite" in line
+
+
+def test_less_is_better_where_the_headline_says_so():
+    rows = [
+        headline(agent, values, name="fooled", higher_is_better=False)
+        for agent, values in ((ONE, [0.0] * 10), (OTHER, [1.0] * 10))
+    ]
+    [pair] = pairs_by(*rows)
+    assert pair.verdict == "first is better"
+    assert (
+        f"{ONE} is better than {OTHER}: fooled 0.000 against 1.000, difference -1"
+        in (pair_lines([pair])[0])
+    )
+
+
+def test_a_headline_that_is_the_complement_of_another_is_not_tested_twice():
+    rows = [
+        each
+        for agent, value in ((ONE, 0.25), (OTHER, 1.0))
+        for each in (
+            headline(agent, [value] * 10),
+            headline(agent, [1 - value] * 10, name="fooled", higher_is_better=False),
+        )
+    ]
+    assert [each.headline for each in pairs_by(*rows)] == ["resisted"]
+
+
+def test_failed_trials_that_could_turn_a_headline_leave_it_undecided():
+    rows = [headline(ONE, [1.0] * 10), headline(OTHER, [0.0] * 10, at_best=[1.0] * 10)]
+    [pair] = pairs_by(*rows)
+    assert (pair.verdict, pair.best_case.difference) == ("undecided", 0.0)
