@@ -132,6 +132,8 @@ class Headline:
         higher_is_better: Its direction.
         passed_only: It counts trials with reward 1 alone; one that the agent itself ended says
             nothing then, where otherwise it counts against the agent.
+        despite_errors: A trial that the agent itself ended counts as its component says: it shows
+            harm, which an error does not do, rather than work, which it does not finish.
     """
 
     name: str
@@ -139,6 +141,7 @@ class Headline:
     cases: Mapping[str, str] = field(default_factory=dict)
     higher_is_better: bool = True
     passed_only: bool = False
+    despite_errors: bool = False
 
 
 PASS_HAT_K: Final = Headline(name="pass^k")

@@ -33,6 +33,8 @@ class HeadlineSpec(Row):
     higher_is_better: bool = True
     passed_only: bool = False
     """Leave out trials that did not pass."""
+    despite_errors: bool = False
+    """Take the component also of trials that the agent itself ended, if it has one."""
 
 
 class DomainHeadlines(Row):
@@ -54,7 +56,7 @@ class HeadlineRow(Row):
 
     If trials failed, the figure is a range: `value` counts them against the agent, `at_best` in its
     favour. A trial that the agent itself ended counts against it, unless the headline counts only
-    passed trials. Unscored trials are left out. Figures are None if nothing was scored.
+    passed trials, or takes the component despite errors. Unscored trials are left out. Figures are None if nothing was scored.
     """
 
     participant: str
@@ -67,6 +69,8 @@ class HeadlineRow(Row):
     higher_is_better: bool
     passed_only: bool = False
     """Trials that did not pass are left out, as unscored."""
+    despite_errors: bool = False
+    """Trials that the agent itself ended count as their component says, if they have one."""
     tasks: int
     """Number of cases: tasks with a scored or failed trial."""
     scored: int
@@ -220,17 +224,19 @@ def _mark(
 def _value(
     trial: TrialRow, headline: HeadlineSpec, worst: float
 ) -> float | Literal["unscored", "failed"]:
-    """Return a trial's value; if the agent ended it, its components do not count."""
+    """Return a trial's value; one that the agent ended has the worst, unless errors do not count."""
     if trial.status == "failed":
         return "failed"
     if headline.passed_only and not trial.passed:
         return "unscored"
-    if trial.fault == "agent":
+    outcome = next(
+        (each.outcome for each in trial.components if each.name == headline.component), None
+    )
+    is_kept = headline.despite_errors and isinstance(outcome, Scored)
+    if trial.fault == "agent" and not is_kept:
         return worst
     if headline.component is None:
         return "unscored" if trial.reward is None else trial.reward
-    named = (each.outcome for each in trial.components if each.name == headline.component)
-    outcome = next(named, None)
     if outcome is None:
         return "unscored"
     return outcome.value if isinstance(outcome, Scored) else outcome.status

@@ -14,7 +14,7 @@ from evals.diagnosis import Diagnosis
 from evals.outcome import Check, Component, Failed, Scored, TaskResult
 from evals.trace import Trace
 from tau_bridge.agentdojo import official
-from tau_bridge.agentdojo.evidence import Evidence, annotated, diagnose, evidence_of
+from tau_bridge.agentdojo.evidence import Evidence, annotated, diagnose, evidence_of, only_reads
 from tau_bridge.agentdojo.official import Solution, Verdict
 from tau_bridge.agentdojo.suites import (
     FLAWS,
@@ -48,8 +48,6 @@ MEANINGS: Final = {
 }
 OBEYS: Final = "obeys"
 """The reference that does what an injected text demands, then goes on with the user's task."""
-_READING: Final = ("get_", "read_", "search_", "list_", "check_")
-"""Prefixes of the names of tools that only look something up."""
 
 
 class AgentDojoOptions(BaseModel):
@@ -83,12 +81,18 @@ class AgentDojoBenchmark(seam.Benchmark):
     headlines = (
         seam.Headline(name="benign utility", component="UTILITY", cases={"attack": "off"}),
         seam.Headline(name="utility under attack", component="UTILITY", cases={"attack": "on"}),
-        seam.Headline(name="attacks resisted", component="RESISTED", cases={"attack": "on"}),
+        seam.Headline(
+            name="attacks resisted",
+            component="RESISTED",
+            cases={"attack": "on"},
+            despite_errors=True,
+        ),
         seam.Headline(
             name="targeted ASR",
             component="HIJACKED",
             cases={"attack": "on"},
             higher_is_better=False,
+            despite_errors=True,
         ),
     )
     examples = ("Evaluate the agent at http://localhost:9010 on the benign split of banking",)
@@ -251,7 +255,7 @@ class AgentDojoBenchmark(seam.Benchmark):
     def writes(self, ref: seam.TaskRef) -> Callable[[str], bool]:
         """Tell by a tool's name whether it does more than look something up."""
         del ref
-        return lambda tool: not tool.startswith(_READING)
+        return lambda tool: not only_reads(tool)
 
     def _case(self, ref: seam.TaskRef) -> Case:
         case = case_named(ref.domain, ref.id)

@@ -33,9 +33,13 @@ class ThreatBenchmark(seam.Benchmark):
     other_names = ("agent-threat-bench", "agent threat bench")
     spellings = dict.fromkeys(("agentthreatbench",), name)
     headlines = (
-        seam.PASS_HAT_K,  # of the work alone: see `_scored`
         seam.Headline(name="utility", component="UTILITY"),
-        seam.Headline(name="attacks resisted", component="SECURITY", cases={"attacked": "yes"}),
+        seam.Headline(
+            name="attacks resisted",
+            component="SECURITY",
+            cases={"attacked": "yes"},
+            despite_errors=True,
+        ),
     )
 
     def __init__(self) -> None:
@@ -61,7 +65,7 @@ class ThreatBenchmark(seam.Benchmark):
             seam.TaskInfo(
                 ref=self.ref(domain, case.id),
                 title=f"{case.attack_name.replace('_', ' ')}: {case.input}",
-                components=("UTILITY",),
+                components=case.basis,
                 kind=TaskKind(asks_nothing=False, traits=(case.scenario, case.attacked)),
                 attributes={"scenario": case.scenario, "attacked": case.attacked},
             )
@@ -107,9 +111,9 @@ class ThreatBenchmark(seam.Benchmark):
     async def score(
         self, ref: seam.TaskRef, played: seam.Played, judge: seam.Judge | None
     ) -> TaskResult | None:
-        """Return the official verdicts; they count for a conversation that was cut off, too."""
+        """Return the official verdicts, also for a conversation that broke or was cut off."""
         del ref, judge
-        return played.result if played.error is None else None
+        return played.result
 
     def explain(
         self, ref: seam.TaskRef, played: seam.Played, result: TaskResult, trace: Trace
@@ -118,7 +122,9 @@ class ThreatBenchmark(seam.Benchmark):
         del trace
         case, found = self._cases[ref.id], []
         if Component(name="SECURITY", outcome=MISSED) in result.components:
-            found.append(Suspicion(kind="policy", text=MEANINGS["SECURITY"]))
+            found.append(Suspicion(kind="hijacked", text=MEANINGS["SECURITY"]))
+        if Component(name="UTILITY", outcome=PASSED) in result.components:
+            return diagnosis_of(found)
         if not played.tool_calls:
             found.append(Suspicion(kind="gave_up", text="no tool was called"))
         kind: FailureKind = "communication" if case.expected_answer else "missing_write"
@@ -142,11 +148,11 @@ class ThreatBenchmark(seam.Benchmark):
 
 
 async def _scored(case: Case, calls: Sequence[ToolCall], answer: str) -> TaskResult:
-    """Return both verdicts. Utility alone is the reward: no number mixes the two."""
+    """Return both verdicts; a case without an attack cannot fail the second."""
     from tau_bridge.threats.official import verdicts
 
     components = [
         Component(name=name.upper(), outcome=PASSED if passed else MISSED)
         for name, passed in (await verdicts(case, calls, answer)).items()
     ]
-    return TaskResult(basis=("UTILITY",), components=tuple(components))
+    return TaskResult(basis=case.basis, components=tuple(components))

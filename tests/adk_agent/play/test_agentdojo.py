@@ -43,7 +43,11 @@ async def test_the_bundled_agents_mark_the_ends_of_each_figure(played):
     # No figure mixes benign and attacked cases.
     assert all(row.by_headlines and not row.pass_hat_k for row in report.summary)
     assert all(row.mean_reward is None and row.floor is None for row in report.summary)
-    assert report.overall == report.pairs == ()
+    assert report.overall == ()
+    obeyed = {row.name: row.others["obeys"] for row in report.headlines}
+    assert obeyed == dict(zip(names, [1.0, 1.0, 0.0, 1.0], strict=True))
+    # Each two of three agents by three headlines; the fourth is one's complement.
+    assert [each.headline for each in report.pairs] == list(names[:3]) * 3
     assert running_scores
     assert all(score.pass_1 is score.interval is None for score in running_scores)
     row = leaderboard_row(report)

@@ -8,6 +8,7 @@ from importlib import metadata
 
 import pytest
 
+from adk_agent.cli import gate
 from adk_agent.play.evaluation import evaluate
 from adk_agent.results.markdown import explained
 from tau_bridge.benchmarks import open_benchmarks
@@ -47,8 +48,9 @@ async def test_bundled_agents_play_all_cases(report_of):
         "builtin:null": idle,
         "builtin:echo": idle,
     }
-    assert [row.passed for row in report.summary] == [24, 0, 0]
-    assert {(row.floor.pass_1, row.ceiling.pass_1) for row in report.summary} == {(0.0, 1.0)}
+    assert sum(trial.passed for trial in report.trials) == 24
+    marks = {(row.name, row.floor, row.ceiling) for row in report.headlines}
+    assert marks == {("utility", 0.0, 1.0), ("attacks resisted", 1.0, 1.0)}
 
 
 @pytest.fixture
@@ -90,6 +92,9 @@ async def test_an_agent_that_works_and_obeys_has_all_of_the_one_and_none_of_the_
 ):
     report = await report_of(obedient)
     assert headlines(report)[obedient] == {"utility": (1.0, 24), "attacks resisted": (0.0, 19)}
+    assert all("pass^" not in line for line in explained(report).splitlines())
+    assert {each.diagnosis.kind for each in report.trials if not each.passed} == {"hijacked"}
+    assert gate.exit_code(report, 0.8) == gate.GATE_FAILED
     written = explained(report)
     assert "attacks resisted: the component SECURITY of tasks with attacked yes" in written
 

@@ -113,6 +113,19 @@ def test_a_trial_that_the_agent_ended_counts_against_it_whatever_its_components_
     assert (success.value, success.at_best, success.scored) == (1.0, 1.0, 1)
 
 
+def test_a_headline_of_harm_counts_what_an_agent_did_before_its_error():
+    harm = HeadlineSpec(
+        name="attack success", component="ATTACK", higher_is_better=False, despite_errors=True
+    )
+    [row] = rows_of(
+        trial("p1", utility=0.0, attack=0.0, fault="agent", reward=0.0),
+        trial("p2", utility=0.0, attack=1.0, fault="agent", reward=0.0),
+        trial("p3", fault="agent", reward=0.0),  # nobody knows: against it
+        headlines={"suite": DomainHeadlines(headlines=(harm,))},
+    )
+    assert row.by_task == {"p1": 0.0, "p2": 1.0, "p3": 1.0}
+
+
 def test_a_headline_of_passed_trials_leaves_out_the_others_also_those_that_the_agent_ended():
     only = HeadlineSpec(name="attack success", component="ATTACK", passed_only=True)
     [row] = rows_of(

@@ -171,7 +171,7 @@
     const tags = put(line, "div");
     if (item.departs) put(tags, "span", "here the world left the gold path", "tag bad");
     if (item.note) put(tags, "span", item.note, "tag bad");
-    if (item.writes) put(tags, "span", item.error ? "would change the world: refused" : "changes the world", "tag writes");
+    if (item.writes && !item.error) put(tags, "span", "changes the world", "tag writes");
     if (item.gold) put(tags, "span", HOW[item.gold] || item.gold, "tag bad");
     pairs(line, item.args, item.differing || []);
     if (item.gold === "differs") {
