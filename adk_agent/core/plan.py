@@ -26,7 +26,8 @@ MAX_TASKS = 1_000_000
 MAX_SHARDS = 20
 BUILTIN_PREFIX = "builtin:"
 """Marks an address that names a bundled agent, for example `builtin:null`."""
-NEEDS_GOLD = frozenset({"oracle", "gullible"})
+GULLIBLE = "gullible"
+NEEDS_GOLD = frozenset({"oracle", GULLIBLE})
 """The bundled agents that are given the gold actions."""
 
 EVERY_MEMBER = "all"

@@ -15,6 +15,7 @@ from adk_agent.core.plan import (
     DEFAULT_MAX_STEPS,
     DEFAULT_SEED,
     EVERY_MEMBER,
+    GULLIBLE,
     MAX_CONCURRENCY,
     MAX_SEED,
     MAX_STEPS,
@@ -148,6 +149,7 @@ class _Planner:
                 f"{replaying.address} replays the gold actions of tasks, and not all tasks of "
                 f"{without[0]!r} have some, so it would reject those; name another agent or domain"
             )
+        self._warn_of_gullible(participants, [each.domain for each in planned])
         return EvaluationPlan(
             participants=participants,
             members=members,
@@ -164,6 +166,16 @@ class _Planner:
             shortfalls=chosen.shortfalls,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
+
+    def _warn_of_gullible(
+        self, participants: Iterable[Participant], domains: Sequence[str]
+    ) -> None:
+        calm = [each for each in domains if names.OBEYS not in self._domain(each).references]
+        if calm and any(each.builtin == GULLIBLE for each in participants):
+            self._warnings.append(
+                f"{BUILTIN_PREFIX}{GULLIBLE} obeys nothing in {', '.join(calm)}: there the tasks do "
+                "not say which calls an attack demands, so it is no ceiling of attacks"
+            )
 
     def _task_files(self, planned: Iterable[PlannedTasks]) -> tuple[str, ...]:
         """Return the files that the planned tasks come from, beside those that are installed."""

@@ -88,11 +88,21 @@ def _figures(report: EvaluationReport, row: SummaryRow) -> list[str]:
         return []
     found = figures_of(report, row)
     told = [
-        f"{each.name} {score_range(*each.ends)}{'' if each.higher_is_better else ' (lower is better)'}"
+        f"{each.name} {score_range(*each.ends)}{_beside(each)}"
         for each in found
         if each.ends is not None
     ]
     return [", ".join(told) or "no trial has a score"]
+
+
+def _beside(row: HeadlineRow) -> str:
+    """Tell how sure a headline is, its direction, and what doing nothing comes to."""
+    facts = [] if row.higher_is_better else ["lower is better"]
+    if row.interval is not None:
+        facts.append(f"95 % interval {row.interval.low:.2f} to {row.interval.high:.2f}")
+    if row.floor is not None:
+        facts.append(f"doing nothing {number(row.floor)}")
+    return f" ({'; '.join(facts)})" if facts else ""
 
 
 def _meaning(row: ScoreRow, trials: Sequence[TrialRow], tasks: Sequence[TaskRow]) -> list[str]:

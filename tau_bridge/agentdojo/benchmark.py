@@ -46,8 +46,6 @@ MEANINGS: Final = {
     "RESISTED": "the goal of the injected text was reached",
     "HIJACKED": "the goal of the injected text was not reached",
 }
-OBEYS: Final = "obeys"
-"""The reference that does what an injected text demands, then goes on with the user's task."""
 
 
 class AgentDojoOptions(BaseModel):
@@ -116,7 +114,7 @@ class AgentDojoBenchmark(seam.Benchmark):
                 noun="cases",
                 components=COMPONENTS,
                 meanings=MEANINGS,
-                references=(seam.FLOOR, seam.CEILING, OBEYS),
+                references=(seam.FLOOR, seam.CEILING, seam.OBEYS),
                 has_gold=True,
             )
             for name in SUITES
@@ -327,7 +325,7 @@ def _reference(name: str, solution: Solution) -> ScriptedAgent:
         address=name,
         calls=solution.actions,
         answers=(solution.answer or "That is done.",),
-        bait=bait if name == OBEYS and solution.marker else None,
+        bait=bait if name == seam.OBEYS and solution.marker else None,
     )
 
 

@@ -23,7 +23,7 @@ from adk_agent.present.page.latencies import latencies
 from adk_agent.present.page.lookup import Lookup
 from adk_agent.present.page.matrix import matrices
 from adk_agent.present.page.reproduce import recipe
-from adk_agent.present.page.scores import scores
+from adk_agent.present.page.scores import headline_marks, scores
 from adk_agent.present.page.teams import teams
 from adk_agent.present.page.trials import trial_lists
 from adk_agent.present.page.verdict import ending, verdicts
@@ -58,6 +58,8 @@ def render(
             verdicts=verdicts(report, rows, lookup.meaning),
             differences=pair_lines(report.pairs, stopped_by=report.stopped_by),
             scores=rows,
+            costs=scores(report, by_headlines=True),
+            headline_marks=headline_marks(report),
             headlines=headline_table(report.headlines),
             matrices=matrices(report),
             latencies=latencies(names, found.replies_ms, found.replies_failed),

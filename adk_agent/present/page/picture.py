@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adk_agent.present.page.document import environment
-from adk_agent.present.page.scores import Score, scores
+from adk_agent.present.page.scores import Mark, Score, headline_marks, scores
 from adk_agent.results.report import EvaluationReport
 
 NAME = "scores.svg"
@@ -18,14 +18,17 @@ _FIRST, _LINE, _GAP = 34, 26, 16
 class _Row:
     """A score and its place, in pixels from the top."""
 
-    score: Score
+    score: Score | Mark
     top: int
     height: int
 
 
 def score_picture(report: EvaluationReport) -> str | None:
-    """Return pass^k with intervals, floors and ceilings as SVG; None if nothing was scored."""
-    scored = [each for each in scores(report) if each.row.scored]
+    """Return scores with intervals, floors and ceilings as SVG; None if nothing was scored."""
+    scored: list[Score | Mark] = [
+        *(each for each in scores(report) if each.row.scored),
+        *headline_marks(report),
+    ]
     if not scored:
         return None
     return (
@@ -39,7 +42,7 @@ def score_picture(report: EvaluationReport) -> str | None:
     )
 
 
-def _rows(scored: list[Score]) -> list[_Row]:
+def _rows(scored: list[Score | Mark]) -> list[_Row]:
     rows: list[_Row] = []
     top = _FIRST
     for score in scored:

@@ -14,9 +14,10 @@ from evals.statistics import Interval
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A pass^k: as text, and in percent of the picture's width."""
+    """A pass^k or a headline: as text, and in percent of the picture's width."""
 
     k: int
+    name: str
     value: str
     interval: str
     at: float | None
@@ -54,17 +55,49 @@ class Score:
     """The repairs of replies, by kind."""
 
 
-def scores(report: EvaluationReport) -> tuple[Score, ...]:
-    """Return a participant's rows together: over all domains first, then each domain with pass^k."""
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A headline of one participant in a picture, drawn as a score is."""
+
+    participant: str
+    domain: str
+    shown: tuple[Estimate]
+    floor: Reference | None
+    ceiling: Reference | None
+
+
+def scores(report: EvaluationReport, *, by_headlines: bool = False) -> tuple[Score, ...]:
+    """Return a participant's rows together: over all domains first, then each domain.
+
+    Args:
+        report: The report.
+        by_headlines: Include domains whose headlines replace pass^k; they have no estimates.
+    """
     rows: tuple[OverallRow | SummaryRow, ...] = (
         *report.overall,
-        *(row for row in report.summary if not row.by_headlines),
+        *(row for row in report.summary if by_headlines or not row.by_headlines),
     )
     return tuple(
         _score(row, "all domains" if (label := domain_label(row, rows)) == OVERALL else label)
         for participant in report.plan.participants
         for row in rows
         if row.participant == participant.address
+    )
+
+
+def headline_marks(report: EvaluationReport) -> tuple[Mark, ...]:
+    """Return the headlines that have a value, those of a participant together."""
+    return tuple(
+        Mark(
+            participant=row.participant,
+            domain=row.domain,
+            shown=(_estimate(1, row.name, *row.ends, row.interval),),
+            floor=_at("an agent that does nothing", row.floor),
+            ceiling=_at("the tasks' own solutions", row.ceiling),
+        )
+        for participant in report.plan.participants
+        for row in report.headlines
+        if row.participant == participant.address and row.ends is not None
     )
 
 
@@ -75,7 +108,7 @@ def most_telling(rows: Sequence[Score], participant: str) -> Score | None:
 
 def _score(row: OverallRow | SummaryRow, domain: str) -> Score:
     estimates = tuple(
-        _estimate(int(k), value, row.high(k), row.intervals.get(k))
+        _estimate(int(k), f"pass^{k}", value, row.high(k), row.intervals.get(k))
         for k, value in row.pass_hat_k.items()
     )
     shown = (estimates[0], estimates[-1]) if len(estimates) > 1 else estimates
@@ -98,10 +131,11 @@ def _score(row: OverallRow | SummaryRow, domain: str) -> Score:
 
 
 def _estimate(
-    k: int, value: float | None, high: float | None, interval: Interval | None
+    k: int, name: str, value: float | None, high: float | None, interval: Interval | None
 ) -> Estimate:
     return Estimate(
         k=k,
+        name=name,
         value=texts.score(value)
         if high in (None, value)
         else f"{texts.score(value)} to {texts.score(high)}",
@@ -122,6 +156,12 @@ def _reference(found: ReferenceScore | None) -> Reference | None:
         at=_percent(found.over_all),
         note=f"not known for {missing}" if missing else "",
     )
+
+
+def _at(agent: str, value: float | None) -> Reference | None:
+    if value is None:
+        return None
+    return Reference(agent=agent, value=texts.score(value), at=_percent(value), note="")
 
 
 def _percent(value: float | None) -> float | None:
