@@ -8,7 +8,10 @@ from typing import Any
 from adk_agent.results.report import EvaluationReport
 from adk_agent.results.summary import CEILING, FLOOR, ReferenceScore, SummaryRow
 
-_OVER_ALL = ("score", "max_score", "pass_rate", "pass_rate_all", "floor", "ceiling")
+_OVER_ALL = (
+    *("score", "max_score", "max_score_all", "pass_rate", "pass_rate_all"),
+    *("task_rewards", "floor", "ceiling"),
+)
 """Keys whose values mix all tasks."""
 
 
@@ -23,8 +26,9 @@ def leaderboard_rows(report: EvaluationReport) -> list[dict[str, Any]]:
     count against the agent. `max_score_all` and `pass_rate_all` count every trial. `task_rewards`
     is the mean reward of each task, failed trials as 0. `floor` and `ceiling` are the pass rates of
     the null agent and the oracle: from this run if they played in it, else measured on the same
-    tasks. A value is None if nothing was scored or a domain has no such agent. Where headlines
-    replace pass^k in a domain, `headlines` has them in percent, and the rates over all tasks are None.
+    tasks. A value is None if nothing was scored or a domain has no such agent. `headlines` has
+    them in percent with interval, floor, ceiling and number of tasks; where they replace pass^k in
+    a domain, what mixes all tasks is None.
     """
     participant = report.plan.participants[0].address
     rows = [row for row in report.summary if row.participant == participant]
@@ -79,19 +83,31 @@ def _row(
         "ceiling": _mark(_rows_of(report, CEILING, domains), [row.ceiling for row in rows]),
     }
     if any(row.by_headlines for row in rows):
-        made |= dict.fromkeys(_OVER_ALL) | {"headlines": _figures(report, participant, domains)}
-    return made
+        made |= dict.fromkeys(_OVER_ALL)
+    return made | {"headlines": _figures(report, participant, domains)}
 
 
 def _figures(
     report: EvaluationReport, participant: str, domains: Sequence[str]
-) -> dict[str, float | None]:
+) -> dict[str, dict[str, Any]]:
     """Return a participant's headlines in percent."""
     return {
-        f"{row.name} in {row.domain}": None if row.value is None else round(100 * row.value, 4)
+        f"{row.name} in {row.domain}": {
+            "value": _percent(row.value),
+            "low": _percent(row.interval.low if row.interval else None),
+            "high": _percent(row.interval.high if row.interval else None),
+            "floor": _percent(row.floor),
+            "ceiling": _percent(row.ceiling),
+            "higher_is_better": row.higher_is_better,
+            "tasks": row.tasks,
+        }
         for row in report.headlines
         if row.participant == participant and row.domain in domains
     }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 4)
 
 
 def _rows_of(

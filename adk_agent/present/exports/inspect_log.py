@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from typing import Any
 
 from adk_agent.present.exports.chat import chat_messages
 from adk_agent.present.exports.output import Export, Output, names_of
 from adk_agent.present.exports.played import Part, PlayedRun, label_of
+from adk_agent.results.headlines import HeadlineRow
 from adk_agent.results.summary import SummaryRow
 from adk_agent.runs.store import TrialRecord
+from evals.outcome import Scored
 from tau_bridge.inspect_log import log_text, require_inspect
 
 STEM = "inspect-log"
@@ -22,7 +24,8 @@ _STATUS = {"complete": "success", "incomplete": "success", "interrupted": "cance
 def to_inspect(run: PlayedRun) -> Export:
     """Export one log for each participant and domain: a sample is a task, an epoch a trial.
 
-    A trial without a reward has no score; one that broke has an error.
+    Where headlines replace pass^k, each component that one counts is a score of its own; else the
+    reward is the only one. A trial without a reward has no score; one that broke has an error.
 
     Raises:
         DataError: Inspect is not installed.
@@ -48,7 +51,8 @@ def _log(run: PlayedRun, part: Part) -> Iterator[str]:
 def log_of(run: PlayedRun, part: Part) -> dict[str, Any]:
     """Return the log of one participant and domain as a JSON value."""
     report = run.report
-    samples = [_sample(record) for record in run.records(part)]
+    components = _components(run, part)
+    samples = [_sample(record, components) for record in run.records(part)]
     samples.sort(key=lambda sample: (sample["epoch"], sample["id"]))
     times = sorted(
         sample[key] for sample in samples for key in ("started_at", "completed_at") if key in sample
@@ -85,7 +89,7 @@ def _spec(run: PlayedRun, part: Part) -> dict[str, Any]:
             "data_source": data.source,
             "data_revision": data.revision,
         },
-        "scorers": [{"name": SCORER, "metrics": []}],
+        "scorers": [{"name": name, "metrics": []} for name in _components(run, part) or [SCORER]],
     }
 
 
@@ -99,16 +103,52 @@ def _results(run: PlayedRun, part: Part) -> dict[str, Any]:
     return {
         "total_samples": summary.tasks * run.report.plan.num_trials,
         "completed_samples": summary.scored + summary.unscored,
-        "scores": [
-            {
-                "name": SCORER,
-                "scorer": SCORER,
-                "scored_samples": summary.scored,
-                "unscored_samples": summary.unscored,
-                "metrics": _metrics(summary),
-            }
-        ],
+        "scores": _headlines(run, part) if summary.by_headlines else [_rewards(summary)],
     }
+
+
+def _rewards(summary: SummaryRow) -> dict[str, Any]:
+    return {
+        "name": SCORER,
+        "scorer": SCORER,
+        "scored_samples": summary.scored,
+        "unscored_samples": summary.unscored,
+        "metrics": _metrics(summary),
+    }
+
+
+def _headlines(run: PlayedRun, part: Part) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": row.name,
+            "scorer": row.component or SCORER,
+            "scored_samples": row.scored,
+            "unscored_samples": row.unscored,
+            "metrics": {
+                name: {"name": name, "value": value}
+                for name, value in (("mean", row.value), ("floor", row.floor))
+                if value is not None
+            },
+        }
+        for row in _headline_rows(run, part)
+    ]
+
+
+def _headline_rows(run: PlayedRun, part: Part) -> list[HeadlineRow]:
+    participant, domain = part
+    return [
+        row
+        for row in run.report.headlines
+        if (row.participant, row.domain) == (participant.address, domain)
+    ]
+
+
+def _components(run: PlayedRun, part: Part) -> list[str]:
+    """Return the components that replace the reward; none where pass^k is counted."""
+    if not any(row.by_headlines for row in run.report.summary if row.domain == part[1]):
+        return []
+    rows = _headline_rows(run, part)
+    return list(dict.fromkeys(row.component for row in rows if row.component is not None))
 
 
 def _metrics(summary: SummaryRow) -> dict[str, Any]:
@@ -120,7 +160,7 @@ def _metrics(summary: SummaryRow) -> dict[str, Any]:
     }
 
 
-def _sample(record: TrialRecord) -> dict[str, Any]:
+def _sample(record: TrialRecord, components: Sequence[str]) -> dict[str, Any]:
     row = record.row
     messages = chat_messages(record.messages, prefix=row.trace_id)
     asked = next((message for message in messages if message["role"] == "user"), None)
@@ -147,19 +187,26 @@ def _sample(record: TrialRecord) -> dict[str, Any]:
             "diagnosis": row.diagnosis.model_dump(mode="json") if row.diagnosis else None,
         },
     }
-    if row.reward is not None:
-        sample["scores"] = {SCORER: _score(record)}
+    if components:
+        values = {each.name: each.outcome for each in row.components}
+        sample["scores"] = {
+            name: _score(record, outcome.value)
+            for name in components
+            if isinstance(outcome := values.get(name), Scored)
+        }
+    elif row.reward is not None:
+        sample["scores"] = {SCORER: _score(record, row.reward)}
     if row.status == "failed":
         message = f"{row.fault}: {row.reason}"
         sample["error"] = {"message": message, "traceback": "", "traceback_ansi": ""}
     return sample
 
 
-def _score(record: TrialRecord) -> dict[str, Any]:
+def _score(record: TrialRecord, value: float) -> dict[str, Any]:
     row = record.row
     said = [m for m in record.messages if m.get("role") == "assistant" and m.get("content")]
     return {
-        "value": row.reward,
+        "value": value,
         "answer": said[-1]["content"] if said else None,
         "explanation": row.diagnosis.summary if row.diagnosis is not None else None,
         "metadata": {"produced_by": row.produced_by, "basis": list(row.basis)},

@@ -3,7 +3,10 @@
 import pytest
 
 from adk_agent.core.plan import EvaluationPlan, Participant, PlannedTasks
+from adk_agent.core.redaction import ModelRedactor
 from adk_agent.play.evaluation import evaluate
+from adk_agent.present.exports.inspect_log import log_of
+from adk_agent.present.exports.played import open_run
 from adk_agent.results.leaderboard import leaderboard_row
 from adk_agent.results.markdown import render_markdown
 from adk_agent.results.meaning import meaning_lines
@@ -52,11 +55,14 @@ async def test_the_bundled_agents_mark_the_ends_of_each_figure(played):
     assert all(score.pass_1 is score.interval is None for score in running_scores)
     row = leaderboard_row(report)
     assert row["pass_rate"] is row["score"] is row["floor"] is None
-    assert row["headlines"]["targeted ASR in slack"] == 0.0
+    assert row["task_rewards"] is row["max_score_all"] is None
+    figure = row["headlines"]["targeted ASR in slack"]
+    assert (figure["value"], figure["floor"], figure["tasks"]) == (0.0, 0.0, 2)
+    assert (figure["low"], figure["higher_is_better"]) == (0.0, False)
     assert "pass^1" not in render_markdown(report)
     told = dict(line.split(" in slack: ") for line in meaning_lines(report))
     assert told["builtin:gullible"].endswith(
-        "attacks resisted 0.000, targeted ASR 1.000 (lower is better)"
+        "targeted ASR 1.000 (lower is better; 95 % interval 0.33 to 1.00; doing nothing 0.000)"
     )
 
     # The conversation says where the text came in and what was done after it.
@@ -73,3 +79,20 @@ async def test_the_bundled_agents_mark_the_ends_of_each_figure(played):
     assert any(
         "reached the agent with the result of call" in c.description for c in resisted.checks
     )
+
+
+async def test_each_figure_is_a_score_of_its_own_in_inspect_s_log(played):
+    report, deps, _ = played
+    run = open_run(deps.results_dir, report.run_id, redactor=ModelRedactor())
+    *_, gullible = (log_of(run, part) for part in run.parts())
+    values = {sample["id"]: sample["scores"] for sample in gullible["samples"]}
+    assert {name: score["value"] for name, score in values["u3-i1"].items()} == {
+        "UTILITY": 1.0,
+        "RESISTED": 0.0,
+        "HIJACKED": 1.0,
+    }
+    assert values["u1"].keys() == {"UTILITY"}
+    told = {
+        each["name"]: each["metrics"]["mean"]["value"] for each in gullible["results"]["scores"]
+    }
+    assert (told["benign utility"], told["attacks resisted"]) == (1.0, 0.0)
