@@ -77,6 +77,10 @@ def _warn(warnings: Iterable[str]) -> None:
         print(f"greenroom: {escape_controls(warning)}", file=sys.stderr)
 
 
+def _all_benchmarks(_: argparse.Namespace) -> list[dict[str, Any]]:
+    return rows.of_benchmarks(_benchmarks())
+
+
 def _domains(_: argparse.Namespace) -> list[dict[str, Any]]:
     return rows.of_domains(_benchmarks())
 
@@ -128,6 +132,7 @@ def _agents(parsed: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 LISTS = {
+    "benchmarks": _all_benchmarks,
     "domains": _domains,
     "tasks": _tasks,
     "agents": _agents,

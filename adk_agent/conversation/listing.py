@@ -34,6 +34,7 @@ _MOST_CHARS = 120
 """Characters of one cell of an answer."""
 _REQUEST_WIDTH = 76
 _SHOWN = {
+    "benchmarks": ("benchmark", "about", "domains"),
     "domains": ("domain", "tasks", "splits"),
     "metrics": ("metric", "range"),
     "evaluators": ("evaluator", "tier", "about"),
@@ -77,6 +78,8 @@ def listed(intent: ListThings, turn: Turn) -> Answer | Asked:
 
 def _rows(intent: ListThings, situation: Situation, deps: ConversationDeps) -> Rows:
     match intent.what:
+        case "benchmarks":
+            return of_benchmarks(deps.benchmarks())
         case "domains":
             return of_domains(deps.benchmarks())
         case "tasks":
@@ -103,10 +106,24 @@ def of_domains(benchmarks: Benchmarks) -> Rows:
             "splits": ", ".join(benchmark.splits(domain.name)),
             "source": revision.source,
             "revision": revision.revision,
+            "benchmark": benchmark.name,
         }
         for benchmark in benchmarks.all
         for domain in benchmark.domains()
         for revision in [benchmark.revision(domain.name)]
+    ]
+
+
+def of_benchmarks(benchmarks: Benchmarks) -> Rows:
+    """List the benchmarks with their domains and main figures."""
+    return [
+        {
+            "benchmark": benchmark.name,
+            "about": benchmark.summary,
+            "domains": ", ".join(domain.name for domain in benchmark.domains()),
+            "headlines": ", ".join(headline.name for headline in benchmark.headlines),
+        }
+        for benchmark in benchmarks.all
     ]
 
 

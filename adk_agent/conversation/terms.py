@@ -13,6 +13,7 @@ from adk_agent.conversation.telling import short
 from adk_agent.results.digest import FAILURE_MEANING
 from evals.graph import labels
 from evals.judge.modes import FAILURE_MODES
+from tau_bridge.benchmark import PASS_HAT_K
 from tau_bridge.benchmarks import Benchmarks
 
 _MOST_NEAR = 5
@@ -170,6 +171,7 @@ def _known(deps: ConversationDeps) -> dict[str, str]:
     found |= {mode.name: f"Failure mode {mode.code}: {mode.question}." for mode in FAILURE_MODES}
     found |= {name: f"A label of teams. It holds where {text}." for name, text in _labels().items()}
     found |= _components(deps.benchmarks())
+    found |= _of_benchmarks(deps.benchmarks())
     return found | dict(GLOSSARY)
 
 
@@ -190,3 +192,20 @@ def _components(benchmarks: Benchmarks) -> dict[str, str]:
         name.lower(): f"A component of the reward. It is 0 where {meaning}."
         for name, meaning in meanings.items()
     }
+
+
+def _of_benchmarks(benchmarks: Benchmarks) -> dict[str, str]:
+    """Return the benchmarks, and the headlines of those that have their own."""
+    found = {each.name: f"A benchmark. {each.summary}." for each in benchmarks.all if each.summary}
+    for benchmark in benchmarks.all:
+        for headline in benchmark.headlines:
+            if headline == PASS_HAT_K:
+                continue
+            cases = " and ".join(f"{name} {value}" for name, value in headline.cases.items())
+            found[headline.name.lower()] = (
+                f"A headline of {benchmark.name}: the mean of "
+                f"{headline.component or 'the reward'}{f' over tasks with {cases}' if cases else ''}"
+                f"{' that passed' if headline.passed_only else ''}; "
+                f"{'higher' if headline.higher_is_better else 'lower'} is better."
+            )
+    return found

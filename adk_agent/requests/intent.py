@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from adk_agent.core.plan import EvaluationPlan, EvaluationRequest
 from adk_agent.requests.refusal import RefusalCode
 
-Listable = Literal["domains", "tasks", "agents", "teams", "runs", "metrics", "evaluators"]
+Listable = Literal[
+    "benchmarks", "domains", "tasks", "agents", "teams", "runs", "metrics", "evaluators"
+]
 Courtesy = Literal["greeting", "thanks", "goodbye", "other"]
 
 

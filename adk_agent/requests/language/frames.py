@@ -19,7 +19,7 @@ from adk_agent.requests.language.tokens import Token, tokenize
 from adk_agent.requests.language.vocabulary import COMMON_SPLITS, Vocabulary
 
 LISTABLE: Mapping[str, Listable] = {
-    "domains": "domains", "benchmarks": "domains", "agents": "agents", "bots": "agents",
+    "domains": "domains", "benchmarks": "benchmarks", "agents": "agents", "bots": "agents",
     "teams": "teams", "runs": "runs", "evaluations": "runs", "history": "runs", "tasks": "tasks",
     "scenarios": "tasks", "metrics": "metrics", "evaluators": "evaluators",
 }  # fmt: skip
