@@ -115,13 +115,20 @@ class Display:
             self._bar.stop()
             self._bar = None
 
+    def _scores(self, report: EvaluationReport) -> None:
+        tables = []
+        if not report.headlines or not all(row.by_headlines for row in report.summary):
+            tables.append(score_table([*report.summary, *report.overall]))
+        if report.headlines:
+            tables.append(headline_table(report.headlines))
+        titles = (f"Run {report.run_id}: {report.status}", "Headlines")
+        for title, table in zip(titles, tables, strict=False):
+            self._table(*without_the_usual(table), title=title)
+
     def result(self, report: EvaluationReport, *, last: str | None = None) -> None:
         """Show the scores, their meaning, and the report's folder (or the line `last` instead)."""
         folder = self._results_dir / report.run_id
-        scores = without_the_usual(score_table([*report.summary, *report.overall]))
-        self._table(*scores, title=f"Run {report.run_id}: {report.status}")
-        if report.headlines:
-            self._table(*without_the_usual(headline_table(report.headlines)), title="Headlines")
+        self._scores(report)
         measured = [team for team in report.teams if team.measured]
         if measured:
             self._teams(measured)

@@ -316,7 +316,7 @@ def _findings(digest: ReportDigest) -> list[str]:
     ]
     lines += [f"{pair.sentence}." for pair in digest.differences]
     lines += [
-        f"Of the scored trials, {count} {_COMPONENT_MEANING.get(name, 'did not meet')} ({name})."
+        f"Of the scored trials, {count} {_COMPONENT_MEANING.get(name, 'have 0 of a component')} ({name})."
         for name, count in digest.failing_components.items()
     ]
     lines += [

@@ -75,7 +75,8 @@ def _headlines(rows: Sequence[HeadlineRow]) -> list[str]:
         _table(headline_table(rows)),
         "The benchmark's own figures, each for itself: means over the tasks that it counts. A range "
         "counts failed trials against the agent at one end and in its favour at the other; "
-        "trials that the agent itself ended count against it, and unscored trials are left out.",
+        "trials that the agent itself ended count as work that was not done, and unscored trials are "
+        "left out.",
         _bullets(map(_plain, counted)),
     ]
 
