@@ -41,7 +41,7 @@ def draft_of(
     Raises:
         DataError: None went wrong.
     """
-    told = [_masked(each, redactor) for each in conversations]
+    told = [masked(each, redactor) for each in conversations]
     right = [each for each in told if each.verdict == "right"]
     wrong = [_informed(each, right) for each in told if each.verdict != "right"]
     if not wrong:
@@ -69,42 +69,6 @@ def draft_of(
         tasks=[TaskDraft(**{**vars(t), "id": new}) for t, new in zip(tasks, ids, strict=True)],
         notes=[redactor.text(note) for note in everything],
     )
-
-
-def _masked(each: Conversation, redactor: Redactor) -> Conversation:
-    """Mask secrets in everything that was said, called or returned."""
-
-    def pairs(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Any]]:
-        return [(name, masked(arguments, redactor)) for name, arguments in calls]
-
-    wanted = each.wanted
-    values = {
-        **vars(each),
-        **{
-            key: masked(getattr(each, key), redactor)
-            for key in ("id", "task", "prompt", "user", "answers", "schemas")
-        },
-        "why": None if each.why is None else redactor.text(each.why),
-        "system": None if each.system is None else redactor.text(each.system),
-        "calls": [
-            KnownCall(
-                **{
-                    **vars(call),
-                    "arguments": masked(call.arguments, redactor),
-                    "result": masked(call.result, redactor),
-                }
-            )
-            for call in each.calls
-        ],
-        "wanted": Wanted(
-            calls=pairs(wanted.calls),
-            unwanted=pairs(wanted.unwanted),
-            says=masked(wanted.says, redactor),
-            solution=None if wanted.solution is None else pairs(wanted.solution),
-            answer=None if wanted.answer is None else redactor.text(wanted.answer),
-        ),
-    }
-    return Conversation(**values)
 
 
 def _informed(wrong: Conversation, right: Sequence[Conversation]) -> Conversation:

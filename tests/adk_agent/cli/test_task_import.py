@@ -310,6 +310,16 @@ def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
     assert "# TODO: the source has no result of this call" in text
     assert KEY not in text
     assert "turn 1" in said
+    assert "task refund: a check or the solution holds a secret that was masked" in said
+
+
+def test_arguments_that_only_sound_like_secrets_are_left_as_they_are(bring):
+    given = {"key": "poi", "sort_key": "name", "secret_santa": "Bob", "keyboard": "us"}
+    call = types.FunctionCall(name="memorize", args=given)
+    case = EvalCase(eval_id="keep", conversation=[turn("Keep it.", "Kept.", call)])
+    _, file, _, said = bring("x.evalset.json", evalset(case).model_dump_json())
+    assert file.tasks[0].gold.calls[0].arguments == given
+    assert "masked" not in said
 
 
 def test_events_and_scenarios_of_an_evalset_are_read(bring):
@@ -431,16 +441,18 @@ def step(number, kind, name, asked, answered, **more):
 
 def test_a_trace_becomes_a_draft_without_its_secrets(bring):
     steps = [
-        step(1, "AGENT", None, f"Refund A-17, my key is {KEY}", "Done."),
+        step(1, "AGENT", None, f"Refund A-17, my key is {KEY}, password: hunter2-x", "Done."),
         step(
             2, "TOOL", "refund", json.dumps({"id": "A-17", "token": "t0ps3cret"}), "no", error="500"
         ),
+        step(3, "TOOL", "refund", '{"id": 2}', "Use AKIAIOSFODNN7EXAMPLE at https://u:pw1@h/"),
     ]
-    _, file, text, _ = bring("traces.jsonl", {"trace_id": "t1", "steps": steps})
-    assert KEY not in text
-    assert "t0ps3cret" not in text
+    _, file, text, said = bring("traces.jsonl", {"trace_id": "t1", "steps": steps})
+    for secret in (KEY, "t0ps3cret", "hunter2", "AKIAIOS", "pw1"):
+        assert secret not in text + said
     assert [task.id for task in file.tasks] == ["t1-went-wrong", "t1-control"]
     assert file.tools[0].results[0].error
+    assert file.tools[0].results[0].when == {"id": "A-17", "token": "***"}
     assert "It went wrong: refund: 500" in text
     assert "# TODO" in text
 
