@@ -388,6 +388,29 @@ def test_a_run_becomes_drafts_with_controls_beside_them(bring, played, tmp_path)
     assert again[2].splitlines()[1:] == text.splitlines()[1:]
 
 
+def test_drafts_are_passed_by_the_agent_that_passed_the_tasks(tmp_path, monkeypatch, capsys):
+    # One begins with calls that no agent made, one compares no arguments.
+    monkeypatch.chdir(tmp_path)
+    tasks = "update_task_with_message_history, impossible_task_1, create_task_1"
+    words = f"Evaluate oracle, null and reference on mock tasks {tasks}"
+    assert main(["run", words, "--offline", "--quiet", "--yes"]) == 0, capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    assert main(["tasks", "import", run, "--out", "kept.yaml"]) == 0
+    said = capsys.readouterr().err
+    assert "update_task_with_message_history trial 0 is left out: its task begins with" in said
+    file = load(tmp_path / "kept.yaml")
+    assert [task.id for task in file.tasks] == [
+        "impossible_task_1-went-wrong",
+        "impossible_task_1-went-right",
+        "create_task_1-went-wrong",
+        "create_task_1-went-right",
+    ]
+    again = ["run", "--tasks", "kept.yaml", "--agent", "reference", "--offline", "--yes"]
+    assert main([*again, "--results-dir", "again"]) == 0
+    (report,) = (tmp_path / "again").glob("*/report.json")
+    assert [row["reward"] for row in json.loads(report.read_text())["trials"]] == [1.0] * 4
+
+
 def test_a_run_of_own_tasks_is_read_with_and_without_its_file(bring, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.yaml"
