@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from tau_bridge.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
-from tau_bridge.wire import MESSAGES_LINE, TOOLS_LINE
+from tau_bridge.wire import GREETING, MESSAGES_LINE, TOOLS_LINE
 
 _MARKS: Final = re.compile(r"\s*#{3}[A-Z_-]+#{3}\s*")
 """Signs by which a simulated user ends a conversation, such as ###STOP###."""
@@ -180,16 +180,23 @@ class Opening:
     prompt: str
     system: str | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    is_text_protocol: bool = False
 
 
 def opening_of(text: str) -> Opening:
-    """Return the parts of a first message; one of another form is the user's words as they are."""
-    policy, tools_line, rest = text.partition(TOOLS_LINE)
-    _, messages_line, said = rest.rpartition(MESSAGES_LINE)
-    if not tools_line or not messages_line:
+    """Return the parts of a first message; one of another form is the user's words as they are.
+
+    A trace keeps the head and the tail of a long message; what is between them is not known then.
+    """
+    head, line, said = text.rpartition(MESSAGES_LINE)
+    if not line:
         return Opening(prompt=text.strip())
+    policy, tools_line, rest = head.partition(TOOLS_LINE)
     return Opening(
-        prompt=said.strip(), system=policy.strip() or None, schemas=dict(_schemas(rest.lstrip()))
+        prompt=said.strip().removeprefix(GREETING).strip(),
+        system=(policy.strip() or None) if tools_line else None,
+        schemas=dict(_schemas(rest.lstrip())),
+        is_text_protocol=True,
     )
 
 

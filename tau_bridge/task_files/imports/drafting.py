@@ -47,6 +47,8 @@ def draft_of(
     wrong = [_informed(each, right) for each in told if each.verdict != "right"]
     if not wrong:
         why = "".join(f"; {redactor.text(note)}" for note in notes[:_SHOWN])
+        if not right:
+            raise DataError(f"{name}: it has no conversation that can be used{why}")
         raise DataError(
             f"{name}: no conversation went wrong, so there is nothing to draft; {len(right)} went "
             f"right{why}"

@@ -525,6 +525,171 @@ def test_spans_of_other_tools_are_read_by_the_conventions(bring):
     assert "does not say how it went" in text
 
 
+def messages(*said):
+    """Messages by the conventions: (role, text), or a call, or the result of one."""
+    made = []
+    for role, content in said:
+        if role == "call":
+            part = {"type": "tool_call", "id": "1", "name": "get_order", "arguments": content}
+            made.append({"role": "assistant", "parts": [part]})
+        elif role == "result":
+            part = {"type": "tool_call_response", "id": "1", "response": content}
+            made.append({"role": "tool", "parts": [part]})
+        else:
+            made.append({"role": role, "parts": [{"type": "text", "content": content}]})
+    return json.dumps(made)
+
+
+def of_spans(*spans):
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+HI = ("user", "Where is A-17?")
+CALL, RESULT = ("call", {"id": "A-17"}), ("result", {"status": "lost"})
+
+
+@pytest.mark.parametrize("root", ["", "0"])
+def test_calls_of_a_model_are_one_conversation_with_or_without_an_agent_around_them(bring, root):
+    tool = {"type": "function", "name": "get_order", "description": "Look it up."}
+    first = {
+        "gen_ai.input.messages": messages(HI),
+        "gen_ai.output.messages": messages(CALL),
+        "gen_ai.system_instructions": '[{"type": "text", "content": "Be kind."}]',
+        "gen_ai.tool.definitions": json.dumps([tool]),
+    }
+    called = {
+        "gen_ai.tool.name": "get_order",
+        "gen_ai.tool.call.arguments": '{"id": "A-17"}',
+        "gen_ai.tool.call.result": '{"status": "lost"}',
+    }
+    second = {
+        "gen_ai.input.messages": messages(HI, CALL, RESULT),
+        "gen_ai.output.messages": messages(("assistant", "It is lost.")),
+    }
+    third = {
+        "gen_ai.input.messages": messages(HI, ("assistant", "It is lost."), ("user", "Oh.")),
+        "gen_ai.output.messages": messages(("assistant", "Sorry.")),
+    }
+    spans = [span(1, root, "chat", first), span(2, root, "execute_tool", called)]
+    spans += [span(3, root, "chat", second), span(4, root, "chat", third)]
+    agent = [span(0, "", "invoke_agent", {"gen_ai.agent.name": "desk"})] if root else []
+    _, file, _, said = bring("spans.json", of_spans(*agent, *spans))
+    task = file.tasks[0]
+    assert (file.system, task.prompt, task.user) == ("Be kind.", "Where is A-17?", ("Oh.",))
+    assert file.tools[0].description == "Look it up."
+    assert file.tools[0].results[0].give == {"status": "lost"}
+    assert "instructions" not in said
+
+
+def numbered(prefix, *said):
+    return {f"{prefix}.{n}.{k}": v for n, each in enumerate(said) for k, v in each.items()}
+
+
+def event(name, **attributes):
+    values = [{"key": k, "value": {"stringValue": v}} for k, v in attributes.items()]
+    return {"name": name, "attributes": values}
+
+
+ASKED = {"role": "user", "content": "Where is A-17?"}
+RULES = {"role": "system", "content": "Be kind."}
+MADE = {
+    "role": "assistant",
+    "tool_calls.0.id": "1",
+    "tool_calls.0.name": "get_order",
+    "tool_calls.0.arguments": '{"id": "A-17"}',
+}
+GAVE = {"role": "tool", "tool_call_id": "1", "content": '{"status": "lost"}'}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "events"),
+    [
+        (numbered("gen_ai.prompt", RULES, ASKED, MADE, GAVE), []),
+        (
+            {
+                f"llm.input_messages.{number}.message.{key}": value
+                for number, each in enumerate([RULES, ASKED])
+                for key, value in each.items()
+            },
+            [],
+        ),
+        (
+            {},
+            [
+                event("gen_ai.system.message", content="Be kind."),
+                event("gen_ai.user.message", content="Where is A-17?"),
+                event("gen_ai.choice", message='{"role": "assistant", "content": "Lost."}'),
+            ],
+        ),
+        ({}, [event("gen_ai.content.prompt", **{"gen_ai.prompt": json.dumps([RULES, ASKED])})]),
+    ],
+)
+def test_messages_are_read_in_the_forms_that_the_conventions_have_had(bring, attributes, events):
+    body = of_spans(span(1, "", "chat", attributes, events=events))
+    _, file, _, _ = bring("spans.jsonl", body)
+    task = file.tasks[0]
+    assert (file.system, task.prompt, task.user) == ("Be kind.", "Where is A-17?", ())
+    if "gen_ai.prompt.2.role" in attributes:
+        assert file.tools[0].results[0].give == {"status": "lost"}
+
+
+@pytest.mark.parametrize(
+    ("spans", "why"),
+    [
+        ([span(1, "", "chat", {})], "no span says what the user wrote"),
+        (
+            [
+                span(1, "", "chat", {"gen_ai.input.messages": messages(HI)}),
+                span(2, "", "chat", {"gen_ai.input.messages": messages(("user", "Sum up: x"))}),
+            ],
+            "its spans hold more than one conversation",
+        ),
+        ([span(1, "", "execute_tool", {"input.value": '{"id": 1}'})], "no span says what"),
+    ],
+)
+def test_a_trace_that_does_not_say_what_the_user_wrote_is_named(bring, spans, why):
+    code, _, _, said = bring("spans.json", of_spans(*spans))
+    assert code == 2
+    assert "it has no conversation that can be used; trace aa is left out: " in said
+    assert why in said
+
+
+def test_json_lines_are_read_under_the_name_of_json_too(bring):
+    lines = [json.dumps(of_spans(span(1, "", "chat", {"gen_ai.input.messages": messages(HI)})))] * 2
+    assert bring("spans.json", "\n".join(lines))[1].tasks[0].prompt == "Where is A-17?"
+
+
+def test_an_export_with_the_steps_and_faults_of_a_run_is_read_as_the_run_is(
+    bring, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    broken = "update_task_with_history_and_env_assertions"
+    words = f"Evaluate reference and null on mock tasks create_task_1, {broken}"
+    assert main(["run", words, "--offline", "--quiet", "--yes"]) == 0, capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    assert main(["export", run, "--to", "otlp", "--out", "exported/"]) == 0
+    capsys.readouterr()
+    (path,) = (tmp_path / "exported").iterdir()
+    _, file, _, said = bring(str(path), None)
+    assert [task.id for task in file.tasks] == [
+        "create_task_1-went-wrong",
+        "create_task_1-went-right",
+    ]
+    assert "is left out: the fault is not the agent's (harness)" in said
+    assert [tool.name for tool in file.tools] == ["create_task"]
+    assert "Policy" in file.system
+    assert file.tasks[0].prompt.startswith("I am a team member")
+
+
+def test_a_first_message_that_was_cut_is_not_taken_for_the_users_words(bring):
+    policy = "Policy. " * 10 + "[... 9 characters left out ...]"
+    asked = f"{policy}\n\nNow here are the user messages:\nHi! How can I help you today?\nHelp me."
+    trace = {"trace_id": "t1", "steps": [step(1, "AGENT", None, asked, "No.")]}
+    _, file, _, said = bring("traces.jsonl", trace)
+    assert file.tasks[0].prompt == "Help me."
+    assert "the agent's instructions are not in the source" in said
+
+
 # -- the command -----------------------------------------------------------------------------------
 
 
