@@ -399,12 +399,12 @@ def test_drafts_are_passed_by_the_agent_that_passed_the_tasks(tmp_path, monkeypa
     said = capsys.readouterr().err
     assert "update_task_with_message_history trial 0 is left out: its task begins with" in said
     file = load(tmp_path / "kept.yaml")
-    assert [task.id for task in file.tasks] == [
+    assert {task.id for task in file.tasks} == {
         "impossible_task_1-went-wrong",
         "impossible_task_1-went-right",
         "create_task_1-went-wrong",
         "create_task_1-went-right",
-    ]
+    }
     again = ["run", "--tasks", "kept.yaml", "--agent", "reference", "--offline", "--yes"]
     assert main([*again, "--results-dir", "again"]) == 0
     (report,) = (tmp_path / "again").glob("*/report.json")
