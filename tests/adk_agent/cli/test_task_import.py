@@ -297,8 +297,12 @@ def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
     assert shown(text, "refund")["expect"] == [
         {
             "calls_in_order": [
-                {"name": "get_order", "arguments": {"order_id": "A-17", "api_key": "***"}},
-                {"name": "refund", "arguments": {"order_id": "A-17"}},
+                {
+                    "name": "get_order",
+                    "arguments": {"order_id": "A-17", "api_key": "***"},
+                    "exact": True,
+                },
+                {"name": "refund", "arguments": {"order_id": "A-17"}, "exact": True},
             ]
         },
         {"max_calls": 2},
@@ -310,6 +314,7 @@ def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
     assert "# TODO: the source has no result of this call" in text
     assert KEY not in text
     assert "turn 1" in said
+    assert "the turn to which a call belongs is not compared" in said
     assert "task refund: a check or the solution holds a secret that was masked" in said
 
 
@@ -349,6 +354,50 @@ def test_events_and_scenarios_of_an_evalset_are_read(bring):
     assert file.tools[0].results[0].give == {"status": "delivered"}
     assert played.user.goal == "Book the cheapest one."
     assert "# TODO: say what has to be true" in text
+
+
+OLD_TURNS = [
+    {
+        "query": "Roll a die.",
+        "expected_tool_use": [
+            {"tool_name": "roll", "tool_input": {"sides": 6}, "mock_tool_output": 4}
+        ],
+        "reference": "It is a 4.",
+    },
+    {"query": "Again.", "expected_tool_use": [{"tool_name": "roll"}], "reference": "A 2."},
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "name"),
+    [
+        (OLD_TURNS, "dice"),
+        ([{"name": "one", "data": OLD_TURNS, "initial_session": {"state": {"a": 1}}}], "one"),
+    ],
+)
+def test_the_first_form_of_evalsets_is_one_conversation_a_case(bring, old, name):
+    from tau_bridge.messages import ToolCall
+    from tau_bridge.task_files.checks import Facts
+
+    _, file, _, said = bring("dice.test.json", old)
+    (task,) = file.tasks
+    assert (task.id, task.prompt, task.user) == (name, "Roll a die.", ("Again.",))
+    assert task.gold.answer == ("It is a 4.", "A 2.")
+    assert file.tools[0].results[0].give == 4
+    assert ("state is left out (a)" in said) is (name == "one")
+
+    def passes(*arguments):
+        made = [ToolCall(id="1", name="roll", arguments=each) for each in arguments]
+        return task.expect[0].decide(Facts(calls=made)).met
+
+    assert passes({"sides": 6}, {})
+    assert not passes({"sides": 6}, {"sides": 6})
+
+
+def test_an_old_evalset_without_queries_is_named(bring):
+    code, _, _, said = bring("x.json", [{"name": "one", "data": [{"reference": "x"}]}])
+    assert code == 2
+    assert "data.0.query: Field required" in said
 
 
 def test_what_is_no_evalset_is_named_by_its_key(bring):
