@@ -139,6 +139,12 @@ def promptfoo(*assertions, **more):
         ({"type": "not-contains-any", "value": ["Bob", "Eve"]}, "Hi Ada", "Hi Eve"),
         ({"type": "not-icontains", "value": "bob"}, "Hi Ada", "Hi BOB"),
         ({"type": "not-regex", "value": "^B"}, "Hi Bob", "Bob"),
+        ({"type": "contains-any", "value": '"a,b", c'}, "a,b", "a"),
+        ({"type": "equals", "value": 40.0}, "40", "40.0"),
+        ({"type": "regex", "value": r"^\d+$"}, "12", "12\n"),
+        ({"type": "regex", "value": r"^\d+$"}, "12", "\u0661\u0662"),
+        ({"type": "regex", "value": r"^[\w-]+\Z$"}, "a-1Z", "a-1"),
+        ({"type": "regex", "value": "x{,2}[[&&]"}, "x{,2}&", "xx["),
         ({"type": "is-json"}, "[1]", "one"),
         ({"type": "is-json", "value": {"required": ["a"]}}, '{"a": 1}', "{}"),
         (
@@ -148,6 +154,18 @@ def promptfoo(*assertions, **more):
         (
             {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
             "b", "c",
+        ),
+        (
+            {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "b"}]},
+            "a", "b",
+        ),
+        (
+            {"type": "assert-set", "threshold": 0.6, "assert": [{"type": "contains", "value": each} for each in "abc"]},
+            "ac", "a",
+        ),
+        (
+            {"type": "assert-set", "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b", "weight": 0}]},
+            "a", "b",
         ),
     ],
 )  # fmt: skip
@@ -187,6 +205,11 @@ def test_what_a_model_or_a_clock_decides_has_its_check(bring, assertion, check):
         ({"type": "regex", "value": r"\p{L}"}, "Python's"),
         ({"type": "contains", "value": "x", "weight": 0}, "weight"),
         ({"type": "contains", "value": "{{ who | upper }}"}, "template"),
+        ({"type": "regex", "value": "[]"}, "empty set"),
+        (
+            {"type": "assert-set", "threshold": 0, "assert": [{"type": "equals", "value": "x"}]},
+            "share of 0",
+        ),
     ],
 )
 def test_an_assertion_without_counterpart_is_named_with_its_test(bring, assertion, why):
@@ -209,6 +232,142 @@ def test_a_test_that_would_lose_all_its_assertions_is_left_out_and_named(bring):
     assert [task.prompt for task in file.tasks] == ["Greet Bob"]
     assert "test 1 is left out: it has no assertion with a counterpart" in said
     assert "test 3 is left out: there is no variable 'who'" in said
+
+
+def test_what_a_test_says_beside_its_assertions_is_applied_or_named(bring):
+    rubric = {"type": "llm-rubric", "value": "kind", "threshold": 0.8}
+    javascript = {"type": "javascript", "value": "1"}
+    config = promptfoo(
+        rubric,
+        javascript,
+        javascript,
+        providerOutput="x",
+        options={"rubricPrompt": "y", "prefix": "Now: "},
+    )
+    config |= {
+        "defaultTest": {"metadata": {"suite": "smoke"}},
+        "derivedMetrics": [{"name": "m", "value": "1"}],
+        "outputPath": "out.html",
+    }
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert file.tasks[0].prompt == "Now: Greet Ada"
+    assert file.tasks[0].attributes == {"suite": "smoke"}
+    for words in (
+        "'derivedMetrics' is left out",
+        "test 1: its 'providerOutput' is left out",
+        "test 1: its 'rubricPrompt' is left out",
+        "'llm-rubric' is not quite the same here: its 'threshold' is left out",
+        "'javascript' (no. 2) is left out",
+        "'javascript' (no. 3) is left out",
+    ):
+        assert words in said
+    assert "outputPath" not in said
+
+
+def test_variables_are_written_as_promptfoo_does(bring):
+    config = """
+        prompts: ['{{n}}|{{no}}|{{yes}}|{{text}}{# a remark #}']
+        tests:
+          - {vars: {n: 40.0, no: null, yes: true, text: 'x{# one #}'}, assert: [{type: contains, value: a}]}
+    """
+    assert bring("promptfooconfig.yaml", config)[1].tasks[0].prompt == "40||true|x"
+
+
+def test_a_list_that_is_not_expanded_is_one_test(bring):
+    config = promptfoo({"type": "contains", "value": "a"}, vars={"who": ["Ada", "Bob"]})
+    config["defaultTest"] = {"options": {"disableVarExpansion": True}}
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert [task.prompt for task in file.tasks] == ['Greet ["Ada", "Bob"]']
+    assert "test 1: its variable 'who' is written as JSON" in said
+
+
+def test_a_test_is_played_with_the_prompts_that_it_names(bring):
+    config = """
+        prompts:
+          - {label: short, raw: 'Greet {{who}}'}
+          - {label: long, raw: 'Greet {{who}} at length {% if x %}'}
+        tests:
+          - {vars: {who: Ada}, prompts: [short], assert: [{type: contains, value: a}]}
+          - {vars: {who: Bob}, prompts: 'sh*', assert: [{type: contains, value: a}]}
+          - {vars: {who: Eve}, prompts: [none], assert: [{type: contains, value: a}]}
+          - {vars: {who: Joe}, assert: [{type: contains, value: a}]}
+    """
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    prompts = ["Greet Ada", "Greet Bob", "Greet Joe"]
+    assert [task.prompt for task in file.tasks] == prompts
+    assert "test 3 is left out: no prompt is named 'none'" in said
+    assert "test 4 with prompt long is left out: it has a template" in said
+
+
+def test_chat_messages_are_joined_named_or_left_out_and_never_sent_as_json(bring):
+    def chat(*said):
+        return json.dumps([{"role": role, "content": content} for role, content in said])
+
+    picture = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    halves = [{"type": "text", "text": "Greet"}, {"type": "text", "text": "{{who}}"}]
+    prompts = [
+        chat(("system", "Be kind."), ("user", "Hi"), ("assistant", "Yes?"), ("user", halves)),
+        chat(("user", picture)),
+        '[{"role": "user", "content": {{ who | dump }}}]',
+    ]
+    config = promptfoo({"type": "contains", "value": "a"}) | {"prompts": prompts}
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    (task,) = file.tasks
+    assert (task.system, task.prompt, task.user) == ("Be kind.", "Hi", ("Greet\nAda",))
+    assert "prompt 1: message 3 (assistant) is left out" in said
+    assert "prompt 2 is left out: its chat messages have parts that are no text" in said
+    assert "prompt 3 is left out" in said
+
+
+def test_tests_of_a_table_say_what_they_expect_in_columns(bring, tmp_path):
+    (tmp_path / "cases.csv").write_text(
+        "who,__expected,__expected2,__description,__metric,__prefix,__metadata:kind,__config:x\n"
+        "Ada,Hi Ada,,plain,tone,Please: ,short,\n"
+        'Bob,"icontains-any: hi, hello",not-contains:Ada,,,,,1\n'
+        "Eve,latency(2000),note: no kind of assertion,,,,,\n"
+        "Joe,fn: output.length,,,,,,\n"
+    )
+    config = "prompts: ['Greet {{who}}']\ntests: [{path: 'file://*.csv'}]\n"
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    ada, bob, eve = file.tasks
+    assert (ada.title, ada.prompt) == ("plain", "Please: Greet Ada")
+    assert ada.attributes == {"kind": "short"}
+    assert checks(ada) == [("matches", r"\AHi Ada\Z")]
+    assert [kind for kind, _ in checks(bob)] == ["any", "matches"]
+    assert checks(eve) == [("latency_ms", 2000), ("matches", r"\Anote: no kind of assertion\Z")]
+    assert "test 4: the assertion 'javascript' is left out" in said
+    assert "the column '__config:x' is left out" in said
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ("prompts: [Hi]\ntests: 'file://gen.py:make'\n", "'file://gen.py:make' is code"),
+        ("prompts: [Hi]\ntests: [{path: 'file://gone.csv'}]\n", "there is no file"),
+        ("prompts: 'file://*.txt'\ntests: [{vars: {}}]\n", "there is no file 'file://*.txt'"),
+    ],
+)
+def test_sources_that_cannot_be_read_are_named_and_nothing_is_put_in_their_place(
+    bring, config, why
+):
+    code, _, _, said = bring("promptfooconfig.yaml", config)
+    assert code == 2
+    assert why in said
+
+
+def test_prompts_of_files_are_one_each_and_without_tests_each_is_played_once(bring, tmp_path):
+    (tmp_path / "a.txt").write_text("Greet me")
+    (tmp_path / "b.md").write_text("Title\n---\nGreet us")
+    config = """
+        prompts: {a.txt: first, '*.md': second}
+        providers: [echo]
+        defaultTest: {assert: [{type: contains, value: Hi}]}
+    """
+    _, file, _, _ = bring("promptfooconfig.yaml", config)
+    assert [(task.id, task.prompt) for task in file.tasks] == [
+        ("1-prompt-first", "Greet me"),
+        ("1-prompt-second", "Title\n---\nGreet us"),
+    ]
 
 
 def test_a_configuration_without_one_usable_test_is_exit_2(bring):
