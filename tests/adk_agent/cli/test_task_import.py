@@ -18,6 +18,8 @@ from google.genai import types
 
 from adk_agent.cli.main import main
 from adk_agent.runs.tracking import run_ids
+from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.checks import Facts
 from tau_bridge.task_files.model import load
 
 KEY = "sk-abcdefghijklmnop1234"
@@ -100,14 +102,47 @@ def test_a_sample_without_target_is_left_out_and_named(bring):
     samples = '{"input": "a", "target": "b"}\n{"input": "poem"}\n'
     _, file, text, said = bring("some.jsonl", samples)
     assert len(file.tasks) == 1
-    assert "sample 2 is left out: it has no target" in said
-    assert "# sample 2 is left out" in text
+    assert "sample 2 (line 2) is left out: it has no target" in said
+    assert "# sample 2 (line 2) is left out" in text
 
 
-def test_a_record_without_input_is_named_by_its_line(bring):
-    code, _, _, said = bring("some.jsonl", '{"input": "a", "target": "b"}\n{"target": "b"}\n')
-    assert code == 2
-    assert "some.jsonl, line 2: the key 'input' is missing" in said
+def passes(task, answer):
+    return task.expect[0].decide(Facts(answers=[answer])).met
+
+
+def test_several_right_choices_are_all_named_in_any_order(bring):
+    sample = {"input": "Metals?", "choices": ["Iron", "Wood", "Tin"], "target": ["A", "C"]}
+    task = bring("metals.json", [sample])[1].tasks[0]
+    assert "Answer with the letters of all that are right alone." in task.prompt
+    assert all(passes(task, answer) for answer in ("A, C", "C,A", "C and A", "AC"))
+    assert not any(passes(task, answer) for answer in ("A", "A, B, C", "and", ""))
+
+
+def test_the_text_of_a_choice_is_no_answer_where_it_is_the_letter_of_another(bring):
+    sample = {"input": "Which?", "choices": ["B", "A"], "target": "A"}
+    task = bring("letters.json", [sample])[1].tasks[0]
+    assert passes(task, "A")
+    assert passes(task, "A) B")
+    assert not passes(task, "B")
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ({"target": "b"}, "the key 'input' is missing"),
+        ({"input": [{"role": "system", "content": "x"}], "target": "b"}, "no message of the user"),
+        ({"input": [{"role": "narrator"}], "target": "b"}, "no known role: 'narrator'"),
+        ({"input": "a", "choices": ["x", "y"], "target": "C"}, "is no letter of its 2 choices"),
+        ({"input": "a", "choices": ["x", "y"], "target": "x"}, "is no letter of its 2 choices"),
+        ({"input": "a", "target": {"b": 1}}, "its target is no text"),
+        ({"input": "a", "target": "b", "metadata": "{"}, "'metadata' is not JSON"),
+    ],
+)
+def test_a_sample_that_cannot_be_a_task_leaves_out_itself_alone(bring, sample, why):
+    _, file, _, said = bring("x.json", [{"input": "a", "target": "b"}, sample])
+    assert len(file.tasks) == 1
+    assert "sample 2 (line 1) is left out: " in said
+    assert why in said
 
 
 # -- promptfoo -------------------------------------------------------------------------------------
@@ -170,8 +205,6 @@ def promptfoo(*assertions, **more):
     ],
 )  # fmt: skip
 def test_an_assertion_decides_as_it_does_in_promptfoo(bring, assertion, right, wrong):
-    from tau_bridge.task_files.checks import Facts
-
     _, file, _, _ = bring("promptfooconfig.yaml", promptfoo(assertion))
     check = file.tasks[0].expect[0]
     assert file.tasks[0].prompt == "Greet Ada"
@@ -535,9 +568,6 @@ OLD_TURNS = [
     ],
 )
 def test_the_first_form_of_evalsets_is_one_conversation_a_case(bring, old, name):
-    from tau_bridge.messages import ToolCall
-    from tau_bridge.task_files.checks import Facts
-
     _, file, _, said = bring("dice.test.json", old)
     (task,) = file.tasks
     assert (task.id, task.prompt, task.user) == (name, "Roll a die.", ("Again.",))
