@@ -106,7 +106,7 @@ def _begun(ref: TaskRef | str, benchmark: Benchmark | None) -> str | None:
             history = benchmark.history(ref)
     if not history:
         return None
-    return f"its task begins with {history} messages of an earlier conversation, as none does here"
+    return f"its task begins with {history} messages of an earlier conversation, which no task here has"
 
 
 def _of_trial(record: TrialRecord, heard: Spoken, benchmarks: Benchmarks) -> Conversation:

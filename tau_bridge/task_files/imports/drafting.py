@@ -64,7 +64,9 @@ def draft_of(
     ids = distinct(task.id for task in tasks)
     everything = [*notes, *dropped, *conflicts, *_hidden(tools, schemas)]
     if system is None and not any(each.system for each in used):
-        everything.append("the agent's instructions are not in the source; add them as 'system:'")
+        everything.append(
+            "the agent's instructions are not in the source, or not in full; add them as 'system:'"
+        )
     return FileDraft(
         name=domain_name(name),
         system=system or "",

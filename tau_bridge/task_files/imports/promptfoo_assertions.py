@@ -17,7 +17,7 @@ _PIECE: Final = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|\{,\d*\}|.", re.DOTALL)
 _ASCII: Final = {r"\d": "0-9", r"\w": "A-Za-z0-9_"}
 _OUTSIDE: Final = {"$": r"\Z", "(?<": "(?P<", r"\D": "[^0-9]", r"\W": "[^A-Za-z0-9_]"}
 _SET_SIGNS: Final = ("[", "&", "~", "|")
-"""Of operations on sets of characters, in some future Python."""
+"""Signs of operations on sets of characters, in some future Python."""
 _ESCAPES: Final = "bBdDfknNpPrsStuvwWx"
 """Letters with a meaning after a backslash; what Python does not know of them, it refuses."""
 _READ: Final = frozenset(["type", "value", "weight", "metric"])
