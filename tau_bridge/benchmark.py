@@ -563,6 +563,16 @@ class Benchmark(ABC):
         del ref
         return None
 
+    def compared_arguments(self, ref: TaskRef) -> Sequence[Sequence[str] | None]:
+        """Return for each action of `gold` the arguments that have to be the same; None: all."""
+        gold = self.gold(ref)
+        return [None] * len(gold.get("actions") or ()) if gold else []
+
+    def history(self, ref: TaskRef) -> int:
+        """Return how many messages of a conversation stand there before the agent is asked."""
+        del ref
+        return 0
+
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Return a test, by a tool's name, of whether a call may change the task's world."""
         del ref

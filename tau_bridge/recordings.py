@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from tau_bridge.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
-from tau_bridge.wire import MESSAGES_LINE, TOOLS_LINE
+from tau_bridge.wire import GREETING, MESSAGES_LINE, TOOLS_LINE
 
 _MARKS: Final = re.compile(r"\s*#{3}[A-Z_-]+#{3}\s*")
 """Signs by which a simulated user ends a conversation, such as ###STOP###."""
@@ -19,13 +19,33 @@ Verdict = Literal["right", "wrong", "unknown"]
 
 @dataclass(frozen=True, kw_only=True)
 class KnownCall:
-    """A call with its result, or without one where the source has none (`known` is False)."""
+    """A call with its result, or without one where the source has none (`known` is False).
+
+    `compared` names the arguments that have to be the same in another call; None: all.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     result: Any = None
     error: bool = False
     known: bool = False
+    compared: Sequence[str] | None = None
+
+    @property
+    def decisive(self) -> Mapping[str, Any]:
+        """Return the arguments that have to be the same."""
+        if self.compared is None:
+            return self.arguments
+        return {name: value for name, value in self.arguments.items() if name in self.compared}
+
+    def fits(self, other: KnownCall) -> bool:
+        """Tell whether another call is this one, as far as arguments are compared."""
+        if self.compared is None:
+            return (self.name, self.arguments) == (other.name, other.arguments)
+        return self.name == other.name and all(
+            name in other.arguments and other.arguments[name] == value
+            for name, value in self.decisive.items()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +53,7 @@ class Wanted:
     """The known part of what should have been.
 
     Args:
-        calls: Calls that have to be made, name and arguments.
+        calls: Calls that have to be made.
         unwanted: Calls that were made, and should not have been.
         says: Texts that the user has to be told.
         solution: All calls of a known solution; None where none is known.
@@ -41,10 +61,10 @@ class Wanted:
         taken_from: The conversation that went right from which this was taken; None: it is known.
     """
 
-    calls: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    unwanted: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    calls: Sequence[KnownCall] = ()
+    unwanted: Sequence[KnownCall] = ()
     says: Sequence[str] = ()
-    solution: Sequence[tuple[str, Mapping[str, Any]]] | None = None
+    solution: Sequence[KnownCall] | None = None
     answer: str | None = None
     taken_from: str | None = None
 
@@ -160,16 +180,23 @@ class Opening:
     prompt: str
     system: str | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    is_text_protocol: bool = False
 
 
 def opening_of(text: str) -> Opening:
-    """Return the parts of a first message; one of another form is the user's words as they are."""
-    policy, tools_line, rest = text.partition(TOOLS_LINE)
-    _, messages_line, said = rest.rpartition(MESSAGES_LINE)
-    if not tools_line or not messages_line:
+    """Return the parts of a first message; one of another form is the user's words as they are.
+
+    A trace keeps the head and the tail of a long message; what is between them is not known then.
+    """
+    head, line, said = text.rpartition(MESSAGES_LINE)
+    if not line:
         return Opening(prompt=text.strip())
+    policy, tools_line, rest = head.partition(TOOLS_LINE)
     return Opening(
-        prompt=said.strip(), system=policy.strip() or None, schemas=dict(_schemas(rest.lstrip()))
+        prompt=said.strip().removeprefix(GREETING).strip(),
+        system=(policy.strip() or None) if tools_line else None,
+        schemas=dict(_schemas(rest.lstrip())),
+        is_text_protocol=True,
     )
 
 

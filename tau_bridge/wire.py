@@ -19,6 +19,8 @@ RESPOND: Final = "respond"
 """The name of the call that speaks to the user."""
 
 TOOLS_LINE: Final = "Here's a list of tools you can use (you can use at most one tool at a time):"
+GREETING: Final = "Hi! How can I help you today?"
+"""The agent's words that stand before the user's first, where a benchmark lets the agent greet."""
 RESPOND_LINE: Final = "Additionally, you can respond to the user with the following call:"
 FORMAT_LINE: Final = "Please respond in JSON format."
 MESSAGES_LINE: Final = "Now here are the user messages:"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from adk_agent.core.plan import options_of
 from adk_agent.play.regrade import read_recorded
@@ -29,8 +30,6 @@ from tau_bridge.recordings import (
     spoken,
 )
 
-Call = tuple[str, Mapping[str, Any]]
-
 
 def conversations_of_file(path: Path, benchmarks: Benchmarks) -> Recordings:
     """Return the conversations of a file that a benchmark can read.
@@ -44,8 +43,9 @@ def conversations_of_file(path: Path, benchmarks: Benchmarks) -> Recordings:
     for each in recorded:
         heard = spoken(parse_messages(each.played.messages))
         name = f"{each.id} (task {each.ref.id})"
-        if each.reward is None:
-            why = each.problem or "no reward is recorded"
+        begun = _begun(each.ref, benchmark)
+        if each.reward is None or begun is not None:
+            why = begun or each.problem or "no reward is recorded"
             notes.append(f"{name} is left out: {why}")
         elif not heard.turns:
             notes.append(f"{name} is left out: the user says nothing")
@@ -81,17 +81,32 @@ def conversations_of_run(results_dir: Path, run_id: str, benchmarks: Benchmarks)
         notes.append(f"the tasks of the run cannot be opened, so no solution is known: {error}")
     for record in StoredTrials(results_dir, run_id).records():
         row = record.row
+        ref = _ref(row, opened)
+        begun = _begun(ref, opened.of(row.domain) if isinstance(ref, TaskRef) else None)
         heard = spoken(parse_messages(record.messages))
         if row.status != "scored":
             notes.append(f"{row.label} is left out: it is {row.status}")
         elif row.diagnosis is not None and row.diagnosis.side != "agent":
             side = row.diagnosis.side
             notes.append(f"{row.label} is left out: the fault is not the agent's ({side})")
+        elif begun is not None:
+            notes.append(f"{row.label} is left out: {begun}")
         elif not heard.turns:
             notes.append(f"{row.label} is left out: the user says nothing")
         else:
             found.append(_of_trial(record, heard, opened))
     return found, notes
+
+
+def _begun(ref: TaskRef | str, benchmark: Benchmark | None) -> str | None:
+    """Say why a conversation cannot be had again: the agent would not know how it began."""
+    history = 0
+    if benchmark is not None and isinstance(ref, TaskRef):
+        with contextlib.suppress(DataError):
+            history = benchmark.history(ref)
+    if not history:
+        return None
+    return f"its task begins with {history} messages of an earlier conversation, which no task here has"
 
 
 def _of_trial(record: TrialRecord, heard: Spoken, benchmarks: Benchmarks) -> Conversation:
@@ -124,7 +139,7 @@ def _conversation(
         prompt=heard.turns[0],
         user=heard.turns[1:],
         answers=heard.answers,
-        calls=heard.calls,
+        calls=[_as_compared(call, wanted.solution or ()) for call in heard.calls],
         verdict=verdict,
         why=why,
         system=heard.system or (opening.system if opening else None),
@@ -165,8 +180,14 @@ def _wanted_of_trial(row: TrialRow, calls: Sequence[KnownCall], benchmarks: Benc
 def _diagnosed(diagnosis: Diagnosis) -> Wanted:
     by_agent = [each for each in diagnosis.calls if each.requestor == "assistant"]
     return Wanted(
-        calls=[(c.name, c.expected) for c in by_agent if c.expected is not None],
-        unwanted=[(c.name, c.arguments or {}) for c in by_agent if c.how == "superfluous"],
+        calls=[
+            KnownCall(name=c.name, arguments=c.expected) for c in by_agent if c.expected is not None
+        ],
+        unwanted=[
+            KnownCall(name=c.name, arguments=c.arguments or {})
+            for c in by_agent
+            if c.how == "superfluous"
+        ],
         says=diagnosis.not_communicated,
     )
 
@@ -176,21 +197,22 @@ def _wanted(benchmark: Benchmark, ref: TaskRef, made: Sequence[KnownCall]) -> Wa
     try:
         gold = benchmark.gold(ref)
         writes = benchmark.writes(ref)
+        compared = benchmark.compared_arguments(ref)
     except DataError:
         return Wanted()
     if gold is None:
         return Wanted()
     actions = gold.get("actions") or ()
-    solution: list[Call] = [
-        (each["name"], each.get("arguments") or {})
-        for each in actions
+    solution = [
+        KnownCall(name=each["name"], arguments=each.get("arguments") or {}, compared=names)
+        for each, names in zip(actions, compared, strict=True)
         if each.get("requestor", "assistant") == "assistant"
     ]
-    changing = [each for each in solution if writes(each[0])]
+    changing = [each for each in solution if writes(each.name)]
     wrong = [
-        (call.name, call.arguments)
+        call
         for call in made
-        if writes(call.name) and not call.error and (call.name, call.arguments) not in solution
+        if writes(call.name) and not call.error and not any(each.fits(call) for each in solution)
     ]
     answer = gold.get("answer")
     return Wanted(
@@ -200,3 +222,9 @@ def _wanted(benchmark: Benchmark, ref: TaskRef, made: Sequence[KnownCall]) -> Wa
         solution=solution,
         answer=None if answer is None else str(answer),
     )
+
+
+def _as_compared(call: KnownCall, solution: Sequence[KnownCall]) -> KnownCall:
+    """Return a call with those of its arguments as decisive that are so in the solution."""
+    same = next((each for each in solution if each.fits(call)), None)
+    return call if same is None else replace(call, compared=same.compared)

@@ -96,10 +96,11 @@ class _Similar(_Part):
 
 
 class CallPattern(_Part):
-    """Calls of a tool that have at least these arguments."""
+    """Calls of a tool that have at least these arguments, or exactly these."""
 
     name: str
     arguments: dict[str, Any] = {}
+    exact: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -108,13 +109,17 @@ class CallPattern(_Part):
 
     def fits(self, call: ToolCall) -> bool:
         """Tell whether a call is one of these."""
-        return call.name == self.name and all(
+        if call.name != self.name or (self.exact and call.arguments.keys() - self.arguments):
+            return False
+        return all(
             name in call.arguments and same(call.arguments[name], value)
             for name, value in self.arguments.items()
         )
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={json.dumps(value)}" for name, value in self.arguments.items())
+        alone = f"exactly {given}" if given else "no arguments"
+        given = alone if self.exact else given
         return f"{self.name}({given})" if given else self.name
 
 

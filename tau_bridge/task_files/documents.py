@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -72,6 +73,9 @@ def parse_document(path: Path, text: str) -> Document:
         try:
             value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
+            if str(error).startswith("Extra data") and "\n" in text.strip():
+                with contextlib.suppress(DataError):
+                    return _json_lines(path, text)
             raise DataError(f"{path.name}: not JSON: {error}") from error
         return Document(path=path, value=value, line_of=lambda at: _line_in(text, at))
     root = _compose(path, text)

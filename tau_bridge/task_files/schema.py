@@ -14,7 +14,11 @@ _CALL: Final = {
         {"type": "string"},
         {
             "type": "object",
-            "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
+            "properties": {
+                "name": {"type": "string"},
+                "arguments": {"type": "object"},
+                "exact": {"type": "boolean"},
+            },
             "required": ["name"],
             "additionalProperties": False,
         },

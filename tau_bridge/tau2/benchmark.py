@@ -302,6 +302,16 @@ class Tau2Benchmark(Benchmark):
             "communicate": list(criteria.communicate_info or ()) if criteria else [],
         }
 
+    def compared_arguments(self, ref: TaskRef) -> Sequence[Sequence[str] | None]:
+        """Return the `compare_args` of the gold actions."""
+        criteria = self._task(ref).evaluation_criteria
+        return [gold.compare_args for gold in (criteria.actions or () if criteria else ())]
+
+    def history(self, ref: TaskRef) -> int:
+        """Return the length of the task's message history."""
+        state = self._task(ref).initial_state
+        return len(state.message_history or ()) if state is not None else 0
+
     def writes(self, ref: TaskRef) -> Callable[[str], bool]:
         """Look the tool up in the domain's list."""
         return TOOL_NAMES[ref.domain].changes_state

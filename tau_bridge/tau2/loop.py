@@ -34,9 +34,10 @@ from tau_bridge.tau2.solo import DONE
 from tau_bridge.tau2.stopping import STOP, is_stop
 from tau_bridge.tau2.tasks import Task
 from tau_bridge.tau2.users import USER, User
+from tau_bridge.wire import GREETING as _FIRST_WORDS
 from tau_bridge.wire_agent import AgentSide
 
-GREETING: Final = AssistantMessage(content="Hi! How can I help you today?")
+GREETING: Final = AssistantMessage(content=_FIRST_WORDS)
 """The beginning of every conversation with a user; given to the agent, not asked of it."""
 
 Termination = Literal[

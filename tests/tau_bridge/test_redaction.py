@@ -3,7 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
-from tau_bridge.redaction import Redactor, redact_error, redact_keys, redact_url
+from tau_bridge.redaction import Redactor, names_secret, redact_error, redact_keys, redact_url
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,63 @@ def test_whatever_could_be_a_key_is_masked_in_an_error_and_words_are_not(text, m
         ),
         ("the header is Bearer abcdefghijkl", "the header is ***"),
         ("Evaluate the token-shop agent", "Evaluate the token-shop agent"),
+        ("password=Tr0ub4dor&3, then", "password=***, then"),
+        ("api_key: 9f8e7d6c5b4a3928", "api_key: ***"),
+        ("the token: invalid; a secret: be kind", "the token: invalid; a secret: be kind"),
+        ("My password is hunter2-x.", "My password is ***."),
+        ("Authorization: Basic YWxhZGRpbjpvcGVu", "Authorization: ***"),
+        ("https://x.example/?api_key=abcd1234&page=1", "https://x.example/?api_key=***&page=1"),
+        ("postgres://admin:S3cret@db.example/x", "postgres://admin:***@db.example/x"),
+        ("http://127.0.0.1:9010/x", "http://127.0.0.1:9010/x"),
+        ("aws gave wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws gave ***"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nand",
+            "***\nand",
+        ),
     ],
 )
 def test_a_request_is_kept_without_what_looks_like_a_key(text, masked):
     assert redact_keys(text) == masked
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+        "github_pat_11ABCDEFG0123456789abc_ABCDEFGHIJKLM",
+        "glpat-AbCdEfGhIjKlMnOpQrSt",
+        "AIzaSyA1234567890abcdefghijklmnopqrstuvw",
+        "hf_AbCdEfGhIjKlMnOpQrStUvWxYz12345678",
+        "npm_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+        "xoxb-123456789012-1234567890123-AbCdEf",
+        "sk_live_51AbCdEfGhIjKlMn",
+        "SG.abcdefghijklmnopqrstuv.ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.abcDEF123456",
+    ],
+)
+def test_a_key_of_a_known_form_is_masked_wherever_it_stands(key):
+    assert redact_keys(f"use {key}, please") == "use ***, please"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password", "dbPassword", "api_key", "x-api-key", "APIKey", "AWS_SECRET_ACCESS_KEY",
+        "client_secret", "accessToken", "token", "password2", "Authorization", "secret_value",
+    ],
+)  # fmt: skip
+def test_a_field_is_known_as_a_credential_by_the_words_of_its_name(name):
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["key", "sort_key", "primary_key", "keyboard", "secret_santa", "next_page_token", "monkey",
+     "token_type", "max_tokens", "passwordless", ""],
+)  # fmt: skip
+def test_a_field_with_such_a_word_for_something_else_is_none(name):
+    assert not names_secret(name)
 
 
 def test_an_address_is_shown_without_credentials_and_query():

@@ -51,6 +51,7 @@ def evaluation_attributes(row: TrialRow) -> dict[str, Any]:
         "gen_ai.evaluation.score.value": row.reward,
         "gen_ai.evaluation.score.label": verdict if row.status == "scored" else row.status,
         "gen_ai.evaluation.explanation": why,
+        f"{OWN_PREFIX}diagnosis.side": row.diagnosis.side if row.diagnosis is not None else None,
     }
 
 

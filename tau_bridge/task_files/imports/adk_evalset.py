@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -47,7 +47,7 @@ class _Call(_Part):
 class _Response(_Part):
     id: str | None = None
     name: str | None = None
-    response: dict[str, Any] | None = None
+    response: Any = None
 
 
 class _ContentPart(_Part):
@@ -163,21 +163,77 @@ def read_evalset(document: Document, redactor: Redactor) -> FileDraft:
         name=domain_name(found.name or found.eval_set_id),
         description=found.description or "",
         tools=tools,
-        tasks=[TaskDraft(**{**vars(t), "id": name}) for t, name in zip(tasks, ids, strict=True)],
+        tasks=[replace(task, id=name) for task, name in zip(tasks, ids, strict=True)],
         notes=notes,
     )
 
 
 def _parsed(document: Document) -> _EvalSet:
     try:
-        return _EvalSet.model_validate(document.value)
+        return _EvalSet.model_validate(_of_first_form(document))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        line = document.line_of(list(first["loc"]))
+        line = document.line_of([] if isinstance(document.value, list) else list(first["loc"]))
         where = ".".join(map(str, first["loc"])) or "the file"
         raise DataError(
             f"{document.path.name}, line {line}: {where}: {first['msg']}; it is no evalset of ADK"
         ) from error
+
+
+class _OldCall(_Part):
+    tool_name: str
+    tool_input: dict[str, Any] = {}
+    mock_tool_output: Any = None
+
+
+class _OldTurn(_Part):
+    """A turn as ADK's first form had it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    query: str
+    expected_tool_use: list[_OldCall] = []
+    reference: str | None = None
+
+    def invocation(self) -> dict[str, Any]:
+        uses = [
+            {"name": each.tool_name, "args": each.tool_input} for each in self.expected_tool_use
+        ]
+        given = [
+            {"name": each.tool_name, "response": each.mock_tool_output}
+            for each in self.expected_tool_use
+            if each.mock_tool_output is not None
+        ]
+        answer = {"parts": [{"text": self.reference}]} if self.reference else None
+        return {
+            "user_content": {"parts": [{"text": self.query}]},
+            "final_response": answer,
+            "intermediate_data": {"tool_uses": uses, "tool_responses": given},
+        }
+
+
+class _OldCase(_Part):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    data: list[_OldTurn]
+    initial_session: _Session = _Session()
+
+    def case(self) -> dict[str, Any]:
+        turns = [turn.invocation() for turn in self.data]
+        return {"eval_id": self.name, "conversation": turns, "session_input": self.initial_session}
+
+
+def _of_first_form(document: Document) -> Any:
+    """Return an evalset; of ADK's first form, a list of cases or of the turns of one."""
+    if not isinstance(document.value, list):
+        return document.value
+    name = document.path.name.partition(".")[0]
+    old = document.value
+    if any(isinstance(each, dict) and "query" in each for each in old):
+        old = [{"name": name, "data": old}]
+    cases = [_OldCase.model_validate(each).case() for each in old]
+    return {"eval_set_id": name, "eval_cases": cases}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,14 +244,18 @@ class _Draft:
 
 def _calls(case: _Case, redactor: Redactor) -> Iterator[KnownCall]:
     for invocation in case.conversation or ():
-        if invocation.intermediate_data is not None:
-            for use, response in invocation.intermediate_data.calls():
-                yield KnownCall(
-                    name=use.name,
-                    arguments=masked(use.args or {}, redactor),
-                    result=None if response is None else masked(response.response, redactor),
-                    known=response is not None,
-                )
+        for use, response in _calls_of(invocation):
+            yield KnownCall(
+                name=use.name,
+                arguments=masked(use.args or {}, redactor),
+                result=None if response is None else masked(response.response, redactor),
+                known=response is not None,
+            )
+
+
+def _calls_of(invocation: _Invocation) -> list[tuple[_Call, _Response | None]]:
+    data = invocation.intermediate_data
+    return [] if data is None else list(data.calls())
 
 
 def _draft(case: _Case, redactor: Redactor, *, has_tools: bool) -> _Draft:
@@ -231,7 +291,7 @@ def _checks(
 ) -> Iterator[CheckDraft]:
     """Yield what ADK asks for by default: these calls and no others, and a similar answer."""
     if calls:
-        yield CheckDraft(value={"calls_in_order": calls})
+        yield CheckDraft(value={"calls_in_order": [{**call, "exact": True} for call in calls]})
     if has_tools:
         yield CheckDraft(value={"max_calls": len(calls)})
     if answers and answers[-1]:
@@ -274,5 +334,7 @@ def _without_counterpart(case: _Case) -> Iterator[str]:
     if earlier:
         turns = ", ".join(map(str, earlier))
         yield f"answers before the last are not compared (turn {turns}), only those of the solution"
+    if len(conversation) > 1 and any(_calls_of(each) for each in conversation):
+        yield "the turn to which a call belongs is not compared, only the order of all calls"
     if any(each.user_content.has_more for each in conversation):
         yield "parts of the user's messages that are no text are left out"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tau_bridge.errors import DataError
@@ -41,11 +42,13 @@ def draft_of(
     Raises:
         DataError: None went wrong.
     """
-    told = [_masked(each, redactor) for each in conversations]
+    told = [masked(each, redactor) for each in conversations]
     right = [each for each in told if each.verdict == "right"]
     wrong = [_informed(each, right) for each in told if each.verdict != "right"]
     if not wrong:
         why = "".join(f"; {redactor.text(note)}" for note in notes[:_SHOWN])
+        if not right:
+            raise DataError(f"{name}: it has no conversation that can be used{why}")
         raise DataError(
             f"{name}: no conversation went wrong, so there is nothing to draft; {len(right)} went "
             f"right{why}"
@@ -61,50 +64,16 @@ def draft_of(
     ids = distinct(task.id for task in tasks)
     everything = [*notes, *dropped, *conflicts, *_hidden(tools, schemas)]
     if system is None and not any(each.system for each in used):
-        everything.append("the agent's instructions are not in the source; add them as 'system:'")
+        everything.append(
+            "the agent's instructions are not in the source, or not in full; add them as 'system:'"
+        )
     return FileDraft(
         name=domain_name(name),
         system=system or "",
         tools=tools,
-        tasks=[TaskDraft(**{**vars(t), "id": new}) for t, new in zip(tasks, ids, strict=True)],
+        tasks=[replace(task, id=new) for task, new in zip(tasks, ids, strict=True)],
         notes=[redactor.text(note) for note in everything],
     )
-
-
-def _masked(each: Conversation, redactor: Redactor) -> Conversation:
-    """Mask secrets in everything that was said, called or returned."""
-
-    def pairs(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, Any]]:
-        return [(name, masked(arguments, redactor)) for name, arguments in calls]
-
-    wanted = each.wanted
-    values = {
-        **vars(each),
-        **{
-            key: masked(getattr(each, key), redactor)
-            for key in ("id", "task", "prompt", "user", "answers", "schemas")
-        },
-        "why": None if each.why is None else redactor.text(each.why),
-        "system": None if each.system is None else redactor.text(each.system),
-        "calls": [
-            KnownCall(
-                **{
-                    **vars(call),
-                    "arguments": masked(call.arguments, redactor),
-                    "result": masked(call.result, redactor),
-                }
-            )
-            for call in each.calls
-        ],
-        "wanted": Wanted(
-            calls=pairs(wanted.calls),
-            unwanted=pairs(wanted.unwanted),
-            says=masked(wanted.says, redactor),
-            solution=None if wanted.solution is None else pairs(wanted.solution),
-            answer=None if wanted.answer is None else redactor.text(wanted.answer),
-        ),
-    }
-    return Conversation(**values)
 
 
 def _informed(wrong: Conversation, right: Sequence[Conversation]) -> Conversation:
@@ -116,12 +85,13 @@ def _informed(wrong: Conversation, right: Sequence[Conversation]) -> Conversatio
     if known.calls or known.unwanted or known.says or known.solution is not None:
         return wrong
     for other in right:
-        calls = [(c.name, c.arguments) for c in other.calls if not c.error]
+        calls = [call for call in other.calls if not call.error]
         is_same = (other.task, other.prompt) == (wrong.task, wrong.prompt)
-        if is_same and calls and calls != [(c.name, c.arguments) for c in wrong.calls]:
+        made = [(call.name, call.arguments) for call in wrong.calls]
+        if is_same and calls and [(call.name, call.arguments) for call in calls] != made:
             answer = other.answers[-1] if other.answers else None
             wanted = Wanted(calls=calls, solution=calls, answer=answer, taken_from=other.id)
-            return Conversation(**{**vars(wrong), "wanted": wanted})
+            return replace(wrong, wanted=wanted)
     return wrong
 
 
@@ -132,7 +102,8 @@ def _pairs(
     found: dict[str, tuple[Conversation, Conversation | None]] = {}
     again = 0
     for each in wrong:
-        key = json.dumps([each.prompt, list(each.user), each.wanted.calls, each.wanted.says])
+        calls = [(call.name, call.decisive) for call in each.wanted.calls]
+        key = json.dumps([each.prompt, list(each.user), calls, each.wanted.says])
         if key in found:
             again += 1
         else:
@@ -145,7 +116,7 @@ def _pairs(
 
 def _control(wrong: Conversation, right: Sequence[Conversation]) -> Conversation | None:
     """Return the conversation that went right and is nearest: the same task, then the same tools."""
-    tools = {call.name for call in wrong.calls} | {name for name, _ in wrong.wanted.calls}
+    tools = {call.name for call in (*wrong.calls, *wrong.wanted.calls)}
 
     def nearness(other: Conversation) -> tuple[bool, int]:
         return other.task == wrong.task, len(tools & {call.name for call in other.calls})
@@ -159,12 +130,9 @@ def _wanted_calls(
     """Yield the calls of solutions, with the results that some conversation has of them."""
     made = [call for each in every for call in each.calls if call.known]
     for each in used:
-        for name, arguments in [*each.wanted.calls, *(each.wanted.solution or ())]:
-            unknown = KnownCall(name=name, arguments=arguments)
-            yield next(
-                (c for c in made if c.name == name and dict(c.arguments) == dict(arguments)),
-                unknown,
-            )
+        for wanted in [*each.wanted.calls, *(each.wanted.solution or ())]:
+            found = next((call for call in made if wanted.fits(call)), wanted)
+            yield replace(found, compared=wanted.compared)
 
 
 def _common(systems: Sequence[str | None]) -> str | None:
@@ -213,12 +181,12 @@ def _expected(each: Conversation) -> Iterator[CheckDraft]:
     if wanted.calls:
         source = wanted.taken_from
         yield CheckDraft(
-            value={"calls": [call_value(*call) for call in wanted.calls]},
+            value={"calls": _patterns(wanted.calls)},
             todo=None if source is None else f"as in {source}; keep the calls that matter",
         )
     if wanted.unwanted:
         yield CheckDraft(
-            value={"not_calls": [call_value(*call) for call in wanted.unwanted]},
+            value={"not_calls": _patterns(wanted.unwanted)},
             todo=None if wanted.calls else "is it wrong with these arguments only, or always?",
         )
     if wanted.says:
@@ -230,18 +198,26 @@ def _expected(each: Conversation) -> Iterator[CheckDraft]:
         )
 
 
+def _patterns(calls: Sequence[KnownCall]) -> list[dict[str, Any]]:
+    return [call_value(call.name, call.decisive) for call in calls]
+
+
+def _made(calls: Sequence[KnownCall]) -> list[dict[str, Any]]:
+    return [call_value(call.name, call.arguments) for call in calls]
+
+
 def _gold(wanted: Wanted) -> dict[str, Any] | None:
     if wanted.solution is None:
         return None
     answer = wanted.answer or " ".join(wanted.says) or "That is done."
-    calls = [call_value(*call) for call in wanted.solution]
+    calls = _made(wanted.solution)
     return ({"calls": calls} if calls else {}) | {"answer": answer}
 
 
 def _passing(each: Conversation, name: str, system: str | None) -> TaskDraft:
     """Return a control from a conversation that went right: it has to stay so."""
-    calls = [call_value(call.name, call.arguments) for call in each.calls if not call.error]
-    checks = [CheckDraft(value={"calls_in_order": calls})] if calls else []
+    calls = [call for call in each.calls if not call.error]
+    checks = [CheckDraft(value={"calls_in_order": _patterns(calls)})] if calls else []
     if each.wanted.says:
         checks.append(CheckDraft(value={"contains": list(each.wanted.says)}))
     if not checks and each.answers:
@@ -254,7 +230,7 @@ def _passing(each: Conversation, name: str, system: str | None) -> TaskDraft:
         name,
         system,
         checks=checks or [CheckDraft(value={"judge": NEUTRAL})],
-        gold={"calls": calls, "answer": list(each.answers)} if each.answers else None,
+        gold={"calls": _made(calls), "answer": list(each.answers)} if each.answers else None,
         comments=[f"A control from {each.id}, which went right: it has to stay so."],
     )
 

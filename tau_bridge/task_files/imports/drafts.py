@@ -128,12 +128,12 @@ def tools_of(
 
 
 def _alike(left: KnownCall, right: KnownCall) -> bool:
-    return same(dict(left.arguments), dict(right.arguments))
+    return same(dict(left.decisive), dict(right.decisive))
 
 
 def _tool(name: str, calls: Sequence[KnownCall], schema: Mapping[str, Any]) -> ToolDraft:
     # The most special row first: a row also fits calls with more arguments than it names.
-    ordered = sorted(calls, key=lambda call: -len(call.arguments))
+    ordered = sorted(calls, key=lambda call: -len(call.decisive))
     return ToolDraft(
         name=name,
         description=str(schema.get("description") or ""),
@@ -144,9 +144,9 @@ def _tool(name: str, calls: Sequence[KnownCall], schema: Mapping[str, Any]) -> T
 
 def _row(call: KnownCall) -> RowDraft:
     if call.known:
-        return RowDraft(when=call.arguments, give=call.result, error=call.error)
+        return RowDraft(when=call.decisive, give=call.result, error=call.error)
     return RowDraft(
-        when=call.arguments, give=PLACEHOLDER, todo="the source has no result of this call"
+        when=call.decisive, give=PLACEHOLDER, todo="the source has no result of this call"
     )
 
 

@@ -55,6 +55,8 @@ def _of_record(record: Any) -> Format | None:
     """Return the format of the first record of a list, or of JSON lines."""
     if not isinstance(record, dict):
         return None
+    if "query" in record or {"name", "data"} <= record.keys():
+        return "adk"
     if "resourceSpans" in record:
         return "otlp"
     if {"row", "messages", "trace"} <= record.keys():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tau_bridge.errors import DataError
 from tau_bridge.recordings import Recordings
-from tau_bridge.redaction import Redactor
+from tau_bridge.redaction import MASK, Redactor
 from tau_bridge.task_files.documents import MAX_BYTES, SUFFIXES, read_document
 from tau_bridge.task_files.imports.adk_evalset import read_evalset
 from tau_bridge.task_files.imports.drafting import draft_of
@@ -58,8 +60,19 @@ class Importer:
 
 
 def _written(draft: FileDraft, source: str) -> ImportedTasks:
+    draft = replace(draft, notes=[*draft.notes, *_masked_where_it_decides(draft)])
     text = as_yaml(draft, source=source)
     return ImportedTasks(text=text, count=len(draft.tasks), notes=tuple(draft.notes))
+
+
+def _masked_where_it_decides(draft: FileDraft) -> Iterator[str]:
+    """Name the tasks in which an agent would have to say or send what was masked."""
+    for task in draft.tasks:
+        if MASK in json.dumps([[check.value for check in task.expect], task.gold], default=dict):
+            yield (
+                f"task {task.id}: a check or the solution holds a secret that was masked; put a "
+                f"value of your own in place of {MASK!r}, there and in the tools and messages"
+            )
 
 
 def _draft(path: Path, format_: str, redactor: Redactor) -> FileDraft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ def read_inspect(document: Document) -> FileDraft:
     ids = distinct(task.id for task in tasks)
     return FileDraft(
         name=domain_name(document.path.stem),
-        tasks=[_renamed(task, name) for task, name in zip(tasks, ids, strict=True)],
+        tasks=[replace(task, id=name) for task, name in zip(tasks, ids, strict=True)],
         notes=[*notes, *_unread(records)],
     )
 
@@ -52,29 +52,35 @@ class _Sample:
     notes: Sequence[str]
 
 
-def _renamed(task: TaskDraft, name: str) -> TaskDraft:
-    return TaskDraft(**{**vars(task), "id": name})
+class _LeftOutError(Exception):
+    """A sample cannot be a task; the message says why."""
 
 
 def _sample(document: Document, number: int, record: Any) -> _Sample:
-    where = f"{document.path.name}, line {document.line_of([number])}"
+    name = str((record.get("id") if isinstance(record, dict) else None) or number + 1)
+    notes: list[str] = []
+    try:
+        task = _task(record, name, notes)
+    except _LeftOutError as error:
+        where = f"line {document.line_of([number])}"
+        return _Sample(task=None, notes=[f"sample {name} ({where}) is left out: {error}"])
+    return _Sample(task=task, notes=[f"sample {name}: {each}" for each in notes])
+
+
+def _task(record: Any, name: str, notes: list[str]) -> TaskDraft:
     if not isinstance(record, dict):
-        raise DataError(f"{where}: a sample is an object with 'input' and 'target'")
+        raise _LeftOutError("it is no object with 'input' and 'target'")
     if not record.get("input"):
-        raise DataError(f"{where}: the key 'input' is missing or empty")
-    name = str(record.get("id") or number + 1)
-    system, turns, notes = _conversation(record["input"], where)
-    notes = [f"sample {name}: {each}" for each in notes]
-    notes += [
-        f"sample {name}: {each!r} is left out" for each in _NO_COUNTERPART if record.get(each)
-    ]
+        raise _LeftOutError("the key 'input' is missing or empty")
+    system, turns = _conversation(record["input"], notes)
+    notes += [f"{each!r} is left out" for each in _NO_COUNTERPART if record.get(each)]
     targets = _texts(record.get("target"))
     if not targets:
-        return _Sample(task=None, notes=[f"sample {name} is left out: it has no target"])
+        raise _LeftOutError("it has no target")
     choices = _choices(record.get("choices"))
-    prompt = _asked(turns[0], choices) if choices else turns[0]
+    prompt = _asked(turns[0], choices, len(targets)) if choices else turns[0]
     check, answer = _expected(targets, choices)
-    task = TaskDraft(
+    return TaskDraft(
         id=name,
         title=str(record.get("description") or ""),
         system=system,
@@ -82,22 +88,20 @@ def _sample(document: Document, number: int, record: Any) -> _Sample:
         user=turns[1:],
         expect=[CheckDraft(value=check)],
         gold={"answer": answer},
-        attributes=_attributes(record.get("metadata"), where),
+        attributes=_attributes(record.get("metadata")),
     )
-    return _Sample(task=task, notes=notes)
 
 
-def _conversation(given: Any, where: str) -> tuple[str | None, list[str], list[str]]:
-    """Return the system message, the user's turns, and notes about the other messages."""
+def _conversation(given: Any, notes: list[str]) -> tuple[str | None, list[str]]:
+    """Return the system message and the user's turns; adds notes about the other messages."""
     if not isinstance(given, list):
-        return None, [str(given)], []
+        return None, [str(given)]
     system: list[str] = []
     turns: list[str] = []
-    notes: list[str] = []
     for number, message in enumerate(given, start=1):
         role = message.get("role") if isinstance(message, dict) else None
         if role not in ("system", "user", "assistant", "tool"):
-            raise DataError(f"{where}: message {number} of 'input' has no known role: {role!r}")
+            raise _LeftOutError(f"message {number} of 'input' has no known role: {role!r}")
         text, has_more = _said(message.get("content"))
         if has_more:
             notes.append(f"message {number} has parts that are no text; they are left out")
@@ -107,9 +111,9 @@ def _conversation(given: Any, where: str) -> tuple[str | None, list[str], list[s
             turns.append(text)
         else:
             notes.append(f"message {number} ({role}) is left out: the agent speaks for itself")
-    if not turns:
-        raise DataError(f"{where}: 'input' has no message of the user")
-    return "\n\n".join(system) or None, turns, notes
+    if not turns or not turns[0].strip():
+        raise _LeftOutError("'input' has no message of the user")
+    return "\n\n".join(system) or None, turns
 
 
 def _said(content: Any) -> tuple[str, bool]:
@@ -122,6 +126,8 @@ def _said(content: Any) -> tuple[str, bool]:
 
 def _texts(value: Any) -> list[str]:
     every = value if isinstance(value, list) else [value]
+    if any(isinstance(each, dict | list) for each in every):
+        raise _LeftOutError("its target is no text")
     return [str(each) for each in every if each is not None and str(each).strip()]
 
 
@@ -131,9 +137,10 @@ def _choices(value: Any) -> list[str]:
     return _texts(value)
 
 
-def _asked(question: str, choices: Sequence[str]) -> str:
+def _asked(question: str, choices: Sequence[str], right: int) -> str:
     lines = [f"{letter}) {text}" for letter, text in zip(ascii_uppercase, choices, strict=False)]
-    return "\n".join([question, "", *lines, "", "Answer with the letter alone."])
+    how = "the letter" if right == 1 else "the letters of all that are right"
+    return "\n".join([question, "", *lines, "", f"Answer with {how} alone."])
 
 
 def _expected(targets: Sequence[str], choices: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
@@ -142,29 +149,34 @@ def _expected(targets: Sequence[str], choices: Sequence[str]) -> tuple[dict[str,
         if len(targets) == 1:
             return {"contains": targets[0]}, [targets[0]]
         return {"any": [{"contains": each} for each in targets]}, [targets[0]]
-    letters = [each.strip() for each in targets]
-    if len(letters) > 1:  # all of them are right, and all have to be named
-        written = [separator.join(letters) for separator in (", ", ",", " ", "", " and ")]
-        return {"one_of": written}, [written[0]]
+    known = ascii_uppercase[: len(choices)]
+    letters = list(dict.fromkeys(each.strip().upper() for each in targets))
+    wrong = [each for each in letters if len(each) != 1 or each not in known]
+    if wrong or len(choices) > len(ascii_uppercase):
+        raise _LeftOutError(f"its target {targets[0]!r} is no letter of its {len(choices)} choices")
+    if len(letters) > 1:  # all of them are right, and all have to be named, in any order
+        each_one = "".join(rf"(?=[\s\S]*{letter})" for letter in letters)
+        written = rf"\A{each_one}(?:[\s,;.()&]|and|[{''.join(letters)}])+\Z"
+        return {"matches": written}, [", ".join(letters)]
     return {"one_of": list(_spellings(letters[0], choices))}, [letters[0]]
 
 
 def _spellings(letter: str, choices: Sequence[str]) -> Iterator[str]:
     """Yield the ways to write a letter that names a choice."""
+    text = choices[ascii_uppercase.index(letter)]
     yield letter
-    at = ascii_uppercase.find(letter.upper()) if len(letter) == 1 else -1
-    if 0 <= at < len(choices):
-        yield f"{letter})"
-        yield f"{letter}) {choices[at]}"
-        yield choices[at]
+    yield f"{letter})"
+    yield f"{letter}) {text}"
+    if text.strip(" .)").upper() not in ascii_uppercase[: len(choices)]:
+        yield text  # unless it is the letter of another choice
 
 
-def _attributes(metadata: Any, where: str) -> dict[str, str]:
+def _attributes(metadata: Any) -> dict[str, str]:
     if isinstance(metadata, str) and metadata.strip():
         try:
             metadata = json.loads(metadata)
         except ValueError as error:
-            raise DataError(f"{where}: 'metadata' is not JSON: {error}") from error
+            raise _LeftOutError(f"its 'metadata' is not JSON: {error}") from error
     if not isinstance(metadata, Mapping):
         return {}
     return {

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
 
-from tau_bridge.redaction import MASK, Redactor, redact_keys
+from tau_bridge.redaction import MASK, Redactor, names_secret
+
+T = TypeVar("T")
 
 
-def masked(value: Any, redactor: Redactor) -> Any:
-    """Return a JSON value without secrets: in its texts, and under keys that name one."""
+def masked(value: T, redactor: Redactor) -> T:
+    """Return a value without secrets: in its texts, and under keys that name one.
+
+    A value is of JSON, or a dataclass of such values.
+    """
+    return cast("T", _masked(value, redactor))
+
+
+def _masked(value: object, redactor: Redactor) -> object:
     if isinstance(value, str):
         return redactor.text(value)
     if isinstance(value, Mapping):
         return {
             key: MASK
-            if isinstance(each, str) and _names_secret(str(key))
-            else masked(each, redactor)
+            if isinstance(each, str) and names_secret(str(key))
+            else _masked(each, redactor)
             for key, each in value.items()
         }
-    if isinstance(value, Sequence):
-        return [masked(each, redactor) for each in value]
+    if isinstance(value, list | tuple):
+        return type(value)(_masked(each, redactor) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {f.name: _masked(getattr(value, f.name), redactor) for f in fields(value)}
+        return replace(value, **changed)
     return value
-
-
-def _names_secret(key: str) -> bool:
-    """Tell whether a field of this name holds a secret, by the rule for keys in JSON texts."""
-    field = f'"{key}": "value"'
-    return redact_keys(field) != field

@@ -1,26 +1,24 @@
-"""OpenTelemetry spans as traces: OTLP's JSON, by the conventions for generative AI.
+"""OpenTelemetry spans as conversations, by the conventions for generative AI.
 
-Read are the attributes that OpenTelemetry, OpenInference and ADK give to spans of agents, tools and
-models; other spans only tell what is inside of what.
+Messages are read from spans of agents, or else of models. Spans without messages, such as those
+that greenroom exports, are read as steps of a trace.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from evals.trace import CallType, InteractionStep, Trace
 from tau_bridge.completion import COMPLETION
-from tau_bridge.errors import DataError
-from tau_bridge.recordings import Conversation, Recordings, Verdict
+from tau_bridge.recordings import Conversation, KnownCall, Recordings, Verdict
 from tau_bridge.task_files.documents import Document
-from tau_bridge.task_files.imports.traces import conversation_of
+from tau_bridge.task_files.imports.spans import Said, SaidCall, Span, as_json, spans_by_trace
+from tau_bridge.task_files.imports.traces import call_of, conversation_of, is_tool
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_ERROR: Final = (2, "STATUS_CODE_ERROR")
 _PASSED: Final = frozenset(["passed", "pass", "correct", "true", "yes", "success"])
 _OPERATIONS: Final[Mapping[str, CallType]] = {
     "invoke_agent": CallType.AGENT,
@@ -28,15 +26,11 @@ _OPERATIONS: Final[Mapping[str, CallType]] = {
     "chat": CallType.TOOL,
     "text_completion": CallType.TOOL,
     "generate_content": CallType.TOOL,
+    "agent": CallType.AGENT,
+    "tool": CallType.TOOL,
+    "llm": CallType.TOOL,
 }
-_KINDS: Final[Mapping[str, CallType]] = {
-    "AGENT": CallType.AGENT,
-    "TOOL": CallType.TOOL,
-    "LLM": CallType.TOOL,
-}
-_MODELS: Final = frozenset(["chat", "text_completion", "generate_content", "LLM"])
-_REQUESTS: Final = ("input.value", "gen_ai.input.messages")
-_RESPONSES: Final = ("output.value", "gen_ai.output.messages")
+_MODELS: Final = frozenset(["chat", "text_completion", "generate_content", "llm"])
 _ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool.parameters",
     "input.value",
@@ -44,23 +38,14 @@ _ARGUMENTS: Final = (
 _RESULTS: Final = (
     "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "output.value",
 )  # fmt: skip
+_NOT_SAID: Final = (
+    "no span says what the user wrote: its messages were not recorded, or not in a form that is "
+    "read (docs/task-import.md lists these)"
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Span:
-    trace_id: str
-    span_id: str
-    parent: str | None
-    name: str
-    start: int
-    attributes: Mapping[str, Any]
-    error: str | None
-    events: Sequence[tuple[str, Mapping[str, Any]]]
-
-    @property
-    def operation(self) -> str:
-        found = self.attributes.get("gen_ai.operation.name")
-        return str(found or self.attributes.get("openinference.span.kind") or "")
+class _LeftOutError(Exception):
+    """A trace cannot be used; the message says why."""
 
 
 def read_otlp(document: Document) -> Recordings:
@@ -69,45 +54,37 @@ def read_otlp(document: Document) -> Recordings:
     Raises:
         DataError: It holds no spans, or one cannot be read.
     """
-    bodies = document.value if isinstance(document.value, list) else [document.value]
-    by_trace: dict[str, list[_Span]] = {}
-    for number, body in enumerate(bodies):
-        where = f"{document.path.name}, line {document.line_of([number])}"
-        for span in _spans(body, where):
-            by_trace.setdefault(span.trace_id, []).append(span)
-    if not by_trace:
-        raise DataError(f"{document.path.name}: has no spans below 'resourceSpans'")
     found: list[Conversation] = []
     notes: list[str] = []
-    for trace_id, spans in by_trace.items():
-        spans.sort(key=lambda span: span.start)
-        made = _conversation(trace_id, spans)
-        if made is None:
-            notes.append(f"trace {trace_id} is left out: no span says what the user wrote")
-        else:
-            found.append(made)
+    for trace_id, spans in spans_by_trace(document).items():
+        try:
+            found.append(_conversation(trace_id, spans))
+        except _LeftOutError as error:
+            notes.append(f"trace {trace_id} is left out: {error}")
     return found, notes
 
 
-def _conversation(trace_id: str, spans: Sequence[_Span]) -> Conversation | None:
-    steps = [step for span in spans for step in _step(span)]
+def _conversation(trace_id: str, spans: Sequence[Span]) -> Conversation:
     verdict, why = _verdict(spans)
-    task = _first(spans, "greenroom.task.id")
+    task = _first(spans, "greenroom.task.id") or trace_id
     agent = _first(spans, "greenroom.participant")
-    return conversation_of(
-        Trace(trace_id=trace_id, steps=tuple(steps)),
-        name=f"{agent} on {task}" if agent and task else f"trace {trace_id}",
-        task=task or trace_id,
-        verdict=verdict,
-        why=why,
-    )
+    name = f"{agent} on {task}" if agent else f"trace {trace_id}"
+    steps = [_step(span) for span in spans]
+    said = _heard(spans)
+    if said:
+        return _of_messages(said, spans, steps, name=name, task=task, verdict=verdict, why=why)
+    trace = Trace(trace_id=trace_id, steps=tuple(steps))
+    made = conversation_of(trace, name=name, task=task, verdict=verdict, why=why)
+    if made is None:
+        raise _LeftOutError(_NOT_SAID)
+    return made
 
 
-def _first(spans: Sequence[_Span], key: str) -> str | None:
+def _first(spans: Sequence[Span], key: str) -> str | None:
     return next((str(s.attributes[key]) for s in spans if s.attributes.get(key)), None)
 
 
-def _verdict(spans: Sequence[_Span]) -> tuple[Verdict, str | None]:
+def _verdict(spans: Sequence[Span]) -> tuple[Verdict, str | None]:
     """Tell how it went: by the evaluation that a span carries, else by errors."""
     for span in spans:
         for name, attributes in span.events:
@@ -119,108 +96,137 @@ def _verdict(spans: Sequence[_Span]) -> tuple[Verdict, str | None]:
 
 
 def _evaluated(attributes: Mapping[str, Any]) -> Verdict:
+    side = attributes.get("greenroom.diagnosis.side", "agent")
+    if side != "agent":
+        raise _LeftOutError(f"the fault is not the agent's ({side})")
     value = attributes.get("gen_ai.evaluation.score.value")
     if isinstance(value, int | float):
         return "right" if value >= 1 else "wrong"
     label = str(attributes.get("gen_ai.evaluation.score.label", "")).lower()
-    if label in ("", "unscored", "failed"):  # in the last two nothing was measured
-        return "unknown"
-    return "right" if label in _PASSED else "wrong"
+    if label in ("unscored", "failed"):
+        raise _LeftOutError(f"it is {label}")
+    return "unknown" if not label else "right" if label in _PASSED else "wrong"
 
 
-# -- spans -----------------------------------------------------------------------------------------
+# -- messages --------------------------------------------------------------------------------------
 
 
-def _spans(body: Any, where: str) -> Iterator[_Span]:
-    try:
-        for resource in body.get("resourceSpans", ()):
-            for scope in resource.get("scopeSpans", ()):
-                yield from (_span(each) for each in scope.get("spans", ()))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{where}: a span cannot be read: {type(error).__name__}: {error}"
-        ) from error
+def _heard(spans: Sequence[Span]) -> list[Said]:
+    """Return the messages of the outermost agent, or of the models that it asked.
+
+    Each call of a model repeats what was said before; each call of an agent may do so.
+    """
+    known = {span.span_id: span for span in spans}
+    speaking = [(span, *span.messages()) for span in spans if not _is_tool(span)]
+    speaking = [each for each in speaking if _turns(each[1])]
+    agents = [each for each in speaking if _kind(each[0]) is CallType.AGENT]
+    chosen = agents or speaking
+    depth = {span.span_id: _agents_above(span, known) for span, _, _ in chosen}
+    said: list[Said] = []
+    for span, sent, back in chosen:
+        if depth[span.span_id] > min(depth.values()):
+            continue
+        turns, before = _turns(sent), _turns(said)
+        goes_on = turns[: len(before)] == before and (not agents or len(turns) > len(before))
+        if goes_on:
+            said = [*sent, *back]
+        elif agents and len(turns) == 1:
+            said = [*said, *sent, *back]
+        else:
+            raise _LeftOutError("its spans hold more than one conversation")
+    return said
 
 
-def _span(given: Mapping[str, Any]) -> _Span:
-    status = given.get("status") or {}
-    failed = status.get("code") in _ERROR
-    return _Span(
-        trace_id=str(given["traceId"]),
-        span_id=str(given["spanId"]),
-        parent=given.get("parentSpanId") or None,
-        name=str(given.get("name", "")),
-        start=int(given["startTimeUnixNano"]),
-        attributes=_attributes(given.get("attributes")),
-        error=str(status.get("message") or "error") if failed else None,
-        events=[
-            (str(event.get("name", "")), _attributes(event.get("attributes")))
-            for event in given.get("events") or ()
-        ],
+def _turns(messages: Sequence[Said]) -> list[str]:
+    return [each.text for each in messages if each.role == "user" and each.text]
+
+
+def _agents_above(span: Span, known: Mapping[str, Span]) -> int:
+    count, seen, above = 0, {span.span_id}, known.get(span.parent or "")
+    while above is not None and above.span_id not in seen:
+        seen.add(above.span_id)
+        count += _kind(above) is CallType.AGENT
+        above = known.get(above.parent or "")
+    return count
+
+
+def _of_messages(
+    said: Sequence[Said],
+    spans: Sequence[Span],
+    steps: Sequence[InteractionStep],
+    *,
+    name: str,
+    task: str,
+    verdict: Verdict,
+    why: str | None,
+) -> Conversation:
+    if any(each.role == "user" and each.has_more for each in said):
+        raise _LeftOutError("its user sends more than text")
+    turns = _turns(said)
+    instructions = [each.text for each in said if each.role == "system"]
+    instructions = instructions or [text for span in spans if (text := span.instructions())]
+    results = {key: value for each in said for key, value in each.results.items()}
+    tools = [call_of(step) for step in steps if is_tool(step)]
+    asked = [_asked(call, results) for each in said for call in each.calls]
+    return Conversation(
+        id=name,
+        task=task,
+        prompt=turns[0],
+        user=turns[1:],
+        answers=[each.text for each in said if each.role == "assistant" and each.text],
+        calls=tools or asked,
+        verdict=verdict,
+        why=why,
+        system=instructions[0] if instructions else None,
+        schemas={key: tool for span in spans for key, tool in span.tools()},
     )
 
 
-def _attributes(given: Any) -> dict[str, Any]:
-    return {str(each["key"]): _value(each.get("value") or {}) for each in given or ()}
+def _asked(call: SaidCall, results: Mapping[str, Any]) -> KnownCall:
+    arguments = as_json(call.arguments)
+    result = results.get(call.id)
+    return KnownCall(
+        name=call.name,
+        arguments=arguments if isinstance(arguments, dict) else {},
+        result=as_json(result) if isinstance(as_json(result), dict | list) else result,
+        known=call.id in results,
+    )
 
 
-def _value(given: Mapping[str, Any]) -> Any:
-    if "intValue" in given:
-        return int(given["intValue"])
-    if "arrayValue" in given:
-        return [_value(each) for each in given["arrayValue"].get("values", ())]
-    if "kvlistValue" in given:
-        return _attributes(given["kvlistValue"].get("values"))
-    return next(iter(given.values()), None)
+# -- steps -----------------------------------------------------------------------------------------
 
 
-def _step(span: _Span) -> Iterator[InteractionStep]:
-    operation = span.operation
-    call_type = _OPERATIONS.get(operation) or _KINDS.get(operation.upper(), CallType.HOST)
-    is_model = operation in _MODELS or operation.upper() in _MODELS
-    is_tool = call_type is CallType.TOOL and not is_model
+def _kind(span: Span) -> CallType:
+    return _OPERATIONS.get(span.operation.lower(), CallType.HOST)
+
+
+def _is_tool(span: Span) -> bool:
+    return _kind(span) is CallType.TOOL and span.operation.lower() not in _MODELS
+
+
+def _step(span: Span) -> InteractionStep:
+    tool_span, kind = _is_tool(span), _kind(span)
     get = span.attributes.get
     callee = get("graph.node.id") or get("gen_ai.agent.name") or get("agent.name") or span.name
     tool = get("gen_ai.tool.name") or get("tool.name") or span.name.removeprefix("execute_tool ")
-    yield InteractionStep(
+    named = str(tool) if tool_span else None
+    return InteractionStep(
         step_id=span.span_id,
         trace_id=span.trace_id,
         parent_step_id=span.parent,
-        call_type=call_type,
-        name=COMPLETION if is_model else str(tool) if is_tool else None,
+        call_type=kind,
+        name=COMPLETION if kind is CallType.TOOL and not tool_span else named,
         caller=str(get("graph.node.parent_id") or "unknown"),
-        callee=str(tool if is_tool else callee),
+        callee=str(tool if tool_span else callee),
         start_time=_EPOCH + timedelta(microseconds=span.start // 1000),
         error=span.error,
-        request_text=_text(span, _ARGUMENTS if is_tool else _REQUESTS, role="user"),
-        response_text=_text(span, _RESULTS if is_tool else _RESPONSES, role="assistant"),
+        request_text=_text(span, _ARGUMENTS if tool_span else ("input.value",)),
+        response_text=_text(span, _RESULTS if tool_span else ("output.value",)),
     )
 
 
-def _text(span: _Span, keys: Sequence[str], *, role: str) -> str | None:
-    """Return the first attribute that there is; of a list of messages, the last of the role."""
-    for key in keys:
-        value = span.attributes.get(key)
-        if value is None:
-            continue
-        if not key.endswith(".messages"):
-            return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        text = _said(value, role)
-        if text:
-            return text
-    return None
-
-
-def _said(value: Any, role: str) -> str | None:
-    try:
-        messages = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-    for message in reversed(messages if isinstance(messages, list) else []):
-        if isinstance(message, dict) and message.get("role") in (role, None):
-            parts = message.get("parts") or ()
-            texts = [p.get("content") for p in parts if isinstance(p, dict)]
-            found = "\n".join(text for text in texts if isinstance(text, str))
-            if found:
-                return found
-    return None
+def _text(span: Span, keys: Sequence[str]) -> str | None:
+    value = next((v for key in keys if (v := span.attributes.get(key)) is not None), None)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tau_bridge.errors import DataError
-from tau_bridge.task_files.documents import SUFFIXES, Document, parse_document, read_document
+from tau_bridge.task_files.documents import Document
 from tau_bridge.task_files.imports.drafts import (
     CheckDraft,
     FileDraft,
@@ -20,42 +19,50 @@ from tau_bridge.task_files.imports.drafts import (
     domain_name,
 )
 from tau_bridge.task_files.imports.promptfoo_assertions import NoCounterpartError, check_of
+from tau_bridge.task_files.imports.promptfoo_sources import (
+    Notes,
+    Prompt,
+    mapping,
+    read_prompts,
+    read_tests,
+)
+from tau_bridge.task_files.imports.promptfoo_templates import (
+    LeftOutError,
+    fill,
+    filled,
+    in_javascript,
+)
 
-_VARIABLE: Final = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
-_TEMPLATE: Final = re.compile(r"\{\{|\{%")
-_SEPARATOR: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
-"""Stands between the prompts of one file."""
-_FILE: Final = "file://"
-_TEXT_SUFFIXES: Final = (".txt", ".md", ".json", ".yaml", ".yml")
-_MAX_PASSES: Final = 5
-"""Variables may name others."""
 _MAX_CASES: Final = 2_000
 _UNREAD: Final = {
     "scenarios": "the scenarios are left out; write them as tests",
     "redteam": "the red team's plugins are left out",
 }
+_READ: Final = frozenset(
+    ["prompts", "tests", "defaultTest", "description", "assertionTemplates", "providers", "targets"]
+)
+_HARMLESS: Final = frozenset(
+    [
+        "$schema",
+        "outputPath",
+        "sharing",
+        "tags",
+        "env",
+        "commandLineOptions",
+        "writeLatestResults",
+        "metadata",
+    ]
+)
+"""Settings that say nothing of what is expected."""
+_READ_OF_TESTS: Final = frozenset(
+    ["description", "vars", "assert", "options", "threshold", "metadata", "prompts"]
+)
+_READ_OPTIONS: Final = frozenset(
+    ["prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts"]
+)
 
-
-class _LeftOutError(Exception):
-    """A test cannot be a task; the message says why."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Prompt:
-    """The messages of a prompt; a plain text is one of the user."""
-
-    label: str
-    system: str | None
-    turns: Sequence[str]
-
-
-@dataclass
-class _Notes:
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        if text not in self.lines:
-            self.lines.append(text)
+_CODE: Final = ("transform", "postprocess", "transformVars")
+"""Options that change what is looked at, or asked."""
 
 
 def read_promptfoo(document: Document) -> FileDraft:
@@ -67,19 +74,24 @@ def read_promptfoo(document: Document) -> FileDraft:
     config = document.value
     if not isinstance(config, dict):
         raise DataError(f"{document.path.name}: a promptfoo configuration is an object")
-    notes = _Notes([text for key, text in _UNREAD.items() if config.get(key)])
-    prompts = list(_prompts(config.get("prompts"), document.path, notes))
-    if not prompts:
-        raise DataError(f"{document.path.name}: 'prompts' has none that can be read")
-    tests = list(_tests(config.get("tests"), document.path, notes))
-    if not tests:
-        raise DataError(f"{document.path.name}: 'tests' has none that can be read")
+    notes = Notes()
+    for key in config.keys() - _READ - _HARMLESS:
+        if config[key] and not key.startswith("x-"):
+            notes.add(_UNREAD.get(key, f"{key!r} is left out"))
+    notes.lines.sort()
     default = config.get("defaultTest")
     if isinstance(default, str):
         notes.add(f"defaultTest {default!r} is left out: it is a file")
+    prompts = list(read_prompts(config.get("prompts"), document.path, notes))
+    tests = list(read_tests(config.get("tests"), document.path, notes))
+    if not config.get("tests") and isinstance(default, dict):
+        tests = [{}]  # promptfoo plays each prompt once
+    for key, found in (("prompts", prompts), ("tests", tests)):
+        if not found:
+            raise DataError(f"{document.path.name}: {key!r} has none that can be read{_why(notes)}")
     reader = _Reader(
-        default=default if isinstance(default, dict) else {},
-        templates=_mapping(config.get("assertionTemplates")),
+        default=mapping(default),
+        templates=mapping(config.get("assertionTemplates")),
         notes=notes,
     )
     tasks = [
@@ -88,194 +100,155 @@ def read_promptfoo(document: Document) -> FileDraft:
         for task in reader.tasks(test, number, prompts)
     ]
     if not tasks:
-        why = f": {notes.lines[0]}" if notes.lines else ""
-        raise DataError(f"{document.path.name}: no test can be a task{why}")
+        raise DataError(f"{document.path.name}: no test can be a task{_why(notes)}")
     ids = distinct(task.id for task in tasks)
     return FileDraft(
         name=domain_name(document.path.stem),
         description=str(config.get("description") or ""),
-        tasks=[TaskDraft(**{**vars(t), "id": name}) for t, name in zip(tasks, ids, strict=True)],
+        tasks=[replace(task, id=name) for task, name in zip(tasks, ids, strict=True)],
         notes=notes.lines,
     )
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _why(notes: Notes) -> str:
+    return f": {'; '.join(notes.lines[:3])}" if notes.lines else ""
 
 
-# -- prompts and tests -----------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    """A test with what it takes from the default one."""
 
-
-def _prompts(given: Any, path: Path, notes: _Notes) -> Iterator[_Prompt]:
-    every = given if isinstance(given, list) else [given] if given else []
-    for number, each in enumerate(every, start=1):
-        label = str(number)
-        raw = each
-        if isinstance(each, dict):
-            label = str(each.get("label") or number)
-            raw = each.get("raw") or each.get("id")
-        if not isinstance(raw, str):
-            notes.add(f"prompt {number} is left out: it is no text")
-            continue
-        is_file = raw.startswith(_FILE) or (
-            "\n" not in raw and Path(raw).suffix in (*_TEXT_SUFFIXES, ".js", ".py", ".csv")
-        )
-        text = _beside(path, raw, notes, f"prompt {number}", _TEXT_SUFFIXES) if is_file else raw
-        parts = _SEPARATOR.split(text) if is_file and text is not None else [text]
-        filled = [part for part in parts if part is not None and part.strip()]
-        for place, part in enumerate(filled, start=1):
-            yield _messages(part, label if len(filled) == 1 else f"{label}.{place}")
-
-
-def _beside(path: Path, name: str, notes: _Notes, what: str, suffixes: Sequence[str]) -> str | None:
-    """Return the text of a file in the folder of the configuration, or below; None with a note."""
-    folder = path.resolve().parent
-    found = (folder / name.removeprefix(_FILE)).resolve()
-    if found.suffix not in suffixes:
-        notes.add(f"{what} is left out: {name!r} is code or no text")
-    elif not found.is_relative_to(folder):
-        notes.add(f"{what} is left out: {name!r} is outside of the folder of the configuration")
-    elif not found.is_file():
-        notes.add(f"{what} is left out: there is no file {name!r}")
-    else:
-        return found.read_text(encoding="utf-8-sig", errors="replace")
-    return None
-
-
-def _messages(text: str, label: str) -> _Prompt:
-    """Read a prompt that is a list of chat messages; any other is a message of the user."""
-    messages: Any = None
-    if text.lstrip().startswith(("[", "- role:")):
-        try:
-            messages = parse_document(Path("prompt.yaml"), text).value
-        except DataError:
-            messages = None
-    is_chat = isinstance(messages, list) and all(
-        isinstance(each, dict) and isinstance(each.get("content"), str) for each in messages
-    )
-    if not messages or not is_chat:
-        return _Prompt(label=label, system=None, turns=[text.strip("\n")])
-    system = [m["content"] for m in messages if m.get("role") in ("system", "developer")]
-    turns = [m["content"] for m in messages if m.get("role") == "user"]
-    return _Prompt(label=label, system="\n\n".join(system) or None, turns=turns or [""])
-
-
-def _tests(given: Any, path: Path, notes: _Notes) -> Iterator[dict[str, Any]]:
-    every = given if isinstance(given, list) else [given] if given else []
-    for each in every:
-        if isinstance(each, dict):
-            yield each
-        elif isinstance(each, str) and Path(each).suffix in SUFFIXES:
-            suffixes = tuple(suffix for suffix in SUFFIXES if suffix != ".csv")
-            if _beside(path, each, notes, f"tests {each!r}", suffixes) is not None:
-                inner = read_document(path.resolve().parent / each.removeprefix(_FILE)).value
-                yield from _tests(inner, path, notes)
-        else:
-            notes.add(f"tests {each!r} are left out: no list of tests in YAML or JSON")
-
-
-# -- one test --------------------------------------------------------------------------------------
+    where: str
+    given: Mapping[str, Any]
+    options: Mapping[str, Any]
+    assertions: Sequence[Any]
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
     default: Mapping[str, Any]
     templates: Mapping[str, Any]
-    notes: _Notes
+    notes: Notes
 
     def tasks(
-        self, test: Mapping[str, Any], number: int, prompts: Sequence[_Prompt]
+        self, given: Mapping[str, Any], number: int, prompts: Sequence[Prompt]
     ) -> Iterator[TaskDraft]:
         """Yield a task for each prompt and each combination of listed variables."""
-        where = f"test {number}"
-        if test.get("description"):
-            where += f" ({test['description']})"
+        test = self._test(given, number)
         try:
-            self._refuse(test)
-            cases = list(_cases(self._variables(test)))
-        except _LeftOutError as error:
-            self.notes.add(f"{where} is left out: {error}")
+            chosen = _chosen(given, prompts)
+            cases = list(self._cases(test))
+        except LeftOutError as error:
+            self.notes.add(f"{test.where} is left out: {error}")
             return
-        for (at, variables), prompt in itertools.product(enumerate(cases), prompts):
+        for (at, variables), prompt in itertools.product(enumerate(cases), chosen):
+            name = _name(given, number, at if len(cases) > 1 else None)
+            where = test.where
+            if len(prompts) > 1:
+                name += f"-prompt-{prompt.label}"
+                where += f" with prompt {prompt.label}"
             try:
-                name = _name(test, number, at if len(cases) > 1 else None)
-                if len(prompts) > 1:
-                    name += f"-prompt-{prompt.label}"
-                yield self._task(test, name, variables, prompt, where)
-            except _LeftOutError as error:
+                yield self._task(test, name, variables, prompt)
+            except LeftOutError as error:
                 self.notes.add(f"{where} is left out: {error}")
 
-    def _refuse(self, test: Mapping[str, Any]) -> None:
-        options = {**_mapping(self.default.get("options")), **_mapping(test.get("options"))}
-        for key in ("transform", "postprocess", "transformVars"):
-            if options.get(key):
-                raise _LeftOutError(f"its option {key!r} is code")
+    def _test(self, given: Mapping[str, Any], number: int) -> _Test:
+        where = f"test {number}"
+        if given.get("description"):
+            where += f" ({given['description']})"
+        options = {**mapping(self.default.get("options")), **mapping(given.get("options"))}
+        inherited = () if options.get("disableDefaultAsserts") else self.default.get("assert") or ()
+        whole = {**self.default, **given}
+        lost = [*(whole.keys() - _READ_OF_TESTS), *(options.keys() - {*_READ_OPTIONS, *_CODE})]
+        for key in sorted(lost):
+            if whole.get(key) or options.get(key):
+                self.notes.add(f"{where}: its {key!r} is left out")
+        if whole.get("threshold") is not None:
+            self.notes.add(f"{where}: its 'threshold' is left out; all checks have to hold")
+        return _Test(
+            where=where,
+            given=given,
+            options=options,
+            assertions=[*inherited, *(given.get("assert") or ())],
+            metadata={**mapping(self.default.get("metadata")), **mapping(given.get("metadata"))},
+        )
+
+    def _cases(self, test: _Test) -> Iterator[dict[str, Any]]:
+        """Yield every combination of the variables that are lists, as promptfoo does."""
+        for key in _CODE:
+            if test.options.get(key):
+                raise LeftOutError(f"its option {key!r} is code")
+        variables = self._variables(test.given)
+        lists = {name: value for name, value in variables.items() if isinstance(value, list)}
+        if test.options.get("disableVarExpansion"):
+            lists = {}
+        count = 1
+        for each in lists.values():
+            count *= len(each)
+        if not 0 < count <= _MAX_CASES:
+            raise LeftOutError(f"its variables have {count} combinations")
+        for chosen in itertools.product(*lists.values()):
+            case = {**variables, **dict(zip(lists, chosen, strict=True))}
+            for name, value in case.items():
+                if isinstance(value, list):
+                    self.notes.add(f"{test.where}: its variable {name!r} is written as JSON")
+            yield case
 
     def _variables(self, test: Mapping[str, Any]) -> dict[str, Any]:
         for given in (self.default.get("vars"), test.get("vars")):
             if given is not None and not isinstance(given, dict):
-                raise _LeftOutError("its variables are in another file")
-        found = {**_mapping(self.default.get("vars")), **_mapping(test.get("vars"))}
+                raise LeftOutError("its variables are in another file")
+        found = {**mapping(self.default.get("vars")), **mapping(test.get("vars"))}
         for name, value in found.items():
-            if isinstance(value, str) and value.startswith(_FILE):
-                raise _LeftOutError(f"its variable {name!r} is a file ({value})")
+            if isinstance(value, str) and value.startswith("file://"):
+                raise LeftOutError(f"its variable {name!r} is a file ({value})")
         return found
 
     def _task(
-        self,
-        test: Mapping[str, Any],
-        name: str,
-        variables: Mapping[str, Any],
-        prompt: _Prompt,
-        where: str,
+        self, test: _Test, name: str, variables: Mapping[str, Any], prompt: Prompt
     ) -> TaskDraft:
-        options = {**_mapping(self.default.get("options")), **_mapping(test.get("options"))}
-        turns = [_filled(each, variables) for each in prompt.turns]
-        turns[0] = str(options.get("prefix") or "") + turns[0]
-        turns[-1] += str(options.get("suffix") or "")
+        turns = [filled(each, variables) for each in prompt.turns]
+        turns[0] = str(test.options.get("prefix") or "") + turns[0]
+        turns[-1] += str(test.options.get("suffix") or "")
         if not turns[0].strip():
-            raise _LeftOutError("its prompt is empty")
+            raise LeftOutError("its prompt is empty")
+        system = None if prompt.system is None else filled(prompt.system, variables)
+        checks = list(self._checks(test, variables))
+        if not checks:
+            raise LeftOutError("it has no assertion with a counterpart")
         if len(turns) > 1:
             self.notes.add(
-                f"{where}: its {len(turns)} messages of the user are said one after the other, and "
-                "checks look at all answers"
+                f"{test.where}: its {len(turns)} messages of the user are said one after the "
+                "other, and checks look at all answers"
             )
-        checks = list(self._checks(test, variables, where))
-        if not checks:
-            raise _LeftOutError("it has no assertion with a counterpart")
-        if {**self.default, **test}.get("threshold") is not None:
-            self.notes.add(f"{where}: its 'threshold' is left out; all checks have to hold")
         return TaskDraft(
             id=name,
-            title=str(test.get("description") or ""),
-            system=None if prompt.system is None else _filled(prompt.system, variables),
+            title=str(test.given.get("description") or ""),
+            system=system,
             prompt=turns[0],
             user=turns[1:],
             expect=checks,
-            attributes={
-                str(key): value if isinstance(value, str) else json.dumps(value)
-                for key, value in _mapping(test.get("metadata")).items()
-            },
+            attributes={str(key): in_javascript(value) for key, value in test.metadata.items()},
         )
 
-    def _checks(
-        self, test: Mapping[str, Any], variables: Mapping[str, Any], where: str
-    ) -> Iterator[CheckDraft]:
-        inherited = () if _is_off(test) else self.default.get("assert") or ()
-        for given in [*inherited, *(test.get("assert") or ())]:
-            kind = str(_mapping(given).get("type") or given)
+    def _checks(self, test: _Test, variables: Mapping[str, Any]) -> Iterator[CheckDraft]:
+        kinds = [str(mapping(each).get("type") or each) for each in test.assertions]
+        counts = Counter(kinds)
+        for number, (kind, given) in enumerate(zip(kinds, test.assertions, strict=True), start=1):
+            what = repr(kind) if counts[kind] == 1 else f"{kind!r} (no. {number})"
             try:
-                assertion = _fill(self._resolved(given), variables)
+                assertion = fill(self._resolved(given), variables)
                 mapped = check_of(assertion)
-            except (NoCounterpartError, _LeftOutError) as error:
-                self.notes.add(f"{where}: the assertion {kind!r} is left out: {error}")
+            except (NoCounterpartError, LeftOutError) as error:
+                self.notes.add(f"{test.where}: the assertion {what} is left out: {error}")
                 continue
-            if mapped.differs is not None:
-                self.notes.add(f"{where}: {kind!r} is not quite the same here: {mapped.differs}")
+            for differs in mapped.differs:
+                self.notes.add(f"{test.where}: {what} is not quite the same here: {differs}")
             yield CheckDraft(value=mapped.check)
 
     def _resolved(self, given: Any) -> dict[str, Any]:
-        found = _mapping(given)
+        found = mapping(given)
         name = str(found.get("$ref", "")).rpartition("/")[2]
         if "$ref" in found:
             if not isinstance(self.templates.get(name), dict):
@@ -286,57 +259,24 @@ class _Reader:
         return dict(found)
 
 
-def _is_off(test: Mapping[str, Any]) -> bool:
-    return bool(_mapping(test.get("options")).get("disableDefaultAsserts"))
+def _chosen(test: Mapping[str, Any], prompts: Sequence[Prompt]) -> list[Prompt]:
+    """Return the prompts that a test is for: by their labels or ids, or how these begin."""
+    wanted = test.get("prompts")
+    if wanted is None:
+        return list(prompts)
+    every = [str(each) for each in (wanted if isinstance(wanted, list) else [wanted])]
+    found = [each for each in prompts if any(_is_named(each, name) for name in every)]
+    if not found:
+        raise LeftOutError(f"no prompt is named {' or '.join(map(repr, every)) or 'by it'}")
+    return found
+
+
+def _is_named(prompt: Prompt, name: str) -> bool:
+    begins = name[:-1] if name.endswith("*") else f"{name}:"
+    return any(each == name or each.startswith(begins) for each in prompt.names)
 
 
 def _name(test: Mapping[str, Any], number: int, case: int | None) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", str(test.get("description") or "").lower()).strip("-")[:40]
     name = f"{number}-{words}" if words else str(number)
     return name if case is None else f"{name}-{case + 1}"
-
-
-def _cases(variables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every combination of the variables that are lists, as promptfoo does."""
-    lists = {name: value for name, value in variables.items() if isinstance(value, list)}
-    count = 1
-    for each in lists.values():
-        count *= len(each)
-    if count > _MAX_CASES:
-        raise _LeftOutError(f"its variables have {count} combinations")
-    for chosen in itertools.product(*lists.values()):
-        yield {**variables, **dict(zip(lists, chosen, strict=True))}
-
-
-# -- templates -------------------------------------------------------------------------------------
-
-
-def _fill(value: Any, variables: Mapping[str, Any]) -> Any:
-    if isinstance(value, str):
-        return _filled(value, variables)
-    if isinstance(value, dict):
-        return {key: _fill(each, variables) for key, each in value.items()}
-    return [_fill(each, variables) for each in value] if isinstance(value, list) else value
-
-
-def _filled(text: str, variables: Mapping[str, Any]) -> str:
-    """Fill in variables; filters and statements of the template language are not run."""
-    for _ in range(_MAX_PASSES):
-        if _VARIABLE.search(text) is None:
-            break
-        text = _VARIABLE.sub(lambda found: _looked_up(found[1], variables), text)
-    if _TEMPLATE.search(text):
-        raise _LeftOutError("it has a template with more than variables")
-    return text
-
-
-def _looked_up(name: str, variables: Mapping[str, Any]) -> str:
-    value: Any = variables
-    for part in re.findall(r"\w+", name):
-        inside = value.get(part) if isinstance(value, dict) else None
-        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            inside = value[int(part)]
-        if inside is None:
-            raise _LeftOutError(f"there is no variable {name!r}")
-        value = inside
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

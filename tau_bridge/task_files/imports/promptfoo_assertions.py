@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Final
+
+from tau_bridge.task_files.imports.promptfoo_templates import in_javascript
 
 _ANY_TEXT: Final = r"[\s\S]*"
 _SPECIAL: Final = re.compile(r"([\\.^$*+?{}\[\]|()])")
-_NAMED_GROUP: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
+_PIECE: Final = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|\{,\d*\}|.", re.DOTALL)
+_ASCII: Final = {r"\d": "0-9", r"\w": "A-Za-z0-9_"}
+_OUTSIDE: Final = {"$": r"\Z", "(?<": "(?P<", r"\D": "[^0-9]", r"\W": "[^A-Za-z0-9_]"}
+_SET_SIGNS: Final = ("[", "&", "~", "|")
+"""Signs of operations on sets of characters, in some future Python."""
+_ESCAPES: Final = "bBdDfknNpPrsStuvwWx"
+"""Letters with a meaning after a backslash; what Python does not know of them, it refuses."""
+_READ: Final = frozenset(["type", "value", "weight", "metric"])
+_MAX_COMBINATIONS: Final = 12
+_ROUNDING: Final = 1e-9
 _FENCED: Final = "a code block that holds the JSON passes as well"
 _WHOLE: Final = "JSON amid other text does not pass, only JSON alone or in a code block"
 _ASKED: Final = "a judge decides, where promptfoo compares embeddings"
@@ -24,7 +37,7 @@ class Mapped:
     """A check, and how it differs from the assertion, where it does."""
 
     check: dict[str, Any]
-    differs: str | None = None
+    differs: Sequence[str] = ()
 
 
 def check_of(assertion: Mapping[str, Any]) -> Mapped:
@@ -50,21 +63,47 @@ def check_of(assertion: Mapping[str, Any]) -> Mapped:
     kind = name.removeprefix("not-")
     if kind not in known:
         raise NoCounterpartError(_WHY.get(kind, "there is no such check here"))
-    return known[kind](value)
+    mapped = known[kind](value)
+    lost = [f"its {key!r} is left out" for key in assertion if key not in _READ]
+    return replace(mapped, differs=[*mapped.differs, *lost])
 
 
 def _set(assertion: Mapping[str, Any]) -> Mapped:
-    inner = [check_of(each) for each in assertion.get("assert") or ()]
+    """Return a check for a set: all, or those combinations whose weights reach the threshold."""
+    counted = [each for each in assertion.get("assert") or () if each.get("weight") != 0]
+    inner = [check_of(each) for each in counted]
     if not inner:
         raise NoCounterpartError("it is empty")
     checks = [each.check for each in inner]
-    differs = "; ".join(dict.fromkeys(each.differs for each in inner if each.differs)) or None
+    differs = list(dict.fromkeys(text for each in inner for text in each.differs))
     threshold = assertion.get("threshold")
-    if threshold is None or threshold == 1:
+    if threshold is None:
         return Mapped(check={"all": checks}, differs=differs)
-    if isinstance(threshold, int | float) and 0 < threshold * len(checks) <= 1:
-        return Mapped(check={"any": checks}, differs=differs)
-    raise NoCounterpartError(f"a share of {threshold} of its assertions cannot be asked for")
+    weights = [each.get("weight", 1) for each in counted]
+    if not all(isinstance(each, int | float) and each >= 0 for each in [threshold, *weights]):
+        raise NoCounterpartError("its threshold or a weight is no number from 0 on")
+    enough = _enough(weights, threshold * sum(weights))
+    if not enough or len(enough) > _MAX_COMBINATIONS:
+        raise NoCounterpartError(f"a share of {threshold} of its assertions cannot be asked for")
+    ways = [_all([checks[place] for place in chosen]) for chosen in enough]
+    return Mapped(check=ways[0] if len(ways) == 1 else {"any": ways}, differs=differs)
+
+
+def _all(checks: list[dict[str, Any]]) -> dict[str, Any]:
+    return checks[0] if len(checks) == 1 else {"all": checks}
+
+
+def _enough(weights: Sequence[float], least: float) -> list[tuple[int, ...]]:
+    """Return the smallest combinations of places whose weights reach a sum; none if none has to."""
+    found: list[tuple[int, ...]] = []
+    if len(weights) > _MAX_COMBINATIONS or least <= 0:
+        return found
+    for size in range(1, len(weights) + 1):
+        for chosen in combinations(range(len(weights)), size):
+            reaches = sum(weights[place] for place in chosen) >= least - _ROUNDING
+            if reaches and not any(set(each) <= set(chosen) for each in found):
+                found.append(chosen)
+    return found
 
 
 def _positive(value: Any) -> float:
@@ -76,12 +115,15 @@ def _positive(value: Any) -> float:
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
         raise NoCounterpartError("its value is no text")
-    return str(value)
+    return in_javascript(value)
 
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
-        value = [each.strip() for each in value.split(",")]
+        parts = value.split(",")
+        if '"' in value and "\n" not in value:  # quotation marks keep commas together
+            [parts] = csv.reader([value], skipinitialspace=True)
+        value = [each.strip() for each in parts]
     if not isinstance(value, list) or not value:
         raise NoCounterpartError("its value is no list of texts")
     return [_text(each) for each in value]
@@ -102,12 +144,50 @@ def _never(pattern: str) -> Mapped:
 
 def _regex(value: Any) -> str:
     """Return a regular expression of JavaScript in Python's form."""
-    pattern = _NAMED_GROUP.sub("(?P<", _text(value))
+    pattern = _in_python(_text(value))
     try:
         re.compile(pattern)
     except re.error as error:
         raise NoCounterpartError(f"its expression is none of Python's: {error}") from error
     return pattern
+
+
+def _in_python(pattern: str) -> str:
+    """Write what the two languages read in different ways so that Python reads it as JavaScript."""
+    written: list[str] = []
+    is_inside = False  # of a set of characters
+    for found in _PIECE.finditer(pattern):
+        piece = found[0]
+        if piece == "[" and not is_inside:
+            if pattern.startswith(("]", "^]"), found.end()):
+                raise NoCounterpartError("its expression has an empty set of characters")
+            is_inside = True
+        elif piece == "]":
+            is_inside = False
+        else:
+            piece = _inside(piece) if is_inside else _outside(piece)
+        written.append(piece)
+    return "".join(written)
+
+
+def _inside(piece: str) -> str:
+    if piece in _ASCII:
+        return _ASCII[piece]
+    return rf"\{piece}" if piece in _SET_SIGNS else _escaped(piece)
+
+
+def _outside(piece: str) -> str:
+    if piece in _ASCII:
+        return f"[{_ASCII[piece]}]"
+    if piece.startswith("{,"):  # these are the characters themselves in JavaScript
+        return rf"\{piece}"
+    return _OUTSIDE.get(piece) or _escaped(piece)
+
+
+def _escaped(piece: str) -> str:
+    """Remove a backslash before a letter for which it means nothing in JavaScript."""
+    is_plain = piece[0] == "\\" and piece[1:].isalpha() and piece[1] not in _ESCAPES
+    return piece[1:] if is_plain else piece
 
 
 def _contains_any(value: Any) -> Mapped:
@@ -154,11 +234,11 @@ def _schema(value: Any) -> dict[str, Any]:
 
 def _equals(value: Any) -> Mapped:
     if isinstance(value, dict | list):
-        return Mapped(check={"json": {"const": value}}, differs=_FENCED)
+        return Mapped(check={"json": {"const": value}}, differs=[_FENCED])
     return _matches(rf"\A{_literal(_text(value))}\Z")
 
 
-def _judge(form: str, differs: str | None = None) -> Callable[[Any], Mapped]:
+def _judge(form: str, *differs: str) -> Callable[[Any], Mapped]:
     def map_(value: Any) -> Mapped:
         return Mapped(check={"judge": form.format(_text(value))}, differs=differs)
 
@@ -175,12 +255,13 @@ _KINDS: Final[Mapping[str, Callable[[Any], Mapped]]] = {
     "icontains-all": _icontains_all,
     "starts-with": lambda value: _matches(rf"\A{_literal(_text(value))}"),
     "regex": lambda value: _matches(_regex(value)),
-    "is-json": lambda value: Mapped(check={"json": _schema(value)}, differs=_FENCED),
-    "contains-json": lambda value: Mapped(check={"json": _schema(value)}, differs=_WHOLE),
+    "is-json": lambda value: Mapped(check={"json": _schema(value)}, differs=[_FENCED]),
+    "contains-json": lambda value: Mapped(check={"json": _schema(value)}, differs=[_WHOLE]),
     "similar": _judge("The last answer means the same as: {}", _ASKED),
     "llm-rubric": _judge("{}"),
     "model-graded-closedqa": _judge("The last answer meets this: {}"),
     "factuality": _judge("The last answer agrees with these facts: {}"),
+    "model-graded-factuality": _judge("The last answer agrees with these facts: {}"),
 }
 _NEGATED: Final[Mapping[str, Callable[[Any], Mapped]]] = {
     "equals": lambda value: _never(rf"\A{_literal(_text(value))}\Z"),

@@ -90,16 +90,19 @@ def conversation_of(
     opening = opening_of(first)
     heard = _Heard()
     _listen(outer, opening.prompt, heard)
-    tools = [step for step in trace.steps if _is_tool(step)]
     if not heard.turns:
         return None
+    calls = [call_of(step) for step in trace.steps if is_tool(step)]
+    if heard.asked or opening.is_text_protocol:
+        # What else a tool was called for is the agent's own business.
+        calls = [next((c for c in calls if each.fits(c)), each) for each in heard.asked]
     return Conversation(
         id=name,
         task=task or name,
         prompt=heard.turns[0],
         user=heard.turns[1:],
         answers=heard.answers,
-        calls=[_call(step) for step in tools] if tools else heard.asked,
+        calls=calls,
         verdict=verdict,
         why=why,
         system=opening.system,
@@ -115,7 +118,8 @@ def _outer(steps: Sequence[InteractionStep]) -> list[InteractionStep]:
     ours = [step for step in agents if step.caller in _OUTSIDE]
     outer = ours or [step for step in agents if not _is_inside(step, known)]
     # Without any agent, what encloses the rest: a trace of one model with tools.
-    return outer or [step for step in steps if step.parent_step_id not in known]
+    ends = [step for step in steps if step.parent_step_id not in known]
+    return outer or [step for step in ends if not is_tool(step)]
 
 
 def _is_inside(step: InteractionStep, known: Mapping[str, InteractionStep]) -> bool:
@@ -154,11 +158,13 @@ def _listen(steps: Sequence[InteractionStep], prompt: str, heard: _Heard) -> Non
     heard.asked += open_calls
 
 
-def _is_tool(step: InteractionStep) -> bool:
+def is_tool(step: InteractionStep) -> bool:
+    """Tell whether a step calls a tool, and no language model."""
     return step.call_type is CallType.TOOL and step.name != COMPLETION
 
 
-def _call(step: InteractionStep) -> KnownCall:
+def call_of(step: InteractionStep) -> KnownCall:
+    """Return the call that a step is."""
     given = json_or_text(step.request_text or "")
     text = step.response_text if step.response_text is not None else step.error
     return KnownCall(

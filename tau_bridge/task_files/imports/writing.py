@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from tau_bridge.task_files.imports.drafts import FileDraft, RowDraft, TaskDraft,
 from tau_bridge.task_files.model import parse
 
 _WIDTH: Final = 96
+_LINE_ENDS: Final = re.compile("[\x85\u2028\u2029]")
 _FLOW_CHARS: Final = 70
 """Collections that are shorter stand on one line."""
 
@@ -154,7 +156,9 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = None
-    if "\n" in text:
+    if _LINE_ENDS.search(text):
+        style = '"'  # the only style that escapes them
+    elif "\n" in text:
         style = "|"
     elif not isinstance(plain_value(text), str):
         style = "'"  # a text that would be read as a number, true, false or null

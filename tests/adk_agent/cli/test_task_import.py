@@ -18,6 +18,8 @@ from google.genai import types
 
 from adk_agent.cli.main import main
 from adk_agent.runs.tracking import run_ids
+from tau_bridge.messages import ToolCall
+from tau_bridge.task_files.checks import Facts
 from tau_bridge.task_files.model import load
 
 KEY = "sk-abcdefghijklmnop1234"
@@ -100,14 +102,47 @@ def test_a_sample_without_target_is_left_out_and_named(bring):
     samples = '{"input": "a", "target": "b"}\n{"input": "poem"}\n'
     _, file, text, said = bring("some.jsonl", samples)
     assert len(file.tasks) == 1
-    assert "sample 2 is left out: it has no target" in said
-    assert "# sample 2 is left out" in text
+    assert "sample 2 (line 2) is left out: it has no target" in said
+    assert "# sample 2 (line 2) is left out" in text
 
 
-def test_a_record_without_input_is_named_by_its_line(bring):
-    code, _, _, said = bring("some.jsonl", '{"input": "a", "target": "b"}\n{"target": "b"}\n')
-    assert code == 2
-    assert "some.jsonl, line 2: the key 'input' is missing" in said
+def passes(task, answer):
+    return task.expect[0].decide(Facts(answers=[answer])).met
+
+
+def test_several_right_choices_are_all_named_in_any_order(bring):
+    sample = {"input": "Metals?", "choices": ["Iron", "Wood", "Tin"], "target": ["A", "C"]}
+    task = bring("metals.json", [sample])[1].tasks[0]
+    assert "Answer with the letters of all that are right alone." in task.prompt
+    assert all(passes(task, answer) for answer in ("A, C", "C,A", "C and A", "AC"))
+    assert not any(passes(task, answer) for answer in ("A", "A, B, C", "and", ""))
+
+
+def test_the_text_of_a_choice_is_no_answer_where_it_is_the_letter_of_another(bring):
+    sample = {"input": "Which?", "choices": ["B", "A"], "target": "A"}
+    task = bring("letters.json", [sample])[1].tasks[0]
+    assert passes(task, "A")
+    assert passes(task, "A) B")
+    assert not passes(task, "B")
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ({"target": "b"}, "the key 'input' is missing"),
+        ({"input": [{"role": "system", "content": "x"}], "target": "b"}, "no message of the user"),
+        ({"input": [{"role": "narrator"}], "target": "b"}, "no known role: 'narrator'"),
+        ({"input": "a", "choices": ["x", "y"], "target": "C"}, "is no letter of its 2 choices"),
+        ({"input": "a", "choices": ["x", "y"], "target": "x"}, "is no letter of its 2 choices"),
+        ({"input": "a", "target": {"b": 1}}, "its target is no text"),
+        ({"input": "a", "target": "b", "metadata": "{"}, "'metadata' is not JSON"),
+    ],
+)
+def test_a_sample_that_cannot_be_a_task_leaves_out_itself_alone(bring, sample, why):
+    _, file, _, said = bring("x.json", [{"input": "a", "target": "b"}, sample])
+    assert len(file.tasks) == 1
+    assert "sample 2 (line 1) is left out: " in said
+    assert why in said
 
 
 # -- promptfoo -------------------------------------------------------------------------------------
@@ -139,6 +174,12 @@ def promptfoo(*assertions, **more):
         ({"type": "not-contains-any", "value": ["Bob", "Eve"]}, "Hi Ada", "Hi Eve"),
         ({"type": "not-icontains", "value": "bob"}, "Hi Ada", "Hi BOB"),
         ({"type": "not-regex", "value": "^B"}, "Hi Bob", "Bob"),
+        ({"type": "contains-any", "value": '"a,b", c'}, "a,b", "a"),
+        ({"type": "equals", "value": 40.0}, "40", "40.0"),
+        ({"type": "regex", "value": r"^\d+$"}, "12", "12\n"),
+        ({"type": "regex", "value": r"^\d+$"}, "12", "\u0661\u0662"),
+        ({"type": "regex", "value": r"^[\w-]+\Z$"}, "a-1Z", "a-1"),
+        ({"type": "regex", "value": "x{,2}[[&&]"}, "x{,2}&", "xx["),
         ({"type": "is-json"}, "[1]", "one"),
         ({"type": "is-json", "value": {"required": ["a"]}}, '{"a": 1}', "{}"),
         (
@@ -149,11 +190,21 @@ def promptfoo(*assertions, **more):
             {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
             "b", "c",
         ),
+        (
+            {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "b"}]},
+            "a", "b",
+        ),
+        (
+            {"type": "assert-set", "threshold": 0.6, "assert": [{"type": "contains", "value": each} for each in "abc"]},
+            "ac", "a",
+        ),
+        (
+            {"type": "assert-set", "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b", "weight": 0}]},
+            "a", "b",
+        ),
     ],
 )  # fmt: skip
 def test_an_assertion_decides_as_it_does_in_promptfoo(bring, assertion, right, wrong):
-    from tau_bridge.task_files.checks import Facts
-
     _, file, _, _ = bring("promptfooconfig.yaml", promptfoo(assertion))
     check = file.tasks[0].expect[0]
     assert file.tasks[0].prompt == "Greet Ada"
@@ -187,6 +238,11 @@ def test_what_a_model_or_a_clock_decides_has_its_check(bring, assertion, check):
         ({"type": "regex", "value": r"\p{L}"}, "Python's"),
         ({"type": "contains", "value": "x", "weight": 0}, "weight"),
         ({"type": "contains", "value": "{{ who | upper }}"}, "template"),
+        ({"type": "regex", "value": "[]"}, "empty set"),
+        (
+            {"type": "assert-set", "threshold": 0, "assert": [{"type": "equals", "value": "x"}]},
+            "share of 0",
+        ),
     ],
 )
 def test_an_assertion_without_counterpart_is_named_with_its_test(bring, assertion, why):
@@ -209,6 +265,142 @@ def test_a_test_that_would_lose_all_its_assertions_is_left_out_and_named(bring):
     assert [task.prompt for task in file.tasks] == ["Greet Bob"]
     assert "test 1 is left out: it has no assertion with a counterpart" in said
     assert "test 3 is left out: there is no variable 'who'" in said
+
+
+def test_what_a_test_says_beside_its_assertions_is_applied_or_named(bring):
+    rubric = {"type": "llm-rubric", "value": "kind", "threshold": 0.8}
+    javascript = {"type": "javascript", "value": "1"}
+    config = promptfoo(
+        rubric,
+        javascript,
+        javascript,
+        providerOutput="x",
+        options={"rubricPrompt": "y", "prefix": "Now: "},
+    )
+    config |= {
+        "defaultTest": {"metadata": {"suite": "smoke"}},
+        "derivedMetrics": [{"name": "m", "value": "1"}],
+        "outputPath": "out.html",
+    }
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert file.tasks[0].prompt == "Now: Greet Ada"
+    assert file.tasks[0].attributes == {"suite": "smoke"}
+    for words in (
+        "'derivedMetrics' is left out",
+        "test 1: its 'providerOutput' is left out",
+        "test 1: its 'rubricPrompt' is left out",
+        "'llm-rubric' is not quite the same here: its 'threshold' is left out",
+        "'javascript' (no. 2) is left out",
+        "'javascript' (no. 3) is left out",
+    ):
+        assert words in said
+    assert "outputPath" not in said
+
+
+def test_variables_are_written_as_promptfoo_does(bring):
+    config = """
+        prompts: ['{{n}}|{{no}}|{{yes}}|{{text}}{# a remark #}']
+        tests:
+          - {vars: {n: 40.0, no: null, yes: true, text: 'x{# one #}'}, assert: [{type: contains, value: a}]}
+    """
+    assert bring("promptfooconfig.yaml", config)[1].tasks[0].prompt == "40||true|x"
+
+
+def test_a_list_that_is_not_expanded_is_one_test(bring):
+    config = promptfoo({"type": "contains", "value": "a"}, vars={"who": ["Ada", "Bob"]})
+    config["defaultTest"] = {"options": {"disableVarExpansion": True}}
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    assert [task.prompt for task in file.tasks] == ['Greet ["Ada", "Bob"]']
+    assert "test 1: its variable 'who' is written as JSON" in said
+
+
+def test_a_test_is_played_with_the_prompts_that_it_names(bring):
+    config = """
+        prompts:
+          - {label: short, raw: 'Greet {{who}}'}
+          - {label: long, raw: 'Greet {{who}} at length {% if x %}'}
+        tests:
+          - {vars: {who: Ada}, prompts: [short], assert: [{type: contains, value: a}]}
+          - {vars: {who: Bob}, prompts: 'sh*', assert: [{type: contains, value: a}]}
+          - {vars: {who: Eve}, prompts: [none], assert: [{type: contains, value: a}]}
+          - {vars: {who: Joe}, assert: [{type: contains, value: a}]}
+    """
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    prompts = ["Greet Ada", "Greet Bob", "Greet Joe"]
+    assert [task.prompt for task in file.tasks] == prompts
+    assert "test 3 is left out: no prompt is named 'none'" in said
+    assert "test 4 with prompt long is left out: it has a template" in said
+
+
+def test_chat_messages_are_joined_named_or_left_out_and_never_sent_as_json(bring):
+    def chat(*said):
+        return json.dumps([{"role": role, "content": content} for role, content in said])
+
+    picture = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    halves = [{"type": "text", "text": "Greet"}, {"type": "text", "text": "{{who}}"}]
+    prompts = [
+        chat(("system", "Be kind."), ("user", "Hi"), ("assistant", "Yes?"), ("user", halves)),
+        chat(("user", picture)),
+        '[{"role": "user", "content": {{ who | dump }}}]',
+    ]
+    config = promptfoo({"type": "contains", "value": "a"}) | {"prompts": prompts}
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    (task,) = file.tasks
+    assert (task.system, task.prompt, task.user) == ("Be kind.", "Hi", ("Greet\nAda",))
+    assert "prompt 1: message 3 (assistant) is left out" in said
+    assert "prompt 2 is left out: its chat messages have parts that are no text" in said
+    assert "prompt 3 is left out" in said
+
+
+def test_tests_of_a_table_say_what_they_expect_in_columns(bring, tmp_path):
+    (tmp_path / "cases.csv").write_text(
+        "who,__expected,__expected2,__description,__metric,__prefix,__metadata:kind,__config:x\n"
+        "Ada,Hi Ada,,plain,tone,Please: ,short,\n"
+        'Bob,"icontains-any: hi, hello",not-contains:Ada,,,,,1\n'
+        "Eve,latency(2000),note: no kind of assertion,,,,,\n"
+        "Joe,fn: output.length,,,,,,\n"
+    )
+    config = "prompts: ['Greet {{who}}']\ntests: [{path: 'file://*.csv'}]\n"
+    _, file, _, said = bring("promptfooconfig.yaml", config)
+    ada, bob, eve = file.tasks
+    assert (ada.title, ada.prompt) == ("plain", "Please: Greet Ada")
+    assert ada.attributes == {"kind": "short"}
+    assert checks(ada) == [("matches", r"\AHi Ada\Z")]
+    assert [kind for kind, _ in checks(bob)] == ["any", "matches"]
+    assert checks(eve) == [("latency_ms", 2000), ("matches", r"\Anote: no kind of assertion\Z")]
+    assert "test 4: the assertion 'javascript' is left out" in said
+    assert "the column '__config:x' is left out" in said
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ("prompts: [Hi]\ntests: 'file://gen.py:make'\n", "'file://gen.py:make' is code"),
+        ("prompts: [Hi]\ntests: [{path: 'file://gone.csv'}]\n", "there is no file"),
+        ("prompts: 'file://*.txt'\ntests: [{vars: {}}]\n", "there is no file 'file://*.txt'"),
+    ],
+)
+def test_sources_that_cannot_be_read_are_named_and_nothing_is_put_in_their_place(
+    bring, config, why
+):
+    code, _, _, said = bring("promptfooconfig.yaml", config)
+    assert code == 2
+    assert why in said
+
+
+def test_prompts_of_files_are_one_each_and_without_tests_each_is_played_once(bring, tmp_path):
+    (tmp_path / "a.txt").write_text("Greet me")
+    (tmp_path / "b.md").write_text("Title\n---\nGreet us")
+    config = """
+        prompts: {a.txt: first, '*.md': second}
+        providers: [echo]
+        defaultTest: {assert: [{type: contains, value: Hi}]}
+    """
+    _, file, _, _ = bring("promptfooconfig.yaml", config)
+    assert [(task.id, task.prompt) for task in file.tasks] == [
+        ("1-prompt-first", "Greet me"),
+        ("1-prompt-second", "Title\n---\nGreet us"),
+    ]
 
 
 def test_a_configuration_without_one_usable_test_is_exit_2(bring):
@@ -297,8 +489,12 @@ def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
     assert shown(text, "refund")["expect"] == [
         {
             "calls_in_order": [
-                {"name": "get_order", "arguments": {"order_id": "A-17", "api_key": "***"}},
-                {"name": "refund", "arguments": {"order_id": "A-17"}},
+                {
+                    "name": "get_order",
+                    "arguments": {"order_id": "A-17", "api_key": "***"},
+                    "exact": True,
+                },
+                {"name": "refund", "arguments": {"order_id": "A-17"}, "exact": True},
             ]
         },
         {"max_calls": 2},
@@ -310,6 +506,17 @@ def test_an_evalset_becomes_calls_answers_and_tables(bring, by_alias):
     assert "# TODO: the source has no result of this call" in text
     assert KEY not in text
     assert "turn 1" in said
+    assert "the turn to which a call belongs is not compared" in said
+    assert "task refund: a check or the solution holds a secret that was masked" in said
+
+
+def test_arguments_that_only_sound_like_secrets_are_left_as_they_are(bring):
+    given = {"key": "poi", "sort_key": "name", "secret_santa": "Bob", "keyboard": "us"}
+    call = types.FunctionCall(name="memorize", args=given)
+    case = EvalCase(eval_id="keep", conversation=[turn("Keep it.", "Kept.", call)])
+    _, file, _, said = bring("x.evalset.json", evalset(case).model_dump_json())
+    assert file.tasks[0].gold.calls[0].arguments == given
+    assert "masked" not in said
 
 
 def test_events_and_scenarios_of_an_evalset_are_read(bring):
@@ -339,6 +546,47 @@ def test_events_and_scenarios_of_an_evalset_are_read(bring):
     assert file.tools[0].results[0].give == {"status": "delivered"}
     assert played.user.goal == "Book the cheapest one."
     assert "# TODO: say what has to be true" in text
+
+
+OLD_TURNS = [
+    {
+        "query": "Roll a die.",
+        "expected_tool_use": [
+            {"tool_name": "roll", "tool_input": {"sides": 6}, "mock_tool_output": 4}
+        ],
+        "reference": "It is a 4.",
+    },
+    {"query": "Again.", "expected_tool_use": [{"tool_name": "roll"}], "reference": "A 2."},
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "name"),
+    [
+        (OLD_TURNS, "dice"),
+        ([{"name": "one", "data": OLD_TURNS, "initial_session": {"state": {"a": 1}}}], "one"),
+    ],
+)
+def test_the_first_form_of_evalsets_is_one_conversation_a_case(bring, old, name):
+    _, file, _, said = bring("dice.test.json", old)
+    (task,) = file.tasks
+    assert (task.id, task.prompt, task.user) == (name, "Roll a die.", ("Again.",))
+    assert task.gold.answer == ("It is a 4.", "A 2.")
+    assert file.tools[0].results[0].give == 4
+    assert ("state is left out (a)" in said) is (name == "one")
+
+    def passes(*arguments):
+        made = [ToolCall(id="1", name="roll", arguments=each) for each in arguments]
+        return task.expect[0].decide(Facts(calls=made)).met
+
+    assert passes({"sides": 6}, {})
+    assert not passes({"sides": 6}, {"sides": 6})
+
+
+def test_an_old_evalset_without_queries_is_named(bring):
+    code, _, _, said = bring("x.json", [{"name": "one", "data": [{"reference": "x"}]}])
+    assert code == 2
+    assert "data.0.query: Field required" in said
 
 
 def test_what_is_no_evalset_is_named_by_its_key(bring):
@@ -376,6 +624,29 @@ def test_a_run_becomes_drafts_with_controls_beside_them(bring, played, tmp_path)
     assert "It went wrong: " in text
     again = bring(str(tmp_path / "results" / played / "trials.jsonl"), None)
     assert again[2].splitlines()[1:] == text.splitlines()[1:]
+
+
+def test_drafts_are_passed_by_the_agent_that_passed_the_tasks(tmp_path, monkeypatch, capsys):
+    # One begins with calls that no agent made, one compares no arguments.
+    monkeypatch.chdir(tmp_path)
+    tasks = "update_task_with_message_history, impossible_task_1, create_task_1"
+    words = f"Evaluate oracle, null and reference on mock tasks {tasks}"
+    assert main(["run", words, "--offline", "--quiet", "--yes"]) == 0, capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    assert main(["tasks", "import", run, "--out", "kept.yaml"]) == 0
+    said = capsys.readouterr().err
+    assert "update_task_with_message_history trial 0 is left out: its task begins with" in said
+    file = load(tmp_path / "kept.yaml")
+    assert {task.id for task in file.tasks} == {
+        "impossible_task_1-went-wrong",
+        "impossible_task_1-went-right",
+        "create_task_1-went-wrong",
+        "create_task_1-went-right",
+    }
+    again = ["run", "--tasks", "kept.yaml", "--agent", "reference", "--offline", "--yes"]
+    assert main([*again, "--results-dir", "again"]) == 0
+    (report,) = (tmp_path / "again").glob("*/report.json")
+    assert [row["reward"] for row in json.loads(report.read_text())["trials"]] == [1.0] * 4
 
 
 def test_a_run_of_own_tasks_is_read_with_and_without_its_file(bring, tmp_path, capsys, monkeypatch):
@@ -431,16 +702,18 @@ def step(number, kind, name, asked, answered, **more):
 
 def test_a_trace_becomes_a_draft_without_its_secrets(bring):
     steps = [
-        step(1, "AGENT", None, f"Refund A-17, my key is {KEY}", "Done."),
+        step(1, "AGENT", None, f"Refund A-17, my key is {KEY}, password: hunter2-x", "Done."),
         step(
             2, "TOOL", "refund", json.dumps({"id": "A-17", "token": "t0ps3cret"}), "no", error="500"
         ),
+        step(3, "TOOL", "refund", '{"id": 2}', "Use AKIAIOSFODNN7EXAMPLE at https://u:pw1@h/"),
     ]
-    _, file, text, _ = bring("traces.jsonl", {"trace_id": "t1", "steps": steps})
-    assert KEY not in text
-    assert "t0ps3cret" not in text
+    _, file, text, said = bring("traces.jsonl", {"trace_id": "t1", "steps": steps})
+    for secret in (KEY, "t0ps3cret", "hunter2", "AKIAIOS", "pw1"):
+        assert secret not in text + said
     assert [task.id for task in file.tasks] == ["t1-went-wrong", "t1-control"]
     assert file.tools[0].results[0].error
+    assert file.tools[0].results[0].when == {"id": "A-17", "token": "***"}
     assert "It went wrong: refund: 500" in text
     assert "# TODO" in text
 
@@ -488,6 +761,171 @@ def test_spans_of_other_tools_are_read_by_the_conventions(bring):
     assert file.tasks[0].prompt == "Where is A-17?"
     assert file.tools[0].results[0].give == {"status": "lost"}
     assert "does not say how it went" in text
+
+
+def messages(*said):
+    """Messages by the conventions: (role, text), or a call, or the result of one."""
+    made = []
+    for role, content in said:
+        if role == "call":
+            part = {"type": "tool_call", "id": "1", "name": "get_order", "arguments": content}
+            made.append({"role": "assistant", "parts": [part]})
+        elif role == "result":
+            part = {"type": "tool_call_response", "id": "1", "response": content}
+            made.append({"role": "tool", "parts": [part]})
+        else:
+            made.append({"role": role, "parts": [{"type": "text", "content": content}]})
+    return json.dumps(made)
+
+
+def of_spans(*spans):
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+HI = ("user", "Where is A-17?")
+CALL, RESULT = ("call", {"id": "A-17"}), ("result", {"status": "lost"})
+
+
+@pytest.mark.parametrize("root", ["", "0"])
+def test_calls_of_a_model_are_one_conversation_with_or_without_an_agent_around_them(bring, root):
+    tool = {"type": "function", "name": "get_order", "description": "Look it up."}
+    first = {
+        "gen_ai.input.messages": messages(HI),
+        "gen_ai.output.messages": messages(CALL),
+        "gen_ai.system_instructions": '[{"type": "text", "content": "Be kind."}]',
+        "gen_ai.tool.definitions": json.dumps([tool]),
+    }
+    called = {
+        "gen_ai.tool.name": "get_order",
+        "gen_ai.tool.call.arguments": '{"id": "A-17"}',
+        "gen_ai.tool.call.result": '{"status": "lost"}',
+    }
+    second = {
+        "gen_ai.input.messages": messages(HI, CALL, RESULT),
+        "gen_ai.output.messages": messages(("assistant", "It is lost.")),
+    }
+    third = {
+        "gen_ai.input.messages": messages(HI, ("assistant", "It is lost."), ("user", "Oh.")),
+        "gen_ai.output.messages": messages(("assistant", "Sorry.")),
+    }
+    spans = [span(1, root, "chat", first), span(2, root, "execute_tool", called)]
+    spans += [span(3, root, "chat", second), span(4, root, "chat", third)]
+    agent = [span(0, "", "invoke_agent", {"gen_ai.agent.name": "desk"})] if root else []
+    _, file, _, said = bring("spans.json", of_spans(*agent, *spans))
+    task = file.tasks[0]
+    assert (file.system, task.prompt, task.user) == ("Be kind.", "Where is A-17?", ("Oh.",))
+    assert file.tools[0].description == "Look it up."
+    assert file.tools[0].results[0].give == {"status": "lost"}
+    assert "instructions" not in said
+
+
+def numbered(prefix, *said):
+    return {f"{prefix}.{n}.{k}": v for n, each in enumerate(said) for k, v in each.items()}
+
+
+def event(name, **attributes):
+    values = [{"key": k, "value": {"stringValue": v}} for k, v in attributes.items()]
+    return {"name": name, "attributes": values}
+
+
+ASKED = {"role": "user", "content": "Where is A-17?"}
+RULES = {"role": "system", "content": "Be kind."}
+MADE = {
+    "role": "assistant",
+    "tool_calls.0.id": "1",
+    "tool_calls.0.name": "get_order",
+    "tool_calls.0.arguments": '{"id": "A-17"}',
+}
+GAVE = {"role": "tool", "tool_call_id": "1", "content": '{"status": "lost"}'}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "events"),
+    [
+        (numbered("gen_ai.prompt", RULES, ASKED, MADE, GAVE), []),
+        (
+            {
+                f"llm.input_messages.{number}.message.{key}": value
+                for number, each in enumerate([RULES, ASKED])
+                for key, value in each.items()
+            },
+            [],
+        ),
+        (
+            {},
+            [
+                event("gen_ai.system.message", content="Be kind."),
+                event("gen_ai.user.message", content="Where is A-17?"),
+                event("gen_ai.choice", message='{"role": "assistant", "content": "Lost."}'),
+            ],
+        ),
+        ({}, [event("gen_ai.content.prompt", **{"gen_ai.prompt": json.dumps([RULES, ASKED])})]),
+    ],
+)
+def test_messages_are_read_in_the_forms_that_the_conventions_have_had(bring, attributes, events):
+    body = of_spans(span(1, "", "chat", attributes, events=events))
+    _, file, _, _ = bring("spans.jsonl", body)
+    task = file.tasks[0]
+    assert (file.system, task.prompt, task.user) == ("Be kind.", "Where is A-17?", ())
+    if "gen_ai.prompt.2.role" in attributes:
+        assert file.tools[0].results[0].give == {"status": "lost"}
+
+
+@pytest.mark.parametrize(
+    ("spans", "why"),
+    [
+        ([span(1, "", "chat", {})], "no span says what the user wrote"),
+        (
+            [
+                span(1, "", "chat", {"gen_ai.input.messages": messages(HI)}),
+                span(2, "", "chat", {"gen_ai.input.messages": messages(("user", "Sum up: x"))}),
+            ],
+            "its spans hold more than one conversation",
+        ),
+        ([span(1, "", "execute_tool", {"input.value": '{"id": 1}'})], "no span says what"),
+    ],
+)
+def test_a_trace_that_does_not_say_what_the_user_wrote_is_named(bring, spans, why):
+    code, _, _, said = bring("spans.json", of_spans(*spans))
+    assert code == 2
+    assert "it has no conversation that can be used; trace aa is left out: " in said
+    assert why in said
+
+
+def test_json_lines_are_read_under_the_name_of_json_too(bring):
+    lines = [json.dumps(of_spans(span(1, "", "chat", {"gen_ai.input.messages": messages(HI)})))] * 2
+    assert bring("spans.json", "\n".join(lines))[1].tasks[0].prompt == "Where is A-17?"
+
+
+def test_an_export_with_the_steps_and_faults_of_a_run_is_read_as_the_run_is(
+    bring, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    broken = "update_task_with_history_and_env_assertions"
+    words = f"Evaluate reference and null on mock tasks create_task_1, {broken}"
+    assert main(["run", words, "--offline", "--quiet", "--yes"]) == 0, capsys.readouterr()
+    run = run_ids(tmp_path / "results")[0]
+    assert main(["export", run, "--to", "otlp", "--out", "exported/"]) == 0
+    capsys.readouterr()
+    (path,) = (tmp_path / "exported").iterdir()
+    _, file, _, said = bring(str(path), None)
+    assert [task.id for task in file.tasks] == [
+        "create_task_1-went-wrong",
+        "create_task_1-went-right",
+    ]
+    assert "is left out: the fault is not the agent's (harness)" in said
+    assert [tool.name for tool in file.tools] == ["create_task"]
+    assert "Policy" in file.system
+    assert file.tasks[0].prompt.startswith("I am a team member")
+
+
+def test_a_first_message_that_was_cut_is_not_taken_for_the_users_words(bring):
+    policy = "Policy. " * 10 + "[... 9 characters left out ...]"
+    asked = f"{policy}\n\nNow here are the user messages:\nHi! How can I help you today?\nHelp me."
+    trace = {"trace_id": "t1", "steps": [step(1, "AGENT", None, asked, "No.")]}
+    _, file, _, said = bring("traces.jsonl", trace)
+    assert file.tasks[0].prompt == "Help me."
+    assert "the agent's instructions are not in the source" in said
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -87,6 +87,18 @@ PIECES = [
     "TOKEN",
     "Passwort",
 ]
+PIECES += [
+    "=",
+    " is ",
+    "://",
+    "@",
+    "\t",
+    "ghp_",
+    "xoxb-1",
+    "aws ",
+    "Ab1/" * 10,
+    "-----BEGIN PRIVATE KEY-----",
+]
 PIECES += ["sk-", "PK-", "a" * 16, "Bearer ", "x1" * 10, 'own "secret"\\', "task", "{", "}"]
 
 
