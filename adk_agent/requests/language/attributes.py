@@ -66,7 +66,7 @@ def _numbers(sentence: Sentence, attribute: str) -> Iterator[tuple[list[int], li
     for found in sentence.find(f"(all|every|each|any) (of)? (the|its)* {name}"):
         yield found, [_ANY]
     more = _MORE.replace("NAME", f"({name}|T)")
-    for found in sentence.find(f"{name} (#|:|-|no|number|numbers)* N {more}"):
+    for found in sentence.find(f"{name} (#|:|-|number|numbers)* N {more}"):
         yield found, ids_in(sentence, found)
 
 

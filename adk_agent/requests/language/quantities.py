@@ -71,13 +71,12 @@ _DECLINED = (
 
 
 def take_domain_lists(
-    sentence: Sentence, vocabulary: Vocabulary, benchmarks: Sequence[str] = ()
+    sentence: Sentence, vocabulary: Vocabulary, of_named: Sequence[str]
 ) -> list[str] | None:
     """Take `every domain`, with exceptions; return the domains that are meant, None without it.
 
     They are those of the named benchmarks where there are some; `every suite` needs one.
     """
-    of_named = [name for each in benchmarks for name in vocabulary.benchmark_names[each]]
     every = list(dict.fromkeys(of_named)) or list(vocabulary.domains)
     for found in [*sentence.find(_ALL_BUT), *sentence.find(f"{_EVERY_DOMAIN}|{_WHATEVER}")]:
         if not of_named and any(sentence.text_at(i) in ("suite", "suites") for i in found):

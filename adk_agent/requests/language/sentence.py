@@ -198,9 +198,9 @@ def _read(
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))
     without = take_excluded_ids(sentence)
-    named = take_domain_lists(sentence, vocabulary, benchmarks)
-    declined, others = take_declined(sentence, vocabulary)
     of_benchmarks = [each for name in benchmarks for each in vocabulary.benchmark_names[name]]
+    named = take_domain_lists(sentence, vocabulary, of_benchmarks)
+    declined, others = take_declined(sentence, vocabulary)
     chosen_of = list(dict.fromkeys((*sentence.values("domain"), *of_benchmarks)))
     where = take_attributes(sentence, chosen_of, vocabulary)
     splits = take_splits(sentence, vocabulary)
@@ -239,7 +239,7 @@ def _read(
         named_size=all(quantity.said for _, quantity in wanted),
         reasoning=READ_BY_RULES,
         warnings=_warnings(sentence, participants, entry)
-        + _unnamed_benchmarks(domains, benchmarks, vocabulary),
+        + _unnamed_benchmarks(domains, of_benchmarks, vocabulary),
         options=dict(options),
         **settings,
     )
@@ -248,7 +248,7 @@ def _read(
         entire = [
             each
             for each in domains
-            if each not in narrowed and _has_parts(each, benchmarks, vocabulary)
+            if each not in narrowed and (of_benchmarks or vocabulary.selectors(each))
         ]
         unused = unused_words(sentence, vocabulary, vocabulary.parts(domains) if entire else "")
     except Refusal as refusal:
@@ -257,24 +257,15 @@ def _read(
     return Evaluate(request=request, unused=unused, doubts=(*doubts, *about))
 
 
-def _has_parts(domain: str, benchmarks: Sequence[str], vocabulary: Vocabulary) -> bool:
-    """Tell whether a domain is one of a benchmark's that is named, or has attributes to choose by."""
-    return bool(vocabulary.selectors(domain)) or any(
-        domain in vocabulary.benchmark_names[name] for name in benchmarks
-    )
-
-
 def _unnamed_benchmarks(
-    domains: Sequence[str], benchmarks: Sequence[str], vocabulary: Vocabulary
+    domains: Sequence[str], of_named: Sequence[str], vocabulary: Vocabulary
 ) -> tuple[str, ...]:
-    """Say whose the domains are that are common words, where nothing in the sentence does."""
+    """Say whose the domains are that are common words, where no benchmark is named."""
+    whose = {each: vocabulary.benchmark_of(each) for each in domains if each not in of_named}
     return tuple(
         f"{domain!r} is a domain of {benchmark.summary or benchmark.name}"
-        for benchmark in vocabulary.benchmarks
-        for domain in domains
+        for domain, benchmark in whose.items()
         if domain in benchmark.common_words - {benchmark.name}
-        and domain in {each.name for each in benchmark.domains()}
-        and not any(domain in vocabulary.benchmark_names[name] for name in benchmarks)
     )
 
 

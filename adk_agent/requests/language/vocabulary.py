@@ -121,17 +121,12 @@ class Vocabulary:
 
     def named_in(self, text: str) -> list[Benchmark]:
         """Return the benchmarks that a text names, by themselves or by a domain."""
-        words = {
-            each: {each.name, *each.other_names, *(domain.name for domain in each.domains())}
-            for each in self.benchmarks
-        }
-        said = {
-            each: re.search(
-                rf"\b(?:{'|'.join(map(re.escape, names))})(?:\b|_)", text, re.IGNORECASE
-            )
-            for each, names in words.items()
-        }
-        return [each for each in self.benchmarks if said[each]]
+        found = []
+        for each in self.benchmarks:
+            names = (each.name, *each.other_names, *(domain.name for domain in each.domains()))
+            if re.search(rf"\b({'|'.join(map(re.escape, names))})(\b|_)", text, re.IGNORECASE):
+                found.append(each)
+        return found
 
     def infos(self, domain: str, split: str = BASE_SPLIT) -> list[TaskInfo]:
         """Return the tasks of a split with the attributes that sentences choose by, and no more."""
