@@ -337,6 +337,13 @@ class Benchmark(ABC):
     """English words that look like a misspelled domain of its own, and mean something else."""
     common_words: ClassVar[frozenset[str]] = frozenset()
     """Those of its domains that are common words, such as `business` in `business units`."""
+    split_words: ClassVar[Mapping[str, str]] = {}
+    """Other words for its splits, in lower case, such as `without attack`, each with the split."""
+    plain_phrases: ClassVar[tuple[str, ...]] = ()
+    """Words in lower case that choose nothing where its tasks are played: `prompt injection`."""
+    other_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Values that people know from elsewhere and that it lacks, by option, such as attacks by
+    name. Sentences with one are refused. A key that is no option has no values here at all."""
 
     def __init__(self) -> None:
         self.options: BaseModel = self.options_type()
@@ -419,6 +426,15 @@ class Benchmark(ABC):
         """Return the names of a domain's sets of tasks."""
         del domain
         return (BASE_SPLIT,)
+
+    def selectors(self, domain: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the attributes by which sentences choose tasks, by id; nothing is loaded.
+
+        The words of a sentence are the attribute and its numbers (`user task 3`, of the attribute
+        `user_task`), or a value (`memory poisoning`, of `memory_poison`).
+        """
+        del domain
+        return {}
 
     def task_ids(self, domain: str, split: str = BASE_SPLIT) -> tuple[str, ...]:
         """Return the ids of a split, in their order.

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from adk_agent.core.plan import BUILTIN_PREFIX, Participant
 from adk_agent.requests.refusal import Refusal
-from adk_agent.requests.spelling import did_you_mean
+from adk_agent.requests.spelling import did_you_mean, repaired
 from tau_bridge.a2a.address import AddressError, AgentAddress
 from tau_bridge.teams import teams
 
@@ -64,6 +64,12 @@ def _bundled_name(name: str) -> str:
         return name.lower()
     hint = did_you_mean(name, BUNDLED_AGENTS)
     raise Refusal("unknown-agent", f"there is no bundled agent {name!r}: {hint}")
+
+
+def bundled_hint(word: str) -> str:
+    """Return which bundled agent a word may mean; empty for others."""
+    name = "oracle" if word.startswith("gold") else repaired(word, BUNDLED_AGENTS)
+    return f"did you mean {name!r}?" if name else ""
 
 
 def _team_name(spec: str) -> str:

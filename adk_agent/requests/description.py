@@ -13,6 +13,7 @@ from adk_agent.core.plan import (
     PlannedTasks,
     Selection,
 )
+from tau_bridge.benchmark import BASE_SPLIT
 
 _IDS_SHOWN = 8
 
@@ -99,6 +100,8 @@ def in_brief(request: EvaluationRequest) -> str:
 
 def _in_brief(selection: Selection) -> str:
     about = f" about {selection.about!r}" if selection.about else ""
+    about += "".join(f" with {name} {value}" for name, value in selection.where.items())
+    about += f" of the split {selection.split!r}" if selection.split != BASE_SPLIT else ""
     if selection.task_ids:
         return f"{selection.domain} task {', '.join(selection.task_ids[:_IDS_SHOWN])}{about}"
     how_many = "all" if selection.num_tasks is None else str(selection.num_tasks)

@@ -18,6 +18,7 @@ from tau_bridge.agentdojo.evidence import Evidence, annotated, diagnose, evidenc
 from tau_bridge.agentdojo.official import Solution, Verdict
 from tau_bridge.agentdojo.suites import (
     FLAWS,
+    NOT_HERE,
     SPLITS,
     SUITES,
     Case,
@@ -25,8 +26,10 @@ from tau_bridge.agentdojo.suites import (
     cases,
     installed_revision,
     require_installed,
+    selectors,
     suite_named,
 )
+from tau_bridge.attack_words import PLAIN_PHRASES, SPLIT_WORDS
 from tau_bridge.clock import Runtime
 from tau_bridge.errors import UnknownTaskError
 from tau_bridge.messages import ToolCall
@@ -96,6 +99,9 @@ class AgentDojoBenchmark(seam.Benchmark):
     examples = ("Evaluate the agent at http://localhost:9010 on the benign split of banking",)
     other_names = ("agent-dojo", "agent dojo")
     common_words = frozenset(SUITES)
+    split_words = SPLIT_WORDS
+    plain_phrases = PLAIN_PHRASES
+    other_values = NOT_HERE
     options: AgentDojoOptions
 
     @classmethod
@@ -124,6 +130,10 @@ class AgentDojoBenchmark(seam.Benchmark):
         """Return all cases, those without an attack, and those with one."""
         suite_named(domain)
         return SPLITS
+
+    def selectors(self, domain: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the numbers of each case's user task and injection task."""
+        return selectors(domain)
 
     def task_ids(self, domain: str, split: str = seam.BASE_SPLIT) -> tuple[str, ...]:
         """Return the ids of a split; nothing is imported."""

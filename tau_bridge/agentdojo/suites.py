@@ -10,16 +10,37 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Final
 
+from tau_bridge.attack_words import ATTACKED, BENIGN
 from tau_bridge.benchmark import BASE_SPLIT, Revision
 from tau_bridge.errors import DataError, UnknownDomainError
 
-BENIGN: Final = "benign"
-ATTACKED: Final = "attacked"
 SPLITS: Final = (BASE_SPLIT, BENIGN, ATTACKED)
 NEEDED: Final = ("inspect_ai", "inspect_evals", "email_validator", "deepdiff")
 """The modules that the extra `agentdojo` installs."""
 VERSION: Final = "v1.2.1"
 """The version of the official tasks that inspect-evals 0.26.0 has."""
+NOT_HERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "attack": (
+            *("manual", "direct", "ignore_previous", "system_message", "injecagent"),
+            *(
+                "tool_knowledge",
+                "captcha_dos",
+                "swearwords_dos",
+                "felony_dos",
+                "offensive_email_dos",
+            ),
+            *("dos", "important_instructions_no_user_name", "important_instructions_no_model_name"),
+            *("important_instructions_no_names", "important_instructions_wrong_user_name"),
+            "important_instructions_wrong_model_name",
+        ),
+        "defense": (
+            *("tool_filter", "spotlighting_with_delimiting", "spotlighting", "repeat_user_prompt"),
+            *("transformers_pi_detector", "pi_detector"),
+        ),
+    }
+)
+"""Attacks and defenses of the official package that inspect-evals has not."""
 _CASE: Final = re.compile(r"u(\d{1,3})(?:-i(\d{1,3}))?")
 
 
@@ -113,6 +134,15 @@ def cases(name: str, split: str) -> Iterator[Case]:
             for user in suite.users
             for injection in suite.injections
         )
+
+
+def selectors(name: str) -> dict[str, dict[str, str]]:
+    """Return the numbers of each case's user task and injection task, by its id."""
+    chosen = ("user_task", "injection_task")
+    return {
+        case.id: {key: value for key, value in case.attributes.items() if key in chosen}
+        for case in cases(name, BASE_SPLIT)
+    }
 
 
 def case_named(name: str, case_id: str) -> Case | None:

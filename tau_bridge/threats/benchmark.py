@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import tau_bridge.benchmark as seam
 from evals.diagnosis import Diagnosis, FailureKind, Suspicion, diagnosis_of
 from evals.outcome import Component, Scored, TaskResult
+from tau_bridge.attack_words import ATTACKED, BENIGN, PLAIN_PHRASES, SPLIT_WORDS
 from tau_bridge.messages import ToolCall, to_records
 from tau_bridge.sampling import TaskKind
 from tau_bridge.threats.cases import UNDONE, Case, read_cases
@@ -32,6 +33,8 @@ class ThreatBenchmark(seam.Benchmark):
     examples = ("Evaluate the agent at http://localhost:9010 on all agent_threat_bench tasks",)
     other_names = ("agent-threat-bench", "agent threat bench")
     spellings = dict.fromkeys(("agentthreatbench",), name)
+    split_words = SPLIT_WORDS
+    plain_phrases = PLAIN_PHRASES
     headlines = (
         seam.Headline(name="utility", component="UTILITY"),
         seam.Headline(
@@ -58,9 +61,19 @@ class ThreatBenchmark(seam.Benchmark):
             ),
         )
 
+    def splits(self, domain: str) -> tuple[str, ...]:
+        """Return all cases, those without an attack, and those with one."""
+        del domain
+        return seam.BASE_SPLIT, BENIGN, ATTACKED
+
+    def selectors(self, domain: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the scenario of each case."""
+        del domain
+        return {case.id: {"scenario": case.scenario} for case in self._cases.values()}
+
     def tasks(self, domain: str, split: str = seam.BASE_SPLIT) -> list[seam.TaskInfo]:
-        """Return all cases; there is one split."""
-        del split
+        """Return the cases of a split."""
+        wanted = {BENIGN: ("no",), ATTACKED: ("yes",)}.get(split, ("no", "yes"))
         return [
             seam.TaskInfo(
                 ref=self.ref(domain, case.id),
@@ -70,6 +83,7 @@ class ThreatBenchmark(seam.Benchmark):
                 attributes={"scenario": case.scenario, "attacked": case.attacked},
             )
             for case in self._cases.values()
+            if case.attacked in wanted
         ]
 
     def revision(self, domain: str) -> seam.Revision:

@@ -153,29 +153,35 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
 
 def _implied(sentence: Sentence, vocabulary: Vocabulary) -> list[_Group]:
     """Return the domain of the tasks that are named by id."""
-    named = (vocabulary.task_named(value.lower()) for value in sentence.values("id"))
+    ids = [value.lower() for value in sentence.values("id")]
+    named = (vocabulary.task_named(each) for each in ids)
     domains = list(dict.fromkeys(task[0] for task in named if task))
     if len(domains) == 1:
         return [_Group(domains)]
+    for each in ids:
+        having = vocabulary.domains_with(each)
+        if len(having) > 1:
+            said = f"{each!r} is a task of {', '.join(having)}: write the domain beside it"
+            raise Refusal("no-domain", said)
     for form in ("W (domain|domains|benchmark|T)", "(on|play|against|with) (the)? W"):
         for found in sentence.find(form):
             word = next((i for i in found if not lexicon.is_known(sentence.text_at(i))), None)
             if word is not None and sentence.tokens[word].kind == "word":
-                raise _unknown_domain(sentence, word, vocabulary)
+                raise unknown_domain(sentence, word, vocabulary)
     raise Refusal(
         "no-domain",
         f"no domain is named: write, for example, 'on five {vocabulary.domain} tasks' "
-        f"(domains: {', '.join(vocabulary.domains)})",
+        f"(domains: {', '.join(vocabulary.domains)}){'; '.join(('', *vocabulary.left_out))}",
     )
 
 
-def _unknown_domain(sentence: Sentence, index: int, vocabulary: Vocabulary) -> Refusal:
+def unknown_domain(sentence: Sentence, index: int, vocabulary: Vocabulary) -> Refusal:
     """Return the refusal of a word in the place of a domain, with what there is."""
     end = index
     while sentence.text_at(end + 1) == "-" and sentence.text_at(end + 2):
         end += 2  # "SWE-bench"
     said = sentence.said(range(index, end + 1))
-    hint = did_you_mean(said.lower(), vocabulary.domains)
+    hint = "; ".join((did_you_mean(said.lower(), vocabulary.domains), *vocabulary.left_out))
     return Refusal("unknown-domain", f"there is no domain or benchmark {said!r}: {hint}")
 
 
@@ -198,7 +204,7 @@ def _set_aside(sentence: Sentence, quantity: Quantity) -> bool:
 def _bind_free(groups: Sequence[_Group], free: Sequence[Quantity]) -> None:
     """Give the quantities that stand alone to the domains that have none."""
     bound = {quantity.number for group in groups for quantity in group.quantities}
-    agreeing = [q for q in free if q.counts_tasks and q.number in bound]
+    agreeing = [q for q in free if q.counts_tasks and q.number and q.number in bound]
     counted = [q for q in free if (q.ids or q.number) and q not in agreeing]
     without = [group for group in groups if not group.quantities]
     ids = [quantity.ids for group in groups for quantity in group.quantities if quantity.ids]

@@ -5,25 +5,40 @@ from __future__ import annotations
 import re
 
 from adk_agent.requests.language import lexicon
+from adk_agent.requests.language.binding import unknown_domain
 from adk_agent.requests.language.phrases import Sentence
 from adk_agent.requests.language.vocabulary import Vocabulary
 from adk_agent.requests.refusal import Refusal, RefusalCode
-from adk_agent.requests.spelling import did_you_mean
 
 _SIGNS = frozenset(",.;:()/&+-*|!?\"'•#_^[]")
 _SOFT = lexicon.words("only exactly but then each either all")
 """Words that change nothing beside what is placed already, such as `5 tasks only`."""
 _SMALL = lexicon.words("the of for a in on with to very")
+_DOMAINS = ("domain", "domains", "benchmark", "suite", "suites")
+_PART = "(for|on|of|in|with|over|about) (for|on|of|in|with|over|about|DET)* W"
+"""The words before what may be a part of a domain."""
 _CAPITALS = re.compile("[a-z]?[A-Z]{2}|[a-z][A-Z]")
 
 
-def unused_words(sentence: Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
+def unused_words(sentence: Sentence, vocabulary: Vocabulary, parts: str = "") -> tuple[str, ...]:
     """Return the words that change nothing that is known, in the order of the sentence.
+
+    Args:
+        sentence: With everything used that has a meaning.
+        vocabulary: Knows the domains.
+        parts: The parts of the tasks, where all of them would be played: a word in the place of a
+            part is refused then.
 
     Raises:
         Refusal: A number, a name, a negation, a setting or a word of constraint is left.
     """
     unknown = [index for index in range(len(sentence.tokens)) if _is_unknown(sentence, index)]
+    for found in sentence.find(_PART) if parts else ():
+        if found[-1] in unknown and not sentence.stands_apart(found[-1]):
+            word = sentence.text_at(found[-1])
+            raise Refusal(
+                "unknown-topic", f"{sentence.said(found)!r}: there is no part {word!r}: {parts}"
+            )
     for index in sentence.of_kind("word", unknown):
         _refuse_name(sentence, index, vocabulary)
     runs: list[list[int]] = []
@@ -103,10 +118,8 @@ def _refuse_name(sentence: Sentence, index: int, vocabulary: Vocabulary) -> None
     """
     token = sentence.tokens[index]
     joined = {_joined_to(sentence, index, -1), _joined_to(sentence, index, 1)}
-    if "domain" in joined or sentence.text_at(index + 1) in ("domain", "domains", "benchmark"):
-        hint = did_you_mean(token.text, vocabulary.domains)
-        known = ", ".join(vocabulary.domains)
-        raise Refusal("unknown-domain", f"unknown domain {token.text!r}: {hint} (known: {known})")
+    if "domain" in joined or sentence.text_at(index + 1) in _DOMAINS:
+        raise unknown_domain(sentence, index, vocabulary)
     if "agent" in joined:
         why = "write its address, or register it first"
         raise Refusal("unknown-agent", f"no agent is registered as {token.text!r}: {why}")

@@ -79,6 +79,7 @@ CONSTRAINTS = words("""
 
     nightly hourly daily weekly monthly schedule scheduled weekday weekdays budget timeout
     split splits subset seed seeds turns trial trials solo shard concurrency concurrent
+    dos
 """)
 """Words that narrow, widen or change a plan. One of them that no phrase placed is refused."""
 
@@ -106,6 +107,14 @@ QUALIFIERS = words("""
 there, and elsewhere they are as unknown as others."""
 
 LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS | words("about around")
+
+BENCHMARKS = words("""
+    agentbench agentharm agentsafetybench appworld arc asb assistantbench bfcl browsergym cybench gaia
+    gpqa gsm8k harmbench hellaswag humaneval injecagent livebench mbpp mind2web miniwob mmlu mt-bench
+    osworld owasp strongreject swe swebench terminal-bench theagentcompany toolbench toolemu
+    toolsandbox webarena webshop workarena
+""")
+"""Benchmarks of others. One that is not installed is refused by its name."""
 
 GENERIC_NOUNS = words("""
     task tasks taks tsaks scenario scenarios problem problems instance instances sample samples

@@ -113,6 +113,7 @@ class Sentence:
         used: Tokens that are accounted for. Agents always are.
         quantities: The quantities, by the index of their first token.
         asides: Numbers that stand apart from everything that is asked for.
+        chosen: Words that choose tasks by a split or attribute; numbers before them count tasks.
     """
 
     text: str
@@ -120,6 +121,7 @@ class Sentence:
     used: list[bool] = field(default_factory=list)
     quantities: dict[int, Quantity] = field(default_factory=dict)
     asides: set[int] = field(default_factory=set)
+    chosen: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.used = [False] * len(self.tokens)

@@ -51,7 +51,7 @@ _EXCLUDED_IDS = (
 )
 _EVERY_DOMAIN = (
     "(all|every|each|all of|each of|any|one of every) (of)? (the|your|available)* N?"
-    " (domain|domains|benchmark|benchmarks) (you have|you offer|there is|there are|available|you know)?"
+    " (domain|domains|benchmark|benchmarks|suite|suites) (of|in|from)? (you have|you offer|there is|there are|available|you know)?"
 )
 _WHATEVER = (
     "(everything|anything|whatever) (you have|you offer|there is|is there|you have got|you know)"
@@ -70,25 +70,33 @@ _DECLINED = (
 )
 
 
-def take_domain_lists(sentence: Sentence, vocabulary: Vocabulary) -> list[str] | None:
-    """Take `every domain`, with exceptions; return the domains that are meant, None without it."""
+def take_domain_lists(
+    sentence: Sentence, vocabulary: Vocabulary, of_named: Sequence[str]
+) -> list[str] | None:
+    """Take `every domain`, with exceptions; return the domains that are meant, None without it.
+
+    They are those of the named benchmarks where there are some; `every suite` needs one.
+    """
+    every = list(dict.fromkeys(of_named)) or list(vocabulary.domains)
     for found in [*sentence.find(_ALL_BUT), *sentence.find(f"{_EVERY_DOMAIN}|{_WHATEVER}")]:
-        _check_count(sentence, found, vocabulary)
+        if not of_named and any(sentence.text_at(i) in ("suite", "suites") for i in found):
+            continue
+        _check_count(sentence, found, every)
         others = set(sentence.of_kind("domain")).difference(found)
         if others and sentence.text_at(found[0]) in ("each", "every", "all", "any"):
             sentence.place(found[1:])  # each of the domains that are named
             return None
         sentence.use(found)
         without = sentence.values("domain", found)
-        return [name for name in vocabulary.domains if name not in without]
+        return [name for name in every if name not in without]
     return None
 
 
-def _check_count(sentence: Sentence, found: Sequence[int], vocabulary: Vocabulary) -> None:
+def _check_count(sentence: Sentence, found: Sequence[int], every: Sequence[str]) -> None:
     """Refuse `all five domains` if there are not five."""
     for number in sentence.values("number", found):
-        if int(number) != len(vocabulary.domains):
-            known = ", ".join(vocabulary.domains)
+        if int(number) != len(every):
+            known = ", ".join(every)
             raise Refusal(
                 "ambiguous", f"{sentence.said(found)!r}, but there are {known}: name them"
             )
@@ -113,7 +121,7 @@ def take_excluded_ids(sentence: Sentence) -> tuple[str, ...]:
     taken = sentence.find(_EXCLUDED_IDS)
     for found in taken:
         sentence.place(found)
-    return tuple(each for found in taken for each in _ids_in(sentence, found))
+    return tuple(each for found in taken for each in ids_in(sentence, found))
 
 
 def mark_quantities(sentence: Sentence, is_topic: Callable[[str], bool]) -> None:
@@ -147,7 +155,7 @@ def _quantity(kind: str, sentence: Sentence, found: Sequence[int]) -> Quantity |
         named = sentence.of_kind("noun", found) + sentence.of_kind("domain", found)
         if len(numbers) == 1 and len(found) == len(named) + 1 and noun.endswith("s"):
             raise id_or_count(sentence.said(found), numbers[0])
-        return Quantity(ids=tuple(_ids_in(sentence, found)))
+        return Quantity(ids=tuple(ids_in(sentence, found)))
     if kind == "everything":
         return Quantity()
     if kind in ("a", "first one"):
@@ -183,7 +191,7 @@ def _counts_tasks(sentence: Sentence, found: Sequence[int]) -> bool:
     if any(sentence.text_at(index) in _COUNTING for index in found):
         return True
     for index, token in enumerate(tokens, found[-1] + 1):
-        if token.kind in ("noun", "domain") or token.text in _COUNTING:
+        if token.kind in ("noun", "domain") or token.text in _COUNTING or index in sentence.chosen:
             return True
         if token.kind != "word" or sentence.used[index]:
             return False
@@ -198,7 +206,7 @@ def id_or_count(said: str, number: int) -> Refusal:
     )
 
 
-def _ids_in(sentence: Sentence, found: Sequence[int]) -> list[str]:
+def ids_in(sentence: Sentence, found: Sequence[int]) -> list[str]:
     """Return the ids in a list such as `3, 7-9 and 12`."""
     ids: list[str] = []
     is_range = False

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -13,9 +14,11 @@ from adk_agent.core.plan import EvaluationRequest, Participant, Selection
 from adk_agent.requests.description import in_brief
 from adk_agent.requests.intent import Evaluate
 from adk_agent.requests.language import lexicon
-from adk_agent.requests.language.binding import bind
+from adk_agent.requests.language.attributes import check_attributes, take_attributes
+from adk_agent.requests.language.binding import bind, unknown_domain
 from adk_agent.requests.language.injection import refuse_injection
 from adk_agent.requests.language.leftovers import unused_words
+from adk_agent.requests.language.options import refuse_unknown_values, take_options
 from adk_agent.requests.language.phrases import Quantity, Sentence
 from adk_agent.requests.language.quantities import (
     mark_quantities,
@@ -91,21 +94,28 @@ def read_sentence(
         Refusal: The sentence cannot be read, or holds something that no plan can express; the
             message quotes the words and says what to write instead.
     """
+    blanked, options = take_options(text, vocabulary)
     _refuse_unreadable(text, vocabulary)
     names = "|".join(map(re.escape, vocabulary.benchmark_names)) or "(?!)"
-    named = re.compile(rf"(?<![\w./:@-])(?:{names})(?![\w:@.-]\w)/?", re.IGNORECASE)
-    blanked = text
+    own = "|".join(map(re.escape, vocabulary.domains))
+    ends = rf"(?:['’]s\b|[/_:-](?=(?:{own})\b)|(?![\w:@.-]\w)/?)"
+    named = re.compile(rf"(?<![\w./:@-])({names}){ends}", re.IGNORECASE)
+    blanked = vocabulary.numbered.sub(lambda match: re.sub("[_-]", " ", match[0]), blanked)
     for pattern in (_LIST_MARKER, named):
         blanked = pattern.sub(lambda match: " " * len(match[0]), blanked)
     blanked = _LEADERS.sub(lambda match: ":".ljust(len(match[0])), blanked)
     tokens = tokenize(blanked, vocabulary, registered)
     _refuse_other_languages(text, tokens, vocabulary)
-    if not any(token.kind in ("agent", "domain", "noun") for token in tokens):
+    whole = [match[1].lower() for match in named.finditer(text)]
+    if not whole and not any(token.kind in ("agent", "domain", "noun") for token in tokens):
         raise not_an_evaluation("no agent and no domain are named", vocabulary)
     try:
-        whole = [match[0].strip("/").lower() for match in named.finditer(text)]
         tokens = _of_one_benchmark(tokens, whole, vocabulary)
-        return _read(Sentence(text, tokens), vocabulary, is_topic, whole)
+        sentence = Sentence(text, tokens)
+        for index, token in enumerate(tokens):
+            if token.kind == "word" and token.text in lexicon.BENCHMARKS:
+                raise unknown_domain(sentence, index, vocabulary)
+        return _read(sentence, vocabulary, is_topic, whole, options)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Refusal(
@@ -163,11 +173,15 @@ def _refuse_other_languages(text: str, tokens: Sequence[Token], vocabulary: Voca
 
 
 def _read(
-    sentence: Sentence, vocabulary: Vocabulary, is_topic: IsTopic, benchmarks: Sequence[str]
+    sentence: Sentence,
+    vocabulary: Vocabulary,
+    is_topic: IsTopic,
+    benchmarks: Sequence[str],
+    options: Mapping[str, Any],
 ) -> Evaluate:
     """Take one kind of words after the other out of a sentence, and see what is left.
 
-    `benchmarks` are the benchmarks that it names.
+    `benchmarks` are the benchmarks that it names, `options` their options that it names.
     """
     doubts = [*_take_corrections(sentence), *_take_hypotheses(sentence)]
     for idiom in _IDIOMS:
@@ -184,13 +198,23 @@ def _read(
     settings = take_settings(sentence)
     _take_agent_counts(sentence, len(participants))
     without = take_excluded_ids(sentence)
-    named = take_domain_lists(sentence, vocabulary)
+    of_benchmarks = [each for name in benchmarks for each in vocabulary.benchmark_names[name]]
+    named = take_domain_lists(sentence, vocabulary, of_benchmarks)
     declined, others = take_declined(sentence, vocabulary)
+    chosen_of = list(dict.fromkeys((*sentence.values("domain"), *of_benchmarks)))
+    where = take_attributes(sentence, chosen_of, vocabulary)
     splits = take_splits(sentence, vocabulary)
     doubts += [] if splits else doubtful_splits(sentence)
+    for split in (vocabulary.split_words.get(f"with {name}") for name in options):
+        having = (each for each in chosen_of if split in vocabulary.splits_of(each))
+        splits = splits or dict.fromkeys(having, str(split))
+    refuse_unknown_values(sentence, vocabulary)
+    for phrase in (each for b in vocabulary.named_in(sentence.text) for each in b.plain_phrases):
+        sentence.take(f"{phrase}|{phrase}s")
     _take_adjectives(sentence, vocabulary)
-    present = set(sentence.values("domain"))
-    whole, asked = _whole_benchmarks(benchmarks, present, vocabulary)
+    present = set(sentence.values("domain")) - set(declined)
+    whole, asked = (None, []) if named else _whole_benchmarks(benchmarks, present, vocabulary)
+    whole = whole and [each for each in whole if each not in declined]
     doubts += asked
     mark_quantities(sentence, lambda said: any(holds(is_topic, said, each) for each in present))
     every = named or others
@@ -202,21 +226,47 @@ def _read(
         why = "is both asked for and left out: write which holds"
         raise Refusal("contradiction", f"{both[0]!r} {why}")
     topics, about = take_topics(sentence, domains, is_topic)
+    for domain, quantity in wanted:
+        split = splits.get(domain, splits.get(None))
+        if domain in where:
+            infos = vocabulary.infos(domain, split or BASE_SPLIT)
+            counted = bool(quantity.said or split)
+            doubts += check_attributes(sentence, domain, where[domain], infos, counted=counted)
     request = EvaluationRequest(
         participants=participants,
         entry=entry,
-        selections=_selections(wanted, splits, topics, without),
+        selections=_selections(wanted, splits, topics, where, without),
         named_size=all(quantity.said for _, quantity in wanted),
         reasoning=READ_BY_RULES,
-        warnings=_warnings(sentence, participants, entry),
+        warnings=_warnings(sentence, participants, entry)
+        + _unnamed_benchmarks(domains, of_benchmarks, vocabulary),
+        options=dict(options),
         **settings,
     )
     try:
-        unused = unused_words(sentence, vocabulary)
+        narrowed = {*topics, *where, *(domain for domain, each in wanted if each.said)}
+        entire = [
+            each
+            for each in domains
+            if each not in narrowed and (of_benchmarks or vocabulary.selectors(each))
+        ]
+        unused = unused_words(sentence, vocabulary, vocabulary.parts(domains) if entire else "")
     except Refusal as refusal:
         without_it = f"{refusal}. Without it I would understand: {in_brief(request)}"
         raise Refusal(refusal.code, without_it) from refusal
     return Evaluate(request=request, unused=unused, doubts=(*doubts, *about))
+
+
+def _unnamed_benchmarks(
+    domains: Sequence[str], of_named: Sequence[str], vocabulary: Vocabulary
+) -> tuple[str, ...]:
+    """Say whose the domains are that are common words, where no benchmark is named."""
+    whose = {each: vocabulary.benchmark_of(each) for each in domains if each not in of_named}
+    return tuple(
+        f"{domain!r} is a domain of {benchmark.summary or benchmark.name}"
+        for domain, benchmark in whose.items()
+        if domain in benchmark.common_words - {benchmark.name}
+    )
 
 
 def _of_one_benchmark(
@@ -333,6 +383,7 @@ def _selections(
     wanted: Sequence[tuple[str, Quantity]],
     splits: Mapping[str | None, str],
     topics: Mapping[str, str],
+    where: Mapping[str, dict[str, str]],
     without: tuple[str, ...],
 ) -> tuple[Selection, ...]:
     """Return what is selected of each domain."""
@@ -346,6 +397,7 @@ def _selections(
             first=quantity.first,
             split=splits.get(domain, splits.get(None, BASE_SPLIT)),
             about=topics.get(domain),
+            where=where.get(domain, {}),
             without=without,
         )
         for domain, quantity in wanted

@@ -11,6 +11,7 @@ from adk_agent.requests.agents import (
     BUNDLED_TEAMS,
     TEAM_PREFIX,
     agent_key,
+    bundled_hint,
     with_roles,
 )
 from adk_agent.requests.language import lexicon
@@ -46,6 +47,7 @@ def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str 
     """
     agents = sentence.of_kind("agent")
     values = sentence.values("agent") or _all_bundled(sentence)
+    _refuse_misspelled(sentence, is_nobody_named=not values)
     if not values:
         raise Refusal(
             "no-agent",
@@ -78,6 +80,16 @@ def read_participants(sentence: Sentence) -> tuple[tuple[Participant, ...], str 
             "http://...'; the first one answers for the team",
         )
     return with_roles(addresses), None
+
+
+def _refuse_misspelled(sentence: Sentence, *, is_nobody_named: bool) -> None:
+    """Refuse a word in the place of an agent's name that is nearly a bundled agent's."""
+    join = "(,|and|, and|or|vs|versus|against)"
+    forms = ("W (AGENT|AGENTS)", f"W {join} A", f"A {join} W", *(("W",) if is_nobody_named else ()))
+    for word in (index for form in forms for found in sentence.find(form) for index in found):
+        said = sentence.text_at(word)
+        if sentence.is_unknown(word) and (hint := bundled_hint(said)):
+            raise Refusal("unknown-agent", f"there is no agent {said!r}: {hint}")
 
 
 def _all_bundled(sentence: Sentence) -> list[str]:

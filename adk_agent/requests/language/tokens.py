@@ -67,7 +67,7 @@ _TOKEN = re.compile(
     | (?P<number>(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]+)(?=(?:st|nd|rd|th|x)?(?!\w|\.[0-9])))
       (?:st|nd|rd|th)?
     | \b[x×](?P<times>[0-9]+)\b
-    | (?P<odd>(?<![^\s(])-[0-9]+\b | [0-9]+(?:\.[0-9]+)+\w* | \w*[0-9]\w*)
+    | (?P<odd>(?<![^\s(])-[0-9]+\b | [0-9]+(?:\.[0-9]+)+\w* | \w*[0-9]\w*(?:\.[0-9]+)*)
     | (?P<spoken>{_SPOKEN})
     | (?P<word>[^\W\d_]+(?:['.][^\W\d_]+)*)
     | (?P<end>[.!?]+(?=\s|$) | (?<!:)(?<!:[ ])\n+)
@@ -78,6 +78,10 @@ _SAME = {"'": "‘’ʼ", " ": '“”„«»"`*\u00a0\t<>', "-": "‐‑‒–�
 _PLAIN = str.maketrans({sign: plain for plain, signs in _SAME.items() for sign in signs})
 """Replaces single characters, so that positions stay."""
 _NAME_ENDS = rf"(?!\w|\.\w|-(?!(?:{'|'.join(lexicon.AGENT_NOUNS)})\b))"
+_WHOLE = re.compile(
+    r"(?<![\w.:/@-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*[0-9](?![\w:@/-]|\.\w)", re.IGNORECASE
+)
+"""A word with hyphens that may be the id of a task."""
 _SHORT = lexicon.words("it's that's there's here's what's who's how's let's he's she's where's")
 _KEY_WORDS = lexicon.words("num ids id nr llm concurrency args type")
 
@@ -95,7 +99,11 @@ def tokenize(text: str, vocabulary: Vocabulary, registered: Mapping[str, str]) -
     at = 0
     while at < len(plain):
         named, match = name.match(plain, at), _TOKEN.match(plain, at)
-        if named:
+        whole = _WHOLE.match(plain, at)
+        if whole and not named and vocabulary.is_like_a_task(whole[0].lower()):
+            found.append(_token(whole, "id"))
+            match = whole
+        elif named:
             address = names[re.sub("[ -]", "", named[1].lower())]
             found.append(_token(named, "agent", value=address, text=named[1].lower()))
         elif match:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from adk_agent.requests.language.lexicon import GENERIC_NOUNS
 from adk_agent.requests.spelling import repaired
-from tau_bridge.benchmark import Benchmark
+from tau_bridge.benchmark import BASE_SPLIT, Benchmark, TaskInfo
 from tau_bridge.benchmarks import Benchmarks
 
 COMMON_SPLITS = ("base", "test", "train", "small", "full")
@@ -29,6 +30,8 @@ class Vocabulary:
         benchmarks: The benchmarks.
         spellings: Other words for domains, and nouns for the tasks of a single one, in lower case.
         shared: Words that mean domains of several benchmarks, with these domains.
+        split_words: Other words for splits, each with the split, longer ones first.
+        left_out: Why installed benchmarks cannot be used.
     """
 
     domains: tuple[str, ...]
@@ -39,6 +42,8 @@ class Vocabulary:
     benchmarks: tuple[Benchmark, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    split_words: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, benchmarks: Benchmarks) -> Vocabulary:
@@ -68,6 +73,12 @@ class Vocabulary:
             benchmarks=every,
             spellings=spellings,
             shared=_shared(every),
+            split_words={
+                word: each.split_words[word]
+                for each in every
+                for word in sorted(each.split_words, key=len, reverse=True)
+            },
+            left_out=benchmarks.warnings,
         )
 
     @property
@@ -85,9 +96,89 @@ class Vocabulary:
         named = (s for each in self.benchmarks for d in each.domains() for s in each.splits(d.name))
         return tuple(dict.fromkeys((*COMMON_SPLITS, *named)))
 
+    def split_named(self, word: str) -> str | None:
+        """Return the split that a word or phrase names."""
+        return word if word in self.splits else self.split_words.get(word)
+
+    def splits_of(self, domain: str) -> tuple[str, ...]:
+        """Return the splits of a domain."""
+        return self.benchmark_of(domain).splits(domain)
+
+    def rest_of(self, split: str) -> str | None:
+        """Return the split of all tasks that are not of a split; None unless all domains agree."""
+        found: set[str | None] = set()
+        for benchmark in self.benchmarks:
+            for name in (each.name for each in benchmark.domains()):
+                splits = {s: frozenset(benchmark.task_ids(name, s)) for s in benchmark.splits(name)}
+                if split in splits:
+                    rest = splits[BASE_SPLIT] - splits[split]
+                    found.add(next((s for s, ids in splits.items() if ids == rest), None))
+        return found.pop() if len(found) == 1 else None
+
+    def benchmark_of(self, domain: str) -> Benchmark:
+        """Return the benchmark of a domain."""
+        return next(b for b in self.benchmarks for d in b.domains() if d.name == domain)
+
+    def named_in(self, text: str) -> list[Benchmark]:
+        """Return the benchmarks that a text names, by themselves or by a domain."""
+        found = []
+        for each in self.benchmarks:
+            names = (each.name, *each.other_names, *(domain.name for domain in each.domains()))
+            if re.search(rf"\b({'|'.join(map(re.escape, names))})(\b|_)", text, re.IGNORECASE):
+                found.append(each)
+        return found
+
+    def infos(self, domain: str, split: str = BASE_SPLIT) -> list[TaskInfo]:
+        """Return the tasks of a split with the attributes that sentences choose by, and no more."""
+        benchmark = self.benchmark_of(domain)
+        ids = {*benchmark.task_ids(domain, split)} if split != BASE_SPLIT else None
+        return [
+            TaskInfo(ref=benchmark.ref(domain, task_id), attributes=attributes)
+            for task_id, attributes in benchmark.selectors(domain).items()
+            if ids is None or task_id in ids
+        ]
+
+    def selectors(self, domain: str) -> dict[str, tuple[str, ...]]:
+        """Return the attributes by which sentences choose a domain's tasks, each with its values."""
+        found: dict[str, dict[str, None]] = {}
+        for info in self.infos(domain):
+            for name, value in info.attributes.items():
+                found.setdefault(name, {})[value] = None
+        return {name: tuple(values) for name, values in found.items()}
+
+    @cached_property
+    def numbered(self) -> re.Pattern[str]:
+        """The attributes of tasks as programs write them before a number: `user_task_3`."""
+        names = {n for each in self.domains for n in self.selectors(each)}
+        spelled = "|".join("[_-]".join(map(re.escape, name.split("_"))) for name in sorted(names))
+        return re.compile(rf"[_-]?(?:{spelled})[_-](?=[0-9])" if spelled else "(?!)", re.IGNORECASE)
+
+    def parts(self, domains: Sequence[str]) -> str:
+        """Return what the tasks of domains are chosen by besides their ids and texts."""
+        found: dict[str, list[str]] = {}
+        for domain in domains:
+            choices = {"split": self.splits_of(domain), **self.selectors(domain)}
+            for name, values in choices.items():
+                if len(values) > 1 and not any(map(str.isdigit, values)):
+                    found.setdefault(f"by {name} ({', '.join(values)})", []).append(domain)
+        by = [f"tasks of {', '.join(each)} are chosen {how}" for how, each in found.items()]
+        return "; ".join((f"there is {', '.join(domains)}", *by))
+
     def domain_named(self, word: str) -> str | None:
         """Return the domain that a word in lower case names; None for other words."""
         return word if word in self.domains else self.spellings.get(word)
+
+    def domains_with(self, task_id: str) -> tuple[str, ...]:
+        """Return the domains that have a task of an id that is no number."""
+        return tuple(domain for domain, each in self._ids if each == task_id)
+
+    def is_like_a_task(self, word: str) -> bool:
+        """Tell whether a word in lower case is the id of a task, but for its numbers."""
+        return _shape(word) in self._shapes
+
+    @cached_property
+    def _shapes(self) -> frozenset[str]:
+        return frozenset(_shape(task_id) for _, task_id in self._ids)
 
     def task_named(self, word: str) -> tuple[str, str] | None:
         """Return domain and id of the task that a word names, whole or by what it begins with."""
@@ -108,6 +199,10 @@ class Vocabulary:
     def repaired(self, word: str) -> str | None:
         """Return the domain that a misspelled word means; None if it means none, or several."""
         return None if word in self.lookalikes else repaired(word, self.domains)
+
+
+def _shape(task_id: str) -> str:
+    return re.sub("[0-9]+", "0", task_id)
 
 
 def _shared(benchmarks: Sequence[Benchmark]) -> dict[str, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from adk_agent.core.errors import RequestError
 from adk_agent.requests.intent import Evaluate
 from tests.adk_agent.requests.language.conftest import ReadSentence
+from tests.adk_agent.requests.language.test_attacks import PLAYED
 from tests.adk_agent.requests.language.test_sentence import PLANS
 
 CONDITIONS = (
@@ -19,6 +22,14 @@ CONDITIONS = (
     "in random order", "every second", "2.5", "100%", "$5", "v2", "respectively", "instead", "later",
     "http://elsewhere.example:9", "as a guest", "with loud people", "zebra crossing", "or with dogs",
 )  # fmt: skip
+TEXTS = (
+    *(text for text in PLANS if "helpdesk" not in text),
+    *(
+        f"Evaluate builtin:null on {words}"
+        for words in PLAYED
+        if len(re.findall("[0-9]|five", words)) < 2
+    ),
+)
 
 
 def silently(read_evaluation: ReadSentence, text: str) -> Evaluate | None:
@@ -32,7 +43,7 @@ def silently(read_evaluation: ReadSentence, text: str) -> Evaluate | None:
 
 @pytest.mark.requirement("select:sound")
 @given(
-    text=st.sampled_from([text for text in PLANS if "helpdesk" not in text]),
+    text=st.sampled_from(TEXTS),
     condition=st.sampled_from(CONDITIONS),
     place=st.floats(0, 1),
 )
