@@ -109,7 +109,7 @@ there, and elsewhere they are as unknown as others."""
 LIMITS = CONSTRAINTS | AMOUNTS | QUALIFIERS | words("about around")
 
 BENCHMARKS = words("""
-    agentbench agentharm agentsafetybench appworld arc asb assistantbench bfcl browsergym cybench gaia
+    agentbench agentharm agentsafetybench appworld asb assistantbench bfcl browsergym cybench gaia
     gpqa gsm8k harmbench hellaswag humaneval injecagent livebench mbpp mind2web miniwob mmlu mt-bench
     osworld owasp strongreject swe swebench terminal-bench theagentcompany toolbench toolemu
     toolsandbox webarena webshop workarena
